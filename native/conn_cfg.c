@@ -1,0 +1,144 @@
+/*
+ * conn_cfg.c -- RpmaConnCfg: the sizes of a connection's queues and the time it may take to resolve
+ */
+#include <librpma.h>
+
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+
+typedef int size_setter(struct rpma_conn_cfg *cfg, uint32_t size);
+typedef int size_getter(const struct rpma_conn_cfg *cfg, uint32_t *size);
+
+static jlong conn_cfg_new(JNIEnv *env, jclass natives)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_conn_cfg *cfg = NULL;
+	log_begin();
+	int rc = log_end(rpma_conn_cfg_new(&cfg));
+	if (rc != 0)
+		return rc;
+	jlong handle = handle_new(cfg, -1);
+	if (handle < 0)
+		(void)rpma_conn_cfg_delete(&cfg);
+	return handle;
+}
+
+static jint conn_cfg_delete(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_conn_cfg *cfg = handle_retire(&handle, 1);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	return log_end(rpma_conn_cfg_delete(&cfg));
+}
+
+static jint conn_cfg_set_timeout(JNIEnv *env, jclass natives, jlong handle, jint timeout_ms)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_conn_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	int rc = log_end(rpma_conn_cfg_set_timeout(cfg, timeout_ms));
+	handle_release(handle);
+	return rc;
+}
+
+static jint conn_cfg_get_timeout(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_conn_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	int timeout_ms = 0;
+	log_begin();
+	int rc = log_end(rpma_conn_cfg_get_timeout(cfg, &timeout_ms));
+	handle_release(handle);
+	return rc != 0 ? rc : timeout_ms;
+}
+
+static jint set_size(jlong handle, size_setter *setter, jint size)
+{
+	struct rpma_conn_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	int rc = log_end(setter(cfg, (uint32_t)size));
+	handle_release(handle);
+	return rc;
+}
+
+static jint get_size(jlong handle, size_getter *getter)
+{
+	const struct rpma_conn_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	uint32_t size = 0;
+	log_begin();
+	int rc = log_end(getter(cfg, &size));
+	handle_release(handle);
+	return rc != 0 ? rc : (jint)size;
+}
+
+static jint conn_cfg_set_cq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+{
+	(void)env;
+	(void)natives;
+	return set_size(handle, rpma_conn_cfg_set_cq_size, size);
+}
+
+static jint conn_cfg_get_cq_size(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	return get_size(handle, rpma_conn_cfg_get_cq_size);
+}
+
+static jint conn_cfg_set_sq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+{
+	(void)env;
+	(void)natives;
+	return set_size(handle, rpma_conn_cfg_set_sq_size, size);
+}
+
+static jint conn_cfg_get_sq_size(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	return get_size(handle, rpma_conn_cfg_get_sq_size);
+}
+
+static jint conn_cfg_set_rq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+{
+	(void)env;
+	(void)natives;
+	return set_size(handle, rpma_conn_cfg_set_rq_size, size);
+}
+
+static jint conn_cfg_get_rq_size(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	return get_size(handle, rpma_conn_cfg_get_rq_size);
+}
+
+static const JNINativeMethod methods[] = {
+	{"connCfgNew", "()J", conn_cfg_new},
+	{"connCfgDelete", "(J)I", conn_cfg_delete},
+	{"connCfgSetTimeout", "(JI)I", conn_cfg_set_timeout},
+	{"connCfgGetTimeout", "(J)I", conn_cfg_get_timeout},
+	{"connCfgSetCqSize", "(JI)I", conn_cfg_set_cq_size},
+	{"connCfgGetCqSize", "(J)I", conn_cfg_get_cq_size},
+	{"connCfgSetSqSize", "(JI)I", conn_cfg_set_sq_size},
+	{"connCfgGetSqSize", "(J)I", conn_cfg_get_sq_size},
+	{"connCfgSetRqSize", "(JI)I", conn_cfg_set_rq_size},
+	{"connCfgGetRqSize", "(J)I", conn_cfg_get_rq_size},
+};
+
+const struct jni_table conn_cfg_natives = {methods, sizeof(methods) / sizeof(methods[0])};

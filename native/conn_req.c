@@ -1,0 +1,154 @@
+/*
+ * conn_req.c -- RpmaConnReq: a connection before it is established
+ */
+#include <librpma.h>
+
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+
+/* the connection, its completion queue */
+#define CONN_HANDLES 2
+
+static jlong new_request(struct rpma_peer *peer, const char *address, const char *port, const struct rpma_conn_cfg *cfg)
+{
+	struct rpma_conn_req *req = NULL;
+	log_begin();
+	int rc = log_end(rpma_conn_req_new(peer, address, port, cfg, &req));
+	if (rc != 0)
+		return rc;
+	jlong handle = handle_new(req, -1);
+	if (handle < 0)
+		(void)rpma_conn_req_delete(&req);
+	return handle;
+}
+
+static jlong new_held_request(jlong peer_handle, const char *address, const char *port, jlong cfg_handle)
+{
+	const struct rpma_conn_cfg *cfg = NULL;
+	if (cfg_handle != 0 && (cfg = handle_hold(cfg_handle)) == NULL)
+		return HANDLE_CLOSED;
+	jlong result = HANDLE_CLOSED;
+	struct rpma_peer *peer = handle_hold(peer_handle);
+	if (peer != NULL) {
+		result = new_request(peer, address, port, cfg);
+		handle_release(peer_handle);
+	}
+	if (cfg != NULL)
+		handle_release(cfg_handle);
+	return result;
+}
+
+/* the configuration's handle may be 0 for the defaults */
+static jlong conn_req_new(JNIEnv *env, jclass natives, jlong peer, jstring address, jstring port, jlong cfg)
+{
+	(void)natives;
+	const char *address_text = (*env)->GetStringUTFChars(env, address, NULL);
+	if (address_text == NULL)
+		return RPMA_E_NOMEM;
+	jlong result = RPMA_E_NOMEM;
+	const char *port_text = (*env)->GetStringUTFChars(env, port, NULL);
+	if (port_text != NULL) {
+		result = new_held_request(peer, address_text, port_text, cfg);
+		(*env)->ReleaseStringUTFChars(env, port, port_text);
+	}
+	(*env)->ReleaseStringUTFChars(env, address, address_text);
+	return result;
+}
+
+static jint conn_req_delete(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_conn_req *req = handle_retire(&handle, 1);
+	if (req == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	return log_end(rpma_conn_req_delete(&req));
+}
+
+/* NULL with a pending exception, or when closed without one */
+static jbyteArray conn_req_get_private_data(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)natives;
+	const struct rpma_conn_req *req = handle_hold(handle);
+	if (req == NULL)
+		return NULL;
+	struct rpma_conn_private_data data = {NULL, 0};
+	log_begin();
+	int rc = log_end(rpma_conn_req_get_private_data(req, &data));
+	jbyteArray bytes = rc != 0 ? NULL : jni_bytes(env, data.ptr, data.ptr == NULL ? 0 : data.len);
+	handle_release(handle);
+	return bytes;
+}
+
+/* makes the connection's descriptors fit for waits with a time limit, and puts it and its queue into the table */
+static int adopt(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
+{
+	int event_fd = -1;
+	int cq_fd = -1;
+	struct rpma_cq *cq = NULL;
+	int rc = rpma_conn_get_event_fd(conn, &event_fd);
+	if (rc == 0)
+		rc = jni_nonblocking(event_fd);
+	if (rc == 0)
+		rc = rpma_conn_get_cq(conn, &cq);
+	if (rc == 0)
+		rc = rpma_cq_get_fd(cq, &cq_fd);
+	if (rc == 0)
+		rc = jni_nonblocking(cq_fd);
+	if (rc != 0)
+		return rc;
+	handles[0] = handle_new(conn, event_fd);
+	if (handles[0] < 0)
+		return RPMA_E_NOMEM;
+	handles[1] = handle_new(cq, cq_fd);
+	if (handles[1] >= 0)
+		return 0;
+	(void)handle_retire(&handles[0], 1);
+	return RPMA_E_NOMEM;
+}
+
+static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
+{
+	struct rpma_conn *conn = NULL;
+	int rc = rpma_conn_req_connect(&req, data, &conn);
+	if (rc != 0)
+		return rc;
+	rc = adopt(conn, handles);
+	if (rc != 0)
+		(void)rpma_conn_delete(&conn);
+	return rc;
+}
+
+/* consumes the request, whatever comes of it; fills in the handles of the connection and its completion queue */
+static jint conn_req_connect(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data, jlongArray conn_handles)
+{
+	(void)natives;
+	jbyte bytes[UINT8_MAX];
+	jsize length = private_data == NULL ? 0 : (*env)->GetArrayLength(env, private_data);
+	if (length > (jsize)sizeof(bytes))
+		return RPMA_E_INVAL;
+	if (length > 0)
+		(*env)->GetByteArrayRegion(env, private_data, 0, length, bytes);
+	struct rpma_conn_private_data data = {bytes, (uint8_t)length};
+
+	struct rpma_conn_req *req = handle_retire(&handle, 1);
+	if (req == NULL)
+		return HANDLE_CLOSED;
+	jlong handles[CONN_HANDLES] = {0};
+	log_begin();
+	int rc = log_end(connect_request(req, length > 0 ? &data : NULL, handles));
+	if (rc == 0)
+		(*env)->SetLongArrayRegion(env, conn_handles, 0, CONN_HANDLES, handles);
+	return rc;
+}
+
+static const JNINativeMethod methods[] = {
+	{"connReqNew", "(JLjava/lang/String;Ljava/lang/String;J)J", conn_req_new},
+	{"connReqDelete", "(J)I", conn_req_delete},
+	{"connReqGetPrivateData", "(J)[B", conn_req_get_private_data},
+	{"connReqConnect", "(J[B[J)I", conn_req_connect},
+};
+
+const struct jni_table conn_req_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,0 +1,67 @@
+/*
+ * cq.c -- RpmaCq: the completions of what was posted
+ */
+#include <librpma.h>
+
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+
+/* RpmaCompletions reads the fields of struct ibv_wc at these offsets */
+_Static_assert(sizeof(struct ibv_wc) == 48, "size of ibv_wc");
+_Static_assert(offsetof(struct ibv_wc, wr_id) == 0, "wr_id");
+_Static_assert(offsetof(struct ibv_wc, status) == 8, "status");
+_Static_assert(offsetof(struct ibv_wc, opcode) == 12, "opcode");
+_Static_assert(offsetof(struct ibv_wc, vendor_err) == 16, "vendor_err");
+_Static_assert(offsetof(struct ibv_wc, byte_len) == 20, "byte_len");
+_Static_assert(offsetof(struct ibv_wc, qp_num) == 28, "qp_num");
+
+/* how many completions were taken, 0 when there is none, or librpma's code */
+static jint cq_get_wc(JNIEnv *env, jclass natives, jlong handle, jint capacity, jlong completions)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RPMA_E_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rpma_cq *cq = handle_marked(handle);
+	if (__builtin_expect(cq != NULL, 1)) {
+		int taken = 0;
+		int rc = rpma_cq_get_wc(cq, capacity, jni_pointer(completions), &taken);
+		if (rc == 0)
+			result = taken;
+		else
+			result = rc == RPMA_E_NO_COMPLETION ? 0 : log_failed(thread, rc);
+	}
+	thread_unmark(thread);
+	return result;
+}
+
+/* takes a pending event and re-arms the queue, without blocking; RPMA_E_NO_COMPLETION when there is no event */
+static jint cq_wait(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_cq *cq = handle_hold(handle);
+	if (cq == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	int rc = log_end(rpma_cq_wait(cq));
+	handle_release(handle);
+	return rc;
+}
+
+static jstring wc_status_message(JNIEnv *env, jclass natives, jint status)
+{
+	(void)natives;
+	return (*env)->NewStringUTF(env, ibv_wc_status_str((enum ibv_wc_status)status));
+}
+
+static const JNINativeMethod methods[] = {
+	{"cqGetWc", "(JIJ)I", cq_get_wc},
+	{"cqWait", "(J)I", cq_wait},
+	{"wcStatusMessage", "(I)Ljava/lang/String;", wc_status_message},
+};
+
+const struct jni_table cq_natives = {methods, sizeof(methods) / sizeof(methods[0])};

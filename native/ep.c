@@ -1,0 +1,112 @@
+/*
+ * ep.c -- RpmaEp: an endpoint that listens for connection requests
+ */
+#include <errno.h>
+#include <librpma.h>
+
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+
+static int listen_nonblocking(struct rpma_peer *peer, const char *address, const char *port, struct rpma_ep **ep, int *fd)
+{
+	int rc = rpma_ep_listen(peer, address, port, ep);
+	if (rc != 0)
+		return rc;
+	rc = rpma_ep_get_fd(*ep, fd);
+	if (rc == 0)
+		rc = jni_nonblocking(*fd);
+	if (rc != 0)
+		(void)rpma_ep_shutdown(ep);
+	return rc;
+}
+
+static jlong ep_listen(JNIEnv *env, jclass natives, jlong peer_handle, jstring address, jstring port)
+{
+	(void)natives;
+	const char *address_text = (*env)->GetStringUTFChars(env, address, NULL);
+	if (address_text == NULL)
+		return RPMA_E_NOMEM;
+	const char *port_text = (*env)->GetStringUTFChars(env, port, NULL);
+	if (port_text == NULL) {
+		(*env)->ReleaseStringUTFChars(env, address, address_text);
+		return RPMA_E_NOMEM;
+	}
+	jlong result = HANDLE_CLOSED;
+	struct rpma_peer *peer = handle_hold(peer_handle);
+	if (peer != NULL) {
+		struct rpma_ep *ep = NULL;
+		int fd = -1;
+		log_begin();
+		result = log_end(listen_nonblocking(peer, address_text, port_text, &ep, &fd));
+		handle_release(peer_handle);
+		if (result == 0)
+			result = handle_new(ep, fd);
+		if (result < 0 && ep != NULL)
+			(void)rpma_ep_shutdown(&ep);
+	}
+	(*env)->ReleaseStringUTFChars(env, port, port_text);
+	(*env)->ReleaseStringUTFChars(env, address, address_text);
+	return result;
+}
+
+static jint ep_shutdown(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_ep *ep = handle_retire(&handle, 1);
+	if (ep == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	return log_end(rpma_ep_shutdown(&ep));
+}
+
+/* an event that is no request is a client that gave up before it was accepted; librpma has taken it off the queue */
+static bool is_nothing_to_accept(int rc)
+{
+	return (rc == RPMA_E_PROVIDER && errno == EAGAIN) || rc == RPMA_E_NO_EVENT || rc == RPMA_E_INVAL;
+}
+
+static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
+{
+	struct rpma_conn_req *req = NULL;
+	log_begin();
+	int rc = rpma_ep_next_conn_req(ep, cfg, &req);
+	if (rc != 0 && is_nothing_to_accept(rc)) {
+		log_discard();
+		return RPMA_E_NO_EVENT;
+	}
+	if (log_end(rc) != 0)
+		return rc;
+	jlong handle = handle_new(req, -1);
+	if (handle < 0)
+		(void)rpma_conn_req_delete(&req);
+	return handle;
+}
+
+/* the configuration's handle may be 0 for the defaults; RPMA_E_NO_EVENT when nobody asks to connect */
+static jlong ep_next_conn_req(JNIEnv *env, jclass natives, jlong handle, jlong cfg_handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_conn_cfg *cfg = NULL;
+	if (cfg_handle != 0 && (cfg = handle_hold(cfg_handle)) == NULL)
+		return HANDLE_CLOSED;
+	jlong result = HANDLE_CLOSED;
+	struct rpma_ep *ep = handle_hold(handle);
+	if (ep != NULL) {
+		result = next_conn_req(ep, cfg);
+		handle_release(handle);
+	}
+	if (cfg != NULL)
+		handle_release(cfg_handle);
+	return result;
+}
+
+static const JNINativeMethod methods[] = {
+	{"epListen", "(JLjava/lang/String;Ljava/lang/String;)J", ep_listen},
+	{"epShutdown", "(J)I", ep_shutdown},
+	{"epNextConnReq", "(JJ)J", ep_next_conn_req},
+};
+
+const struct jni_table ep_natives = {methods, sizeof(methods) / sizeof(methods[0])};

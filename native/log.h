@@ -1,0 +1,30 @@
+/*
+ * log.h -- librpma's log messages: the reason of a failure, and the way to Java's logger
+ *
+ * librpma says why a call failed only in its log. The messages of one call are kept in the calling thread's text
+ * and, when the call has ended, go to a ring that Java empties; nothing is called back from here.
+ */
+#ifndef RPMA_JAVA_LOG_H
+#define RPMA_JAVA_LOG_H
+
+#include <stdbool.h>
+
+#include "thread.h"
+
+int log_init(void);
+void log_fini(void);
+
+/* brackets every call that is not on the hot path; log_end() passes the call's result through */
+void log_begin(void);
+int log_end(int rc);
+
+/* the failure of a hot call, whose text thread_mark() has cleared; passes the result through */
+int log_failed(struct thread *thread, int rc);
+
+/* whether the messages of the thread's current call say this errno; the only place where a failed post says it */
+bool log_says(const struct thread *thread, int error);
+
+/* ends a call as log_end() does, but forgets its messages: for a failure that is an answer and no error */
+void log_discard(void);
+
+#endif

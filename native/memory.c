@@ -1,0 +1,97 @@
+/*
+ * memory.c -- RpmaMemory: mappings of any size, anonymous, of files and of device DAX
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "natives.h"
+
+/* all functions here return -errno on failure */
+
+static jlong address_or_error(void *address)
+{
+	return address == MAP_FAILED ? -errno : (jlong)(intptr_t)address;
+}
+
+static jlong memory_map_anonymous(JNIEnv *env, jclass natives, jlong size)
+{
+	(void)env;
+	(void)natives;
+	return address_or_error(mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+}
+
+static jint memory_open(JNIEnv *env, jclass natives, jbyteArray path, jboolean writable, jboolean create)
+{
+	(void)natives;
+	jbyte *text = (*env)->GetByteArrayElements(env, path, NULL);
+	if (text == NULL)
+		return -ENOMEM;
+	int flags = (writable ? O_RDWR : O_RDONLY) | (create ? O_CREAT : 0) | O_CLOEXEC;
+	int fd = open((const char *)text, flags, 0666);
+	int error = errno;
+	(*env)->ReleaseByteArrayElements(env, path, text, JNI_ABORT);
+	return fd < 0 ? -error : fd;
+}
+
+/* allocates the blocks too: on a full disk a sparse mapping would end in SIGBUS */
+static jint memory_allocate(JNIEnv *env, jclass natives, jint fd, jlong size)
+{
+	(void)env;
+	(void)natives;
+	return -posix_fallocate(fd, 0, size);
+}
+
+/* with sync only where the mapping bypasses the page cache (DAX); EOPNOTSUPP says that it does not */
+static jlong memory_map(JNIEnv *env, jclass natives, jint fd, jlong size, jboolean writable, jboolean sync)
+{
+	(void)env;
+	(void)natives;
+	int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+	int flags = sync ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED;
+	return address_or_error(mmap(NULL, (size_t)size, protection, flags, fd, 0));
+}
+
+static void memory_close(JNIEnv *env, jclass natives, jint fd)
+{
+	(void)env;
+	(void)natives;
+	/* a mapping outlives its descriptor, and nothing was written through it */
+	(void)close(fd);
+}
+
+static jint memory_unmap(JNIEnv *env, jclass natives, jlong address, jlong size)
+{
+	(void)env;
+	(void)natives;
+	return munmap(jni_pointer(address), (size_t)size) == 0 ? 0 : -errno;
+}
+
+/* a direct buffer without an owner; the caller keeps the mapping while the buffer is reachable */
+static jobject memory_buffer(JNIEnv *env, jclass natives, jlong address, jlong size)
+{
+	(void)natives;
+	return (*env)->NewDirectByteBuffer(env, jni_pointer(address), size);
+}
+
+/* the address of a direct buffer's first byte, or 0 when it has none */
+static jlong buffer_address(JNIEnv *env, jclass natives, jobject buffer)
+{
+	(void)natives;
+	return (jlong)(intptr_t)(*env)->GetDirectBufferAddress(env, buffer);
+}
+
+static const JNINativeMethod methods[] = {
+	{"memoryMapAnonymous", "(J)J", memory_map_anonymous},
+	{"memoryOpen", "([BZZ)I", memory_open},
+	{"memoryAllocate", "(IJ)I", memory_allocate},
+	{"memoryMap", "(IJZZ)J", memory_map},
+	{"memoryClose", "(I)V", memory_close},
+	{"memoryUnmap", "(JJ)I", memory_unmap},
+	{"memoryBuffer", "(JJ)Ljava/nio/ByteBuffer;", memory_buffer},
+	{"bufferAddress", "(Ljava/nio/ByteBuffer;)J", buffer_address},
+};
+
+const struct jni_table memory_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,0 +1,119 @@
+/*
+ * mr_local.c -- RpmaMrLocal: memory registered with a peer
+ */
+#include <librpma.h>
+
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+
+/* librpma always uses this size; a larger one would be refused, not overrun the buffer */
+#define DESCRIPTOR_MAX 64
+
+static jlong mr_reg(JNIEnv *env, jclass natives, jlong peer_handle, jlong address, jlong size, jint usage)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_peer *peer = handle_hold(peer_handle);
+	if (peer == NULL)
+		return HANDLE_CLOSED;
+	struct rpma_mr_local *mr = NULL;
+	log_begin();
+	int rc = log_end(rpma_mr_reg(peer, jni_pointer(address), (size_t)size, usage, &mr));
+	handle_release(peer_handle);
+	if (rc != 0)
+		return rc;
+	jlong handle = handle_new(mr, -1);
+	if (handle < 0)
+		(void)rpma_mr_dereg(&mr);
+	return handle;
+}
+
+static jint mr_dereg(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_mr_local *mr = handle_retire(&handle, 1);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	return log_end(rpma_mr_dereg(&mr));
+}
+
+static jlong mr_get_ptr(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_mr_local *mr = handle_hold(handle);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	void *address = NULL;
+	log_begin();
+	int rc = log_end(rpma_mr_get_ptr(mr, &address));
+	handle_release(handle);
+	return rc != 0 ? rc : (jlong)(intptr_t)address;
+}
+
+static jlong mr_get_size(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_mr_local *mr = handle_hold(handle);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	size_t size = 0;
+	log_begin();
+	int rc = log_end(rpma_mr_get_size(mr, &size));
+	handle_release(handle);
+	return rc != 0 ? rc : (jlong)size;
+}
+
+static jint mr_get_descriptor_size(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_mr_local *mr = handle_hold(handle);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	size_t size = 0;
+	log_begin();
+	int rc = log_end(rpma_mr_get_descriptor_size(mr, &size));
+	handle_release(handle);
+	return rc != 0 ? rc : (jint)size;
+}
+
+static int read_descriptor(const struct rpma_mr_local *mr, jbyte descriptor[DESCRIPTOR_MAX], size_t *size)
+{
+	int rc = rpma_mr_get_descriptor_size(mr, size);
+	if (rc != 0)
+		return rc;
+	return *size > DESCRIPTOR_MAX ? RPMA_E_NOSUPP : rpma_mr_get_descriptor(mr, descriptor);
+}
+
+/* fills an array of the size that mrGetDescriptorSize gave */
+static jint mr_get_descriptor(JNIEnv *env, jclass natives, jlong handle, jbyteArray descriptor)
+{
+	(void)natives;
+	const struct rpma_mr_local *mr = handle_hold(handle);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	jbyte bytes[DESCRIPTOR_MAX];
+	size_t size = 0;
+	log_begin();
+	int rc = log_end(read_descriptor(mr, bytes, &size));
+	handle_release(handle);
+	if (rc == 0)
+		(*env)->SetByteArrayRegion(env, descriptor, 0, (jsize)size, bytes);
+	return rc;
+}
+
+static const JNINativeMethod methods[] = {
+	{"mrReg", "(JJJI)J", mr_reg},
+	{"mrDereg", "(J)I", mr_dereg},
+	{"mrGetPtr", "(J)J", mr_get_ptr},
+	{"mrGetSize", "(J)J", mr_get_size},
+	{"mrGetDescriptorSize", "(J)I", mr_get_descriptor_size},
+	{"mrGetDescriptor", "(J[B)I", mr_get_descriptor},
+};
+
+const struct jni_table mr_local_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,0 +1,78 @@
+/*
+ * mr_remote.c -- RpmaMrRemote: another peer's registered memory
+ */
+#include <librpma.h>
+
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+
+#define DESCRIPTOR_MAX 256
+
+static jlong mr_remote_from_descriptor(JNIEnv *env, jclass natives, jbyteArray descriptor)
+{
+	(void)natives;
+	jbyte bytes[DESCRIPTOR_MAX];
+	jsize length = (*env)->GetArrayLength(env, descriptor);
+	if (length > DESCRIPTOR_MAX)
+		return RPMA_E_INVAL;
+	(*env)->GetByteArrayRegion(env, descriptor, 0, length, bytes);
+	struct rpma_mr_remote *mr = NULL;
+	log_begin();
+	int rc = log_end(rpma_mr_remote_from_descriptor(bytes, (size_t)length, &mr));
+	if (rc != 0)
+		return rc;
+	jlong handle = handle_new(mr, -1);
+	if (handle < 0)
+		(void)rpma_mr_remote_delete(&mr);
+	return handle;
+}
+
+static jint mr_remote_delete(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_mr_remote *mr = handle_retire(&handle, 1);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	return log_end(rpma_mr_remote_delete(&mr));
+}
+
+static jlong mr_remote_get_size(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_mr_remote *mr = handle_hold(handle);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	size_t size = 0;
+	log_begin();
+	int rc = log_end(rpma_mr_remote_get_size(mr, &size));
+	handle_release(handle);
+	return rc != 0 ? rc : (jlong)size;
+}
+
+/* the usage bits that say which flushes the region takes */
+static jint mr_remote_get_flush_type(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_mr_remote *mr = handle_hold(handle);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	int usage = 0;
+	log_begin();
+	int rc = log_end(rpma_mr_remote_get_flush_type(mr, &usage));
+	handle_release(handle);
+	return rc != 0 ? rc : usage;
+}
+
+static const JNINativeMethod methods[] = {
+	{"mrRemoteFromDescriptor", "([B)J", mr_remote_from_descriptor},
+	{"mrRemoteDelete", "(J)I", mr_remote_delete},
+	{"mrRemoteGetSize", "(J)J", mr_remote_get_size},
+	{"mrRemoteGetFlushType", "(J)I", mr_remote_get_flush_type},
+};
+
+const struct jni_table mr_remote_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,0 +1,42 @@
+/*
+ * onload.c -- registers every native with io.rpma.Natives; the only exported symbols
+ */
+#include "log.h"
+#include "natives.h"
+#include "thread.h"
+
+static const struct jni_table *const tables[] = {
+	&conn_cfg_natives, &conn_natives,     &conn_req_natives,  &cq_natives,       &device_natives, &ep_natives,	&log_natives,
+	&memory_natives,   &mr_local_natives, &mr_remote_natives, &peer_cfg_natives, &peer_natives,   &wait_natives,
+};
+
+static int register_natives(JNIEnv *env)
+{
+	jclass natives = (*env)->FindClass(env, "io/rpma/Natives");
+	if (natives == NULL)
+		return JNI_ERR;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		if ((*env)->RegisterNatives(env, natives, tables[i]->methods, (jint)tables[i]->count) != 0)
+			return JNI_ERR;
+	}
+	(*env)->DeleteLocalRef(env, natives);
+	return 0;
+}
+
+JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
+{
+	(void)reserved;
+	JNIEnv *env;
+	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) != JNI_OK)
+		return JNI_ERR;
+	if (thread_init() != 0 || register_natives(env) != 0 || log_init() != 0)
+		return JNI_ERR;
+	return JNI_VERSION_10;
+}
+
+JNIEXPORT void JNICALL JNI_OnUnload(JavaVM *vm, void *reserved)
+{
+	(void)vm;
+	(void)reserved;
+	log_fini();
+}

@@ -1,0 +1,41 @@
+/*
+ * peer.c -- RpmaPeer: a protection domain on a device
+ */
+#include <librpma.h>
+
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+
+static jlong peer_new(JNIEnv *env, jclass natives, jlong device)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_peer *peer = NULL;
+	log_begin();
+	int rc = log_end(rpma_peer_new(jni_pointer(device), &peer));
+	if (rc != 0)
+		return rc;
+	jlong handle = handle_new(peer, -1);
+	if (handle < 0)
+		(void)rpma_peer_delete(&peer);
+	return handle;
+}
+
+static jint peer_delete(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_peer *peer = handle_retire(&handle, 1);
+	if (peer == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	return log_end(rpma_peer_delete(&peer));
+}
+
+static const JNINativeMethod methods[] = {
+	{"peerNew", "(J)J", peer_new},
+	{"peerDelete", "(J)I", peer_delete},
+};
+
+const struct jni_table peer_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,0 +1,117 @@
+/*
+ * peer_cfg.c -- RpmaPeerCfg: what a peer tells the other side about its platform
+ */
+#include <librpma.h>
+#include <stdlib.h>
+
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+
+static jlong peer_cfg_handle(struct rpma_peer_cfg *cfg)
+{
+	jlong handle = handle_new(cfg, -1);
+	if (handle < 0)
+		(void)rpma_peer_cfg_delete(&cfg);
+	return handle;
+}
+
+static jlong peer_cfg_new(JNIEnv *env, jclass natives)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_peer_cfg *cfg = NULL;
+	log_begin();
+	int rc = log_end(rpma_peer_cfg_new(&cfg));
+	return rc != 0 ? rc : peer_cfg_handle(cfg);
+}
+
+static jlong peer_cfg_from_descriptor(JNIEnv *env, jclass natives, jbyte descriptor)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_peer_cfg *cfg = NULL;
+	log_begin();
+	int rc = log_end(rpma_peer_cfg_from_descriptor(&descriptor, sizeof(descriptor), &cfg));
+	return rc != 0 ? rc : peer_cfg_handle(cfg);
+}
+
+static jint peer_cfg_delete(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_peer_cfg *cfg = handle_retire(&handle, 1);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	return log_end(rpma_peer_cfg_delete(&cfg));
+}
+
+static jint peer_cfg_set_direct_write_to_pmem(JNIEnv *env, jclass natives, jlong handle, jboolean supported)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_peer_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	int rc = log_end(rpma_peer_cfg_set_direct_write_to_pmem(cfg, supported));
+	handle_release(handle);
+	return rc;
+}
+
+static jint peer_cfg_get_direct_write_to_pmem(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_peer_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	bool supported = false;
+	log_begin();
+	int rc = log_end(rpma_peer_cfg_get_direct_write_to_pmem(cfg, &supported));
+	handle_release(handle);
+	return rc != 0 ? rc : supported;
+}
+
+static jint peer_cfg_get_descriptor_size(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_peer_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	size_t size = 0;
+	log_begin();
+	int rc = log_end(rpma_peer_cfg_get_descriptor_size(cfg, &size));
+	handle_release(handle);
+	return rc != 0 ? rc : (jint)size;
+}
+
+/* fills an array of the size that peerCfgGetDescriptorSize gave */
+static jint peer_cfg_get_descriptor(JNIEnv *env, jclass natives, jlong handle, jbyteArray descriptor)
+{
+	(void)natives;
+	const struct rpma_peer_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	jbyte bytes[1];
+	log_begin();
+	int rc = log_end(rpma_peer_cfg_get_descriptor(cfg, bytes));
+	handle_release(handle);
+	if (rc == 0)
+		(*env)->SetByteArrayRegion(env, descriptor, 0, sizeof(bytes), bytes);
+	return rc;
+}
+
+static const JNINativeMethod methods[] = {
+	{"peerCfgNew", "()J", peer_cfg_new},
+	{"peerCfgFromDescriptor", "(B)J", peer_cfg_from_descriptor},
+	{"peerCfgDelete", "(J)I", peer_cfg_delete},
+	{"peerCfgSetDirectWriteToPmem", "(JZ)I", peer_cfg_set_direct_write_to_pmem},
+	{"peerCfgGetDirectWriteToPmem", "(J)I", peer_cfg_get_direct_write_to_pmem},
+	{"peerCfgGetDescriptorSize", "(J)I", peer_cfg_get_descriptor_size},
+	{"peerCfgGetDescriptor", "(J[B)I", peer_cfg_get_descriptor},
+};
+
+const struct jni_table peer_cfg_natives = {methods, sizeof(methods) / sizeof(methods[0])};

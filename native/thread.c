@@ -1,0 +1,88 @@
+/*
+ * thread.c -- what the shim keeps for every thread that calls it
+ */
+#include "thread.h"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Thread_local struct thread *thread_self __attribute__((tls_model("initial-exec")));
+bool thread_marks_need_fence;
+
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct thread *threads;
+static pthread_key_t exit_key;
+
+static int membarrier(int command)
+{
+	return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+static void detach(void *argument)
+{
+	struct thread *thread = argument;
+	thread_self = NULL;
+	pthread_mutex_lock(&threads_lock);
+	if (thread->previous != NULL)
+		thread->previous->next = thread->next;
+	else
+		threads = thread->next;
+	if (thread->next != NULL)
+		thread->next->previous = thread->previous;
+	pthread_mutex_unlock(&threads_lock);
+	free(thread);
+}
+
+int thread_init(void)
+{
+	thread_marks_need_fence = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
+	return pthread_key_create(&exit_key, detach);
+}
+
+struct thread *thread_attach(void)
+{
+	struct thread *thread = calloc(1, sizeof(*thread));
+	if (thread == NULL)
+		return NULL;
+	if (pthread_setspecific(exit_key, thread) != 0) {
+		free(thread);
+		return NULL;
+	}
+	pthread_mutex_lock(&threads_lock);
+	thread->next = threads;
+	if (threads != NULL)
+		threads->previous = thread;
+	threads = thread;
+	pthread_mutex_unlock(&threads_lock);
+	thread_self = thread;
+	return thread;
+}
+
+/* a hot call never blocks, so this takes as long as one post or poll does */
+static void wait_unmarked(const struct thread *thread)
+{
+	uint64_t seen = atomic_load_explicit(&thread->mark, memory_order_acquire);
+	if (seen % 2 == 0)
+		return;
+	while (atomic_load_explicit(&thread->mark, memory_order_acquire) == seen)
+		sched_yield();
+}
+
+void thread_wait_unmarked(void)
+{
+	/* pairs with the compiler fence in thread_mark(): afterwards each thread has either seen what the
+	 * caller stored before, or shows its mark here */
+	if (thread_marks_need_fence)
+		atomic_thread_fence(memory_order_seq_cst);
+	else
+		(void)membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+
+	pthread_mutex_lock(&threads_lock);
+	for (const struct thread *thread = threads; thread != NULL; thread = thread->next)
+		wait_unmarked(thread);
+	pthread_mutex_unlock(&threads_lock);
+}

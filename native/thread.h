@@ -1,0 +1,69 @@
+/*
+ * thread.h -- what the shim keeps for every thread that calls it
+ *
+ * The mark is one half of "close against use" (the other is in handle.c): odd while the thread is inside a
+ * call of the hot path, even otherwise. The text is what librpma logged during the thread's current call.
+ */
+#ifndef RPMA_JAVA_THREAD_H
+#define RPMA_JAVA_THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define THREAD_TEXT_SIZE 2048
+
+struct thread {
+	_Atomic uint64_t mark;
+	bool in_call;
+	int error; /* errno of the thread's last failed call */
+	size_t text_length;
+	char text[THREAD_TEXT_SIZE];
+	struct thread *previous;
+	struct thread *next;
+};
+
+/* NULL until the thread's first call; initial-exec, because a general-dynamic slot costs a function call */
+extern _Thread_local struct thread *thread_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* whether membarrier(2) was refused, so that every mark has to be followed by a full fence */
+extern bool thread_marks_need_fence __attribute__((visibility("hidden")));
+
+int thread_init(void);
+
+/* makes the thread's state; NULL when out of memory */
+struct thread *thread_attach(void);
+
+/* waits until no thread is inside a hot call that it had entered before this function was called */
+void thread_wait_unmarked(void);
+
+static inline struct thread *thread_get(void)
+{
+	struct thread *thread = thread_self;
+	return __builtin_expect(thread != NULL, 1) ? thread : thread_attach();
+}
+
+/* starts a call of the hot path; handles are looked up only after it; NULL when out of memory */
+static inline struct thread *thread_mark(void)
+{
+	struct thread *thread = thread_get();
+	if (__builtin_expect(thread == NULL, 0))
+		return NULL;
+	thread->text_length = 0;
+	uint64_t mark = atomic_load_explicit(&thread->mark, memory_order_relaxed);
+	atomic_store_explicit(&thread->mark, mark + 1, memory_order_relaxed);
+	if (__builtin_expect(thread_marks_need_fence, 0))
+		atomic_thread_fence(memory_order_seq_cst);
+	else
+		atomic_signal_fence(memory_order_seq_cst);
+	return thread;
+}
+
+static inline void thread_unmark(struct thread *thread)
+{
+	uint64_t mark = atomic_load_explicit(&thread->mark, memory_order_relaxed);
+	atomic_store_explicit(&thread->mark, mark + 1, memory_order_release);
+}
+
+#endif

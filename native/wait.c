@@ -1,0 +1,105 @@
+/*
+ * wait.c -- the one place where a thread blocks: until an object has something to say, is closed, or the waiter is woken
+ */
+#include <errno.h>
+#include <librpma.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "handle.h"
+#include "natives.h"
+
+enum outcome { TIMED_OUT = 0, READY = 1, WOKEN = 2 };
+
+#define NANOS_PER_SECOND 1000000000LL
+
+static int64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * NANOS_PER_SECOND + time.tv_nsec;
+}
+
+/* a negative deadline never comes */
+static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
+{
+	for (;;) {
+		struct timespec left = {0, 0};
+		if (deadline >= 0) {
+			int64_t nanos = deadline - now();
+			if (nanos > 0)
+				left = (struct timespec){(time_t)(nanos / NANOS_PER_SECOND), (long)(nanos % NANOS_PER_SECOND)};
+		}
+		int ready = ppoll(fds, count, deadline < 0 ? NULL : &left, NULL);
+		if (ready >= 0 || errno != EINTR)
+			return ready;
+	}
+}
+
+static jint wait_for(int wait_fd, int close_fd, int wake_fd, int64_t deadline)
+{
+	struct pollfd fds[] = {{wait_fd, POLLIN, 0}, {close_fd, POLLIN, 0}, {wake_fd, POLLIN, 0}};
+	int ready = poll_until(fds, 3, deadline);
+	if (ready < 0)
+		return errno == ENOMEM ? RPMA_E_NOMEM : RPMA_E_UNKNOWN;
+	if (fds[1].revents != 0)
+		return HANDLE_CLOSED;
+	if (fds[0].revents != 0)
+		return READY;
+	return fds[2].revents != 0 ? WOKEN : TIMED_OUT;
+}
+
+/* a negative timeout waits without end */
+static jint await(JNIEnv *env, jclass natives, jlong handle, jint wake_fd, jlong timeout)
+{
+	(void)env;
+	(void)natives;
+	int wait_fd;
+	int close_fd;
+	int rc = handle_hold_fds(handle, &wait_fd, &close_fd);
+	if (rc != 0)
+		return rc;
+	int64_t deadline = -1;
+	if (timeout >= 0 && __builtin_add_overflow(now(), timeout, &deadline))
+		deadline = INT64_MAX;
+	jint outcome = wait_for(wait_fd, close_fd, wake_fd, deadline);
+	handle_release(handle);
+	return outcome;
+}
+
+/* an eventfd, or -errno */
+static jint waker_new(JNIEnv *env, jclass natives)
+{
+	(void)env;
+	(void)natives;
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+static void waker_wake(JNIEnv *env, jclass natives, jint fd)
+{
+	(void)env;
+	(void)natives;
+	/* fails only when the counter is full, and then the waiter is awake anyway */
+	(void)eventfd_write(fd, 1);
+}
+
+static void waker_reset(JNIEnv *env, jclass natives, jint fd)
+{
+	(void)env;
+	(void)natives;
+	eventfd_t count;
+	/* fails only when nobody has woken it, which is what is asked for */
+	(void)eventfd_read(fd, &count);
+}
+
+static const JNINativeMethod methods[] = {
+	{"await", "(JIJ)I", await},
+	{"wakerNew", "()I", waker_new},
+	{"wakerWake", "(I)V", waker_wake},
+	{"wakerReset", "(I)V", waker_reset},
+};
+
+const struct jni_table wait_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,0 +1,54 @@
+package io.rpma;
+
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Collectors;
+
+/** The one place where the result of a native becomes a value or an exception. */
+final class Call {
+    private Call() {}
+
+    /**
+     * Passes a good result of a call through.
+     *
+     * @param operation the C function
+     * @param result what the native returned
+     * @param handles the objects of the call
+     * @throws IllegalStateException if one of the objects is closed
+     * @throws RpmaException if librpma failed
+     */
+    static long check(String operation, long result, Handle... handles) {
+        if (result >= 0) {
+            Log.drain();
+            return result;
+        }
+        throw failure(operation, result, handles);
+    }
+
+    /** The exception for a failed call; called on its thread, before any other native. */
+    static RuntimeException failure(String operation, long result, Handle... handles) {
+        if (result == Natives.CLOSED) {
+            return closed(operation, handles);
+        }
+        String messages = reasons(new String(Natives.lastMessages(), StandardCharsets.UTF_8));
+        int errno = Natives.lastErrno();
+        Log.drain();
+        return new RpmaException(operation, RpmaError.of((int) result), messages, Hint.of(operation, result, errno));
+    }
+
+    private static RuntimeException closed(String operation, Handle... handles) {
+        for (Handle handle : handles) {
+            if (handle.isClosed()) {
+                return new IllegalStateException(operation + ": " + handle + " is closed");
+            }
+        }
+        return new IllegalStateException(operation + ": an object of the call is closed");
+    }
+
+    /** What was logged as a warning or worse: each line starts with its level. */
+    private static String reasons(String lines) {
+        return lines.lines()
+                .filter(line -> line.charAt(0) <= Log.WARNING)
+                .map(line -> line.substring(1))
+                .collect(Collectors.joining("; "));
+    }
+}

@@ -1,0 +1,53 @@
+package io.rpma;
+
+import java.util.Objects;
+
+/** Argument checks that several classes make. */
+final class Check {
+    /** The most that one operation can transfer. */
+    static final long MAX_LENGTH = 1L << 31;
+
+    private Check() {}
+
+    static void range(String region, long offset, long length, long size) {
+        if (offset < 0 || length < 0 || length > MAX_LENGTH || offset > size - length) {
+            throw outOfRange(region, offset, length, size);
+        }
+    }
+
+    private static RuntimeException outOfRange(String region, long offset, long length, long size) {
+        if (length > MAX_LENGTH) {
+            return new IllegalArgumentException("one operation transfers at most 2^31 bytes, not " + length);
+        }
+        return new IndexOutOfBoundsException("bytes " + offset + " to " + offset + " + " + length + " of the " + region
+                + " region, which has " + size + " bytes");
+    }
+
+    static void flags(int flags) {
+        if (flags != RpmaConn.F_COMPLETION_ALWAYS && flags != RpmaConn.F_COMPLETION_ON_ERROR) {
+            throw new IllegalArgumentException(
+                    "flags must be F_COMPLETION_ALWAYS or F_COMPLETION_ON_ERROR, not " + flags);
+        }
+    }
+
+    static void usage(int usage, RpmaMrUsage needed, String region) {
+        if ((usage & needed.bit()) == 0) {
+            throw new IllegalArgumentException("the " + region + " region is not registered for " + needed
+                    + ", but for " + RpmaMrUsage.setOf(usage));
+        }
+    }
+
+    static String address(String address) {
+        if (Objects.requireNonNull(address, "address").isEmpty()) {
+            throw new IllegalArgumentException("address must not be empty");
+        }
+        return address;
+    }
+
+    static String port(int port) {
+        if (port < 1 || port > 65535) {
+            throw new IllegalArgumentException("port must be 1 to 65535, not " + port);
+        }
+        return Integer.toString(port);
+    }
+}

@@ -1,0 +1,20 @@
+package io.rpma;
+
+import java.nio.charset.StandardCharsets;
+
+/** The numbers and texts of the system's errors. */
+final class Errno {
+    static final int ENOMEM = 12;
+    static final int EFAULT = 14;
+    static final int ENODEV = 19;
+    static final int EINVAL = 22;
+    static final int EOPNOTSUPP = 95;
+    static final int EADDRINUSE = 98;
+    static final int EADDRNOTAVAIL = 99;
+
+    private Errno() {}
+
+    static String message(int errno) {
+        return new String(Natives.errnoMessage(errno), StandardCharsets.UTF_8);
+    }
+}

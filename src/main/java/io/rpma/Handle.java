@@ -1,0 +1,183 @@
+package io.rpma;
+
+import java.lang.ref.Cleaner;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongUnaryOperator;
+import java.util.stream.Collectors;
+
+/**
+ * The life of one native object: open, closed, and which objects depend on it.
+ *
+ * <p>A handle stays reachable through its parents and never refers to its facade, so that a facade which is dropped
+ * without {@code close()} can be noticed.
+ */
+final class Handle {
+    private static final System.Logger LOGGER = System.getLogger("io.rpma");
+    private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
+    private static final Cleaner LEAKS = Cleaner.create();
+    private static final AtomicLong COUNT = new AtomicLong();
+
+    private final String name;
+    private final Handle[] parents;
+    private final Handle whole;
+    private final Set<Handle> children = new LinkedHashSet<>();
+    private final Throwable site = LEAK_SITES ? new Throwable("created here") : null;
+    private Cleaner.Cleanable leak;
+    private long id;
+    private volatile boolean closed;
+
+    /**
+     * Takes a place among the parents' children, so that none of them can be closed while the native object is made.
+     *
+     * @throws IllegalStateException if a parent is closed
+     */
+    Handle(String type, Handle... parents) {
+        name = type + "#" + COUNT.incrementAndGet();
+        this.parents = parents;
+        whole = this;
+        int added = 0;
+        try {
+            for (Handle parent : parents) {
+                parent.add(this);
+                added++;
+            }
+        } finally {
+            if (added < parents.length) {
+                for (int i = 0; i < added; i++) {
+                    parents[i].remove(this);
+                }
+            }
+        }
+    }
+
+    private Handle(Handle whole, String type, long nativeId) {
+        name = type + " of " + whole.name;
+        parents = new Handle[] {};
+        this.whole = whole;
+        id = nativeId;
+    }
+
+    /** Ends the making of the native object: it exists. */
+    Handle opened(long nativeId) {
+        id = nativeId;
+        return this;
+    }
+
+    /**
+     * Ends the making of the native object with the result of the native that makes it.
+     *
+     * @throws RpmaException if the result is an error; the place among the parents' children is given back
+     */
+    Handle opened(String operation, long result) {
+        boolean made = false;
+        try {
+            opened(Call.check(operation, result, parents));
+            made = true;
+        } finally {
+            if (!made) {
+                abandon();
+            }
+        }
+        return this;
+    }
+
+    /** Ends the making of the native object: it does not exist. */
+    void abandon() {
+        closed = true;
+        leaveParents();
+    }
+
+    /** An object that belongs to this one and is closed with it, never by itself. */
+    Handle part(String type, long nativeId) {
+        return new Handle(this, type, nativeId);
+    }
+
+    /** Reports the facade if it is collected before it is closed. */
+    void watch(Object facade) {
+        leak = LEAKS.register(facade, this::reportLeak);
+    }
+
+    long id() {
+        return id;
+    }
+
+    boolean isClosed() {
+        return whole.closed;
+    }
+
+    void checkOpen() {
+        if (isClosed()) {
+            throw new IllegalStateException(name + " is closed");
+        }
+    }
+
+    /**
+     * Closes the native object, once.
+     *
+     * @throws IllegalStateException if other objects depend on this one; it stays open
+     * @throws RpmaException if librpma says that it failed; closed all the same, since librpma has freed it
+     */
+    void close(String operation, LongUnaryOperator delete) {
+        if (disown()) {
+            try {
+                Call.check(operation, delete.applyAsLong(id), this);
+            } finally {
+                leaveParents();
+            }
+        }
+    }
+
+    /**
+     * Marks the object closed without freeing it: the caller has to, and then calls {@link #leaveParents()}.
+     *
+     * @return whether it was open
+     */
+    boolean disown() {
+        synchronized (this) {
+            if (closed) {
+                return false;
+            }
+            if (!children.isEmpty()) {
+                throw new IllegalStateException(name + " can't be closed before "
+                        + children.stream().map(Handle::toString).collect(Collectors.joining(", ")));
+            }
+            closed = true;
+        }
+        if (leak != null) {
+            leak.clean();
+        }
+        return true;
+    }
+
+    void leaveParents() {
+        for (Handle parent : parents) {
+            parent.remove(this);
+        }
+    }
+
+    private synchronized void add(Handle child) {
+        checkOpen();
+        children.add(child);
+    }
+
+    private synchronized void remove(Handle child) {
+        children.remove(child);
+    }
+
+    private void reportLeak() {
+        if (!closed) {
+            LOGGER.log(
+                    System.Logger.Level.WARNING,
+                    name + " was dropped without close()"
+                            + (site == null ? "; -Dio.rpma.leakSites=true tells where it was created" : ""),
+                    site);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,166 @@
+package io.rpma;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * A reusable array of completions, filled by {@link RpmaCq#poll} and {@link RpmaCq#await}.
+ *
+ * <p>What it holds is valid until it is filled again. Not for use by several threads at once. It is plain memory: it
+ * needs no closing and outlives its connection.
+ *
+ * <p>Manual page: rpma_cq_get_wc(3), ibv_poll_cq(3).
+ */
+public final class RpmaCompletions {
+    // struct ibv_wc, checked in native/cq.c
+    private static final int SIZE = 48;
+    private static final int WR_ID = 0;
+    private static final int STATUS = 8;
+    private static final int OPCODE = 12;
+    private static final int VENDOR_ERR = 16;
+    private static final int BYTE_LEN = 20;
+    private static final int QP_NUM = 28;
+
+    private final ByteBuffer wcs;
+    private final long address;
+    private final int capacity;
+    private int count;
+
+    private RpmaCompletions(int capacity) {
+        this.capacity = capacity;
+        wcs = ByteBuffer.allocateDirect(Math.multiplyExact(capacity, SIZE)).order(ByteOrder.nativeOrder());
+        address = Natives.bufferAddress(wcs);
+    }
+
+    /**
+     * Creates an array.
+     *
+     * @param capacity how many completions it takes at once, at least 1
+     * @return the array
+     */
+    public static RpmaCompletions create(int capacity) {
+        if (capacity < 1 || capacity > Integer.MAX_VALUE / SIZE) {
+            throw new IllegalArgumentException(
+                    "capacity must be 1 to " + Integer.MAX_VALUE / SIZE + ", not " + capacity);
+        }
+        return new RpmaCompletions(capacity);
+    }
+
+    /** {@return how many completions it takes at once} */
+    public int capacity() {
+        return capacity;
+    }
+
+    /** {@return how many completions it holds} */
+    public int count() {
+        return count;
+    }
+
+    /**
+     * {@return the operation context that the operation was posted with}
+     *
+     * @param index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     */
+    public long wrId(int index) {
+        return wcs.getLong(offset(index) + WR_ID);
+    }
+
+    /**
+     * {@return how the operation ended}
+     *
+     * @param index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     */
+    public RpmaWcStatus status(int index) {
+        return RpmaWcStatus.of(wcs.getInt(offset(index) + STATUS));
+    }
+
+    /**
+     * {@return whether the operation succeeded}
+     *
+     * @param index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     */
+    public boolean isSuccess(int index) {
+        return wcs.getInt(offset(index) + STATUS) == 0;
+    }
+
+    /**
+     * {@return which operation it was}
+     *
+     * @param index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     * @throws IllegalStateException if the operation failed: the device does not say then
+     */
+    public RpmaWcOpcode opcode(int index) {
+        return RpmaWcOpcode.of(wcs.getInt(successOffset(index) + OPCODE));
+    }
+
+    /**
+     * {@return how many bytes were received}
+     *
+     * @param index of the completion, of a receive
+     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     * @throws IllegalStateException if the operation failed: the device does not say then
+     */
+    public int byteLen(int index) {
+        return wcs.getInt(successOffset(index) + BYTE_LEN);
+    }
+
+    /**
+     * {@return the device's own code of a failure}
+     *
+     * @param index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     */
+    public int vendorErr(int index) {
+        return wcs.getInt(offset(index) + VENDOR_ERR);
+    }
+
+    /**
+     * {@return the number of the queue pair, which tells connections apart}
+     *
+     * @param index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     */
+    public int qpNum(int index) {
+        return wcs.getInt(offset(index) + QP_NUM);
+    }
+
+    private int offset(int index) {
+        if (index < 0 || index >= count) {
+            throw new IndexOutOfBoundsException("completion " + index + " of " + count);
+        }
+        return index * SIZE;
+    }
+
+    private int successOffset(int index) {
+        if (!isSuccess(index)) {
+            throw new IllegalStateException(
+                    "a failed completion (" + status(index) + ") has no more than wrId, status, qpNum and vendorErr");
+        }
+        return offset(index);
+    }
+
+    long address() {
+        return address;
+    }
+
+    void clear() {
+        count = 0;
+    }
+
+    void filled(int taken) {
+        count = taken;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder("RpmaCompletions[");
+        for (int i = 0; i < count; i++) {
+            text.append(i == 0 ? "" : ", ").append(wrId(i)).append(' ').append(status(i));
+        }
+        return text.append(']').toString();
+    }
+}

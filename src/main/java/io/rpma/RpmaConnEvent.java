@@ -1,0 +1,35 @@
+package io.rpma;
+
+/**
+ * What happened to a connection.
+ *
+ * <p>Manual page: <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_conn_next_event.3">rpma_conn_next_event(3)</a>.
+ */
+public enum RpmaConnEvent {
+    /** The connection is established; the other side's private data is there. */
+    ESTABLISHED,
+    /** The connection is closed, by either side; may come twice. */
+    CLOSED,
+    /** The connection is lost. */
+    LOST,
+    /** The other side has rejected the request, or nobody listens at its address and port. */
+    REJECTED,
+    /** The other side can't be reached. */
+    UNREACHABLE;
+
+    private static final RpmaConnEvent[] VALUES = values();
+
+    /**
+     * {@return librpma's name of the event}
+     *
+     * @throws UnsatisfiedLinkError if the native library can't be loaded
+     */
+    public String description() {
+        return Natives.connEventMessage(ordinal());
+    }
+
+    /** The event with this value of {@code enum rpma_conn_event}. */
+    static RpmaConnEvent of(int value) {
+        return VALUES[value];
+    }
+}

@@ -1,0 +1,150 @@
+package io.rpma;
+
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A connection before it is established: an outgoing request, or an incoming one that waits for its answer.
+ *
+ * <p>Safe for use by many threads. {@link #connect} consumes it; closing it instead rejects an incoming request.
+ *
+ * <p>librpma leaks a little memory with each incoming request that is rejected (its {@code rdma_cm_id}).
+ *
+ * <p>Manual pages: rpma_conn_req_new(3), rpma_conn_req_connect(3), rpma_conn_req_get_private_data(3),
+ * rpma_conn_req_delete(3).
+ */
+public final class RpmaConnReq implements AutoCloseable {
+    /** The most private data that any transport takes; InfiniBand and RoCE take 56 bytes here and 196 there. */
+    private static final int MAX_PRIVATE_DATA = 255;
+
+    private static final String CONNECT = "rpma_conn_req_connect";
+
+    private final RpmaPeer peer;
+    private final Handle handle;
+
+    RpmaConnReq(RpmaPeer peer, Handle handle) {
+        this.peer = peer;
+        this.handle = handle;
+        handle.watch(this);
+    }
+
+    /**
+     * Makes a request to connect.
+     *
+     * <p>Blocks for the resolution of a host name and then, each for at most the configuration's timeout, of the address
+     * and the route. Neither close nor interrupt ends it sooner.
+     *
+     * @param peer the peer that the connection will belong to
+     * @param address an IPv4 or IPv6 address, or a host name
+     * @param port 1 to 65535
+     * @param cfg the configuration of the connection, or null for the defaults
+     * @return the request, to be connected or closed
+     * @throws IllegalStateException if {@code peer} or {@code cfg} is closed
+     * @throws RpmaException if the address can't be resolved or the queues of the connection can't be made
+     */
+    public static RpmaConnReq create(RpmaPeer peer, String address, int port, RpmaConnCfg cfg) {
+        Check.address(address);
+        String service = Check.port(port);
+        long cfgId = RpmaConnCfg.idOf(cfg);
+        Handle handle = new Handle("RpmaConnReq", peer.handle());
+        peer.requests().lock();
+        try {
+            handle.opened("rpma_conn_req_new", Natives.connReqNew(peer.handle().id(), address, service, cfgId));
+        } finally {
+            peer.requests().unlock();
+        }
+        return new RpmaConnReq(peer, handle);
+    }
+
+    /**
+     * {@return the private data that came with an incoming request; empty for an outgoing one}
+     *
+     * <p>On InfiniBand and RoCE it always has 56 bytes, filled up with zeroes, also when nothing was sent: put a length
+     * or a mark into it.
+     *
+     * @throws IllegalStateException if closed or connected
+     */
+    public byte[] getPrivateData() {
+        byte[] data = Natives.connReqGetPrivateData(handle.id());
+        if (data == null) {
+            throw Call.failure("rpma_conn_req_get_private_data", Natives.CLOSED, handle);
+        }
+        return data;
+    }
+
+    /**
+     * Connects without private data; as {@link #connect(byte[])}.
+     *
+     * @return the connection, to be closed
+     * @throws IllegalStateException if closed or connected
+     * @throws RpmaException if librpma fails; the request is closed then
+     */
+    public RpmaConn connect() {
+        return connect(new byte[0]);
+    }
+
+    /**
+     * Accepts an incoming request, or sends an outgoing one.
+     *
+     * <p>Does not wait for the other side: the connection is established when its {@link RpmaConn#nextEvent()} says so.
+     * Consumes the request, whatever comes of it.
+     *
+     * @param privateData what the other side gets with it: on InfiniBand and RoCE at most 56 bytes with an outgoing
+     *     request and 196 bytes with the answer to an incoming one, elsewhere at most 255
+     * @return the connection, to be closed
+     * @throws IllegalArgumentException if there are more than 255 bytes; the request stays as it is
+     * @throws IllegalStateException if closed or connected
+     * @throws RpmaException if librpma fails, also for private data that is too long for the transport; the request is
+     *     closed then
+     */
+    public RpmaConn connect(byte[] privateData) {
+        if (privateData.length > MAX_PRIVATE_DATA) {
+            throw new IllegalArgumentException(
+                    "private data has at most " + MAX_PRIVATE_DATA + " bytes, not " + privateData.length);
+        }
+        Handle conn = new Handle("RpmaConn", peer.handle());
+        boolean connecting = false;
+        try {
+            connecting = handle.disown();
+        } finally {
+            if (!connecting) {
+                conn.abandon();
+            }
+        }
+        if (!connecting) {
+            throw Call.failure(CONNECT, Natives.CLOSED, handle);
+        }
+        return connect(conn, privateData);
+    }
+
+    private RpmaConn connect(Handle conn, byte[] privateData) {
+        long[] connAndCq = new long[2];
+        try {
+            int result = Natives.connReqConnect(handle.id(), privateData, connAndCq);
+            conn.opened(CONNECT, result < 0 ? result : connAndCq[0]);
+        } finally {
+            handle.leaveParents();
+        }
+        return new RpmaConn(peer, conn, connAndCq[1]);
+    }
+
+    /**
+     * Rejects an incoming request or drops an outgoing one; does nothing if it is connected or closed already.
+     *
+     * @throws RpmaException if librpma reports a failure; the request is closed all the same
+     */
+    @Override
+    public void close() {
+        ReentrantLock requests = peer.requests();
+        requests.lock();
+        try {
+            handle.close("rpma_conn_req_delete", Natives::connReqDelete);
+        } finally {
+            requests.unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return handle.toString();
+    }
+}

@@ -1,0 +1,101 @@
+package io.rpma;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * An RDMA device, found by an address.
+ *
+ * <p>It needs no closing: librdmacm keeps its devices open for the life of the process. Safe for use by many threads.
+ *
+ * <p>Manual pages: rpma_utils_get_ibv_context(3), rpma_utils_ibv_context_is_odp_capable(3).
+ */
+public final class RpmaDevice {
+    private static final String GET = "rpma_utils_get_ibv_context";
+
+    /** The look-up is not thread-safe. */
+    private static final ReentrantLock LOOKUP = new ReentrantLock();
+
+    private final long context;
+    private final String name;
+
+    private RpmaDevice(long context) {
+        this.context = context;
+        name = new String(Natives.deviceName(context), StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Finds the device that has a local address.
+     *
+     * <p>Blocks for the resolution of a host name.
+     *
+     * @param address an IPv4 or IPv6 address of this machine, or a host name
+     * @return the device
+     * @throws RpmaException if no RDMA device has the address
+     */
+    public static RpmaDevice local(String address) {
+        return find(address, false);
+    }
+
+    /**
+     * Finds the local device through which a remote address is reached.
+     *
+     * <p>Blocks for the resolution of a host name and, for at most a second, of the address.
+     *
+     * @param address an IPv4 or IPv6 address of another machine, or a host name
+     * @return the device
+     * @throws RpmaException if the address is not reached through an RDMA device
+     */
+    public static RpmaDevice remote(String address) {
+        return find(address, true);
+    }
+
+    private static RpmaDevice find(String address, boolean remote) {
+        Check.address(address);
+        LOOKUP.lock();
+        try {
+            long context = Call.check(GET, Natives.deviceGet(address, remote));
+            if (context == 0) {
+                throw new RpmaException(
+                        GET, RpmaError.INVAL, address + " stands for all addresses", "name the address of one device");
+            }
+            return new RpmaDevice(context);
+        } finally {
+            LOOKUP.unlock();
+        }
+    }
+
+    /**
+     * {@return whether the device can register memory on demand, as a file of a DAX file system needs}
+     *
+     * @throws RpmaException if the device does not answer
+     */
+    public boolean isOdpCapable() {
+        return Call.check("rpma_utils_ibv_context_is_odp_capable", Natives.deviceIsOdpCapable(context)) != 0;
+    }
+
+    /** {@return the name of the device, for example {@code mlx5_0}} */
+    public String name() {
+        return name;
+    }
+
+    long context() {
+        return context;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RpmaDevice && ((RpmaDevice) other).context == context;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(context);
+    }
+
+    @Override
+    public String toString() {
+        return "RpmaDevice[" + name + "]";
+    }
+}

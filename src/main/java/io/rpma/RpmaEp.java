@@ -1,0 +1,123 @@
+package io.rpma;
+
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * An endpoint that listens for requests to connect.
+ *
+ * <p>Safe for use by many threads. Closing wakes the threads that wait here, and throws {@link IllegalStateException}
+ * while a request of this endpoint is neither connected nor closed.
+ *
+ * <p>Manual pages: rpma_ep_listen(3), rpma_ep_next_conn_req(3), rpma_ep_shutdown(3).
+ */
+public final class RpmaEp implements AutoCloseable {
+    private static final String NEXT = "rpma_ep_next_conn_req";
+
+    private final RpmaPeer peer;
+    private final Handle handle;
+
+    private RpmaEp(RpmaPeer peer, Handle handle) {
+        this.peer = peer;
+        this.handle = handle;
+        handle.watch(this);
+    }
+
+    /**
+     * Listens on an address.
+     *
+     * @param peer the peer that the connections will belong to
+     * @param address an IPv4 or IPv6 address of the peer's device, or a host name
+     * @param port 1 to 65535; not related to ports of TCP
+     * @return the endpoint, to be closed before the peer
+     * @throws IllegalStateException if the peer is closed
+     * @throws RpmaException if the address is on no device or another endpoint listens there
+     */
+    public static RpmaEp listen(RpmaPeer peer, String address, int port) {
+        Check.address(address);
+        String service = Check.port(port);
+        Handle handle = new Handle("RpmaEp", peer.handle());
+        peer.requests().lock();
+        try {
+            handle.opened("rpma_ep_listen", Natives.epListen(peer.handle().id(), address, service));
+        } finally {
+            peer.requests().unlock();
+        }
+        return new RpmaEp(peer, handle);
+    }
+
+    /**
+     * Waits without end for the next request to connect.
+     *
+     * @param cfg the configuration of the connection, or null for the defaults
+     * @return the request, to be connected or closed before this endpoint is closed
+     * @throws InterruptedException if the thread is interrupted
+     * @throws IllegalStateException if this endpoint or {@code cfg} is closed, before or while waiting
+     * @throws RpmaException if the queues of the connection can't be made
+     */
+    public RpmaConnReq nextConnReq(RpmaConnCfg cfg) throws InterruptedException {
+        return next(cfg, Waiter.FOREVER);
+    }
+
+    /**
+     * Waits for the next request to connect.
+     *
+     * <p>A client that gives up before its request is taken is passed over.
+     *
+     * @param cfg the configuration of the connection, or null for the defaults
+     * @param timeout how long to wait; 0 does not wait
+     * @param unit the unit of {@code timeout}
+     * @return the request, to be connected or closed before this endpoint is closed; empty if the time is up
+     * @throws InterruptedException if the thread is interrupted
+     * @throws IllegalStateException if this endpoint or {@code cfg} is closed, before or while waiting
+     * @throws RpmaException if the queues of the connection can't be made
+     */
+    public Optional<RpmaConnReq> nextConnReq(RpmaConnCfg cfg, long timeout, TimeUnit unit) throws InterruptedException {
+        return Optional.ofNullable(next(cfg, Waiter.nanos(timeout, unit)));
+    }
+
+    private RpmaConnReq next(RpmaConnCfg cfg, long nanos) throws InterruptedException {
+        long cfgId = RpmaConnCfg.idOf(cfg);
+        long start = System.nanoTime();
+        while (Waiter.await(NEXT, handle, Waiter.left(nanos, start))) {
+            RpmaConnReq request = take(cfgId);
+            if (request != null) {
+                return request;
+            }
+        }
+        return null;
+    }
+
+    private RpmaConnReq take(long cfgId) {
+        Handle request = new Handle("RpmaConnReq", handle);
+        peer.requests().lock();
+        try {
+            long result = Natives.epNextConnReq(handle.id(), cfgId);
+            if (result == RpmaError.NO_EVENT.code()) {
+                request.abandon();
+                return null;
+            }
+            request.opened(NEXT, result);
+        } finally {
+            peer.requests().unlock();
+        }
+        return new RpmaConnReq(peer, request);
+    }
+
+    /**
+     * Stops listening; does nothing if it has stopped already. Established connections are not affected.
+     *
+     * @throws IllegalStateException if a request of this endpoint is neither connected nor closed; the message names it,
+     *     and nothing is closed
+     * @throws RpmaException if librpma reports a failure; the endpoint is closed all the same
+     */
+    @Override
+    public void close() {
+        handle.close("rpma_ep_shutdown", Natives::epShutdown);
+    }
+
+    @Override
+    public String toString() {
+        return handle.toString();
+    }
+}

@@ -1,0 +1,62 @@
+package io.rpma;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The errors of librpma.
+ *
+ * <p>{@link #NO_COMPLETION} and {@link #NO_EVENT} are answers and never raised as exceptions. Manual page:
+ * <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_err_2str.3">rpma_err_2str(3)</a>.
+ */
+public enum RpmaError {
+    /** An error of unknown kind. */
+    UNKNOWN(-100000),
+    /** Not supported by the device, the platform or the way the object was configured. */
+    NOSUPP(-100001),
+    /** The verbs provider, librdmacm or the kernel failed; {@link RpmaException#detail()} says why. */
+    PROVIDER(-100002),
+    /** Out of memory. */
+    NOMEM(-100003),
+    /** An argument is invalid. */
+    INVAL(-100004),
+    /** No completion is available. */
+    NO_COMPLETION(-100005),
+    /** No event is available. */
+    NO_EVENT(-100006),
+    /** A temporary error. */
+    AGAIN(-100007),
+    /** The completion channel is shared, so its queues can't be waited for one by one. */
+    SHARED_CHANNEL(-100008),
+    /** The completion channel is not shared. */
+    NOT_SHARED_CHNL(-100009);
+
+    private final int code;
+
+    RpmaError(int code) {
+        this.code = code;
+    }
+
+    /** {@return the value of the C constant} */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * {@return librpma's text for the error}
+     *
+     * @throws UnsatisfiedLinkError if the native library can't be loaded
+     */
+    public String message() {
+        return new String(Natives.errorMessage(code), StandardCharsets.UTF_8);
+    }
+
+    /** The error with this code; {@link #UNKNOWN} for a code that librpma 1.3.0 does not have. */
+    static RpmaError of(int code) {
+        for (RpmaError error : values()) {
+            if (error.code == code) {
+                return error;
+            }
+        }
+        return UNKNOWN;
+    }
+}

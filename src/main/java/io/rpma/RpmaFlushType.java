@@ -1,0 +1,13 @@
+package io.rpma;
+
+/**
+ * How deep a flush goes.
+ *
+ * <p>Manual page: <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_flush.3">rpma_flush(3)</a>.
+ */
+public enum RpmaFlushType {
+    /** Down to the persistent domain: the bytes survive a power cut. */
+    PERSISTENT,
+    /** To where the remote processors see the bytes. */
+    VISIBILITY
+}

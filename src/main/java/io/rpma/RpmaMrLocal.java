@@ -1,0 +1,143 @@
+package io.rpma;
+
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A memory region of this side, registered with a peer.
+ *
+ * <p>Safe for use by many threads. Its memory stays reachable until the region is closed, even when nothing else refers
+ * to either, because the other side may still write to it.
+ *
+ * <p>Manual pages: rpma_mr_reg(3), rpma_mr_get_descriptor(3), rpma_mr_get_ptr(3), rpma_mr_get_size(3).
+ */
+public final class RpmaMrLocal implements AutoCloseable {
+    /** The size of a descriptor in bytes. */
+    public static final int DESCRIPTOR_SIZE = 21;
+
+    /** What the device may read or write must not be collected: it stays here until the region is closed. */
+    private static final Map<Handle, Object> MEMORY = new ConcurrentHashMap<>();
+
+    private final RpmaPeer peer;
+    private final Handle handle;
+    private final long id;
+    private final long size;
+    private final int usage;
+
+    private RpmaMrLocal(RpmaPeer peer, Handle handle, long size, int usage) {
+        this.peer = peer;
+        this.handle = handle;
+        this.id = handle.id();
+        this.size = size;
+        this.usage = usage;
+        handle.watch(this);
+    }
+
+    static RpmaMrLocal register(
+            RpmaPeer peer, long address, long size, Object memory, Handle[] parents, RpmaMrUsage... usages) {
+        int usage = RpmaMrUsage.mask(usages);
+        if (size <= 0 || address > Long.MAX_VALUE - size) {
+            throw new IllegalArgumentException("a region has at least 1 byte and ends before 2^63: " + size
+                    + " bytes at address 0x" + Long.toHexString(address));
+        }
+        Handle handle = new Handle("RpmaMrLocal", parents);
+        MEMORY.put(handle, memory);
+        boolean registered = false;
+        peer.registrations().lock();
+        try {
+            handle.opened("rpma_mr_reg", Natives.mrReg(peer.handle().id(), address, size, usage));
+            registered = true;
+        } finally {
+            peer.registrations().unlock();
+            if (!registered) {
+                MEMORY.remove(handle);
+            }
+        }
+        return new RpmaMrLocal(peer, handle, size, usage);
+    }
+
+    /**
+     * {@return the bytes from which the other side makes its {@link RpmaMrRemote}}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public byte[] getDescriptor() {
+        byte[] descriptor = new byte[getDescriptorSize()];
+        Call.check("rpma_mr_get_descriptor", Natives.mrGetDescriptor(id, descriptor), handle);
+        return descriptor;
+    }
+
+    /**
+     * {@return the size of the descriptor in bytes}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public int getDescriptorSize() {
+        return (int) Call.check("rpma_mr_get_descriptor_size", Natives.mrGetDescriptorSize(id), handle);
+    }
+
+    /**
+     * {@return the address of the first byte}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public long getPtr() {
+        return Call.check("rpma_mr_get_ptr", Natives.mrGetPtr(id), handle);
+    }
+
+    /**
+     * {@return the size in bytes}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public long getSize() {
+        return Call.check("rpma_mr_get_size", Natives.mrGetSize(id), handle);
+    }
+
+    /** {@return what the region is registered for} */
+    public Set<RpmaMrUsage> usages() {
+        return RpmaMrUsage.setOf(usage);
+    }
+
+    /**
+     * Checks the region for its part in an operation and returns its native handle; the hot path.
+     *
+     * @throws IndexOutOfBoundsException if the bytes are not all in the region
+     * @throws IllegalArgumentException if the region is not registered for the usage
+     */
+    long use(RpmaMrUsage needed, String role, long offset, long length) {
+        Check.range(role, offset, length, size);
+        Check.usage(usage, needed, role);
+        return id;
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    /**
+     * Ends the registration; does nothing if it has ended already.
+     *
+     * <p>Waits for a post of another thread that uses the region. Operations that are posted and not complete fail, and
+     * so do the other side's.
+     *
+     * @throws RpmaException if librpma reports a failure; the region is closed all the same
+     */
+    @Override
+    public void close() {
+        peer.registrations().lock();
+        try {
+            handle.close("rpma_mr_dereg", Natives::mrDereg);
+            MEMORY.remove(handle);
+        } finally {
+            peer.registrations().unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return handle + "[" + size + " bytes, " + Objects.toString(usages()) + "]";
+    }
+}

@@ -1,0 +1,148 @@
+package io.rpma;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * A memory region of the other side, made from the descriptor that it sent.
+ *
+ * <p>Safe for use by many threads. It may be closed while operations on it are outstanding.
+ *
+ * <p>Manual pages: rpma_mr_remote_from_descriptor(3), rpma_mr_remote_get_size(3), rpma_mr_remote_get_flush_type(3).
+ */
+public final class RpmaMrRemote implements AutoCloseable {
+    private static final int ADDRESS_OFFSET = 0;
+    private static final int SIZE_OFFSET = 8;
+    private static final int USAGE_OFFSET = 20;
+
+    private final Handle handle;
+    private final long id;
+    private final long address;
+    private final long size;
+    private final int usage;
+
+    private RpmaMrRemote(Handle handle, long address, long size, int usage) {
+        this.handle = handle;
+        this.id = handle.id();
+        this.address = address;
+        this.size = size;
+        this.usage = usage;
+        handle.watch(this);
+    }
+
+    /**
+     * Reads a region from its descriptor.
+     *
+     * @param descriptor at least {@link RpmaMrLocal#DESCRIPTOR_SIZE} bytes; bytes behind the descriptor are passed over
+     * @return the region, to be closed
+     * @throws IllegalArgumentException if the bytes are too few or describe no region
+     * @throws RpmaException if out of memory
+     */
+    public static RpmaMrRemote fromDescriptor(byte[] descriptor) {
+        return fromDescriptor(ByteBuffer.wrap(descriptor));
+    }
+
+    /**
+     * Reads a region from the next bytes of a buffer, and moves its position behind them.
+     *
+     * @param descriptor at least {@link RpmaMrLocal#DESCRIPTOR_SIZE} remaining bytes; its byte order does not matter
+     * @return the region, to be closed
+     * @throws IllegalArgumentException if the bytes are too few or describe no region
+     * @throws RpmaException if out of memory
+     */
+    public static RpmaMrRemote fromDescriptor(ByteBuffer descriptor) {
+        if (descriptor.remaining() < RpmaMrLocal.DESCRIPTOR_SIZE) {
+            throw new IllegalArgumentException("the descriptor of a memory region has " + RpmaMrLocal.DESCRIPTOR_SIZE
+                    + " bytes, here are " + descriptor.remaining());
+        }
+        byte[] bytes = new byte[RpmaMrLocal.DESCRIPTOR_SIZE];
+        descriptor.get(bytes);
+        ByteBuffer fields = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        long address = fields.getLong(ADDRESS_OFFSET);
+        long size = fields.getLong(SIZE_OFFSET);
+        int usage = Byte.toUnsignedInt(fields.get(USAGE_OFFSET));
+        // librpma takes any address and size, and the sum could wrap around
+        if (size <= 0 || address < 0 || address > Long.MAX_VALUE - size || usage == 0) {
+            throw new IllegalArgumentException("the bytes describe no memory region: address 0x"
+                    + Long.toHexString(address) + ", " + Long.toUnsignedString(size) + " bytes, usages "
+                    + RpmaMrUsage.setOf(usage));
+        }
+        Handle handle = new Handle("RpmaMrRemote")
+                .opened("rpma_mr_remote_from_descriptor", Natives.mrRemoteFromDescriptor(bytes));
+        return new RpmaMrRemote(handle, address, size, usage);
+    }
+
+    /**
+     * {@return the size in bytes, as the other side says}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public long getSize() {
+        return Call.check("rpma_mr_remote_get_size", Natives.mrRemoteGetSize(id), handle);
+    }
+
+    /**
+     * {@return the flushes that the region is registered for}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public Set<RpmaFlushType> getFlushType() {
+        int flushes = (int) Call.check("rpma_mr_remote_get_flush_type", Natives.mrRemoteGetFlushType(id), handle);
+        Set<RpmaFlushType> types = EnumSet.noneOf(RpmaFlushType.class);
+        if ((flushes & RpmaMrUsage.FLUSH_TYPE_PERSISTENT.bit()) != 0) {
+            types.add(RpmaFlushType.PERSISTENT);
+        }
+        if ((flushes & RpmaMrUsage.FLUSH_TYPE_VISIBILITY.bit()) != 0) {
+            types.add(RpmaFlushType.VISIBILITY);
+        }
+        return types;
+    }
+
+    /** {@return what the region is registered for} */
+    public Set<RpmaMrUsage> usages() {
+        return RpmaMrUsage.setOf(usage);
+    }
+
+    /**
+     * Checks the region for its part in an operation and returns its native handle; the hot path.
+     *
+     * @throws IndexOutOfBoundsException if the bytes are not all in the region
+     * @throws IllegalArgumentException if the region is not registered for the usage
+     */
+    long use(RpmaMrUsage needed, String role, long offset, long length) {
+        Check.usage(usage, needed, role);
+        return use(role, offset, length);
+    }
+
+    /** As {@link #use(RpmaMrUsage, String, long, long)}, for an operation whose usage librpma checks itself. */
+    long use(String role, long offset, long length) {
+        Check.range(role, offset, length, size);
+        return id;
+    }
+
+    /** The hot path's check that an offset is the address of an 8-byte word; librpma looks at the offset alone. */
+    void checkAligned(long offset) {
+        if ((offset & 7) != 0 || (address & 7) != 0) {
+            throw new IllegalArgumentException(
+                    "an atomic write goes to an address that is a multiple of 8, not to offset " + offset
+                            + " of a region at 0x" + Long.toHexString(address));
+        }
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    /** Closes the region; does nothing if it is closed already. Operations that are posted go on. */
+    @Override
+    public void close() {
+        handle.close("rpma_mr_remote_delete", Natives::mrRemoteDelete);
+    }
+
+    @Override
+    public String toString() {
+        return handle + "[" + size + " bytes, " + usages() + "]";
+    }
+}

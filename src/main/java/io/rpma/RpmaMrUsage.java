@@ -1,0 +1,63 @@
+package io.rpma;
+
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * What a memory region is registered for; any combination.
+ *
+ * <p>Manual page: <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_mr_reg.3">rpma_mr_reg(3)</a>.
+ */
+public enum RpmaMrUsage {
+    /** The other side reads from it. */
+    READ_SRC,
+    /** Reads from the other side arrive in it; the memory must be writable. */
+    READ_DST,
+    /** Writes to the other side take their bytes from it; librpma wants writable memory even so. */
+    WRITE_SRC,
+    /** The other side writes into it; the memory must be writable. */
+    WRITE_DST,
+    /**
+     * The other side flushes it for visibility.
+     *
+     * <p>Register {@link #READ_SRC} too: a side without native flush emulates it by a read.
+     */
+    FLUSH_TYPE_VISIBILITY,
+    /**
+     * The other side flushes it for persistence.
+     *
+     * <p>Register {@link #READ_SRC} too: a side without native flush emulates it by a read.
+     */
+    FLUSH_TYPE_PERSISTENT,
+    /** Messages are sent from it. */
+    SEND,
+    /** Messages are received into it; the memory must be writable. */
+    RECV;
+
+    /** The bit of the C constant {@code RPMA_MR_USAGE_*}. */
+    int bit() {
+        return 1 << ordinal();
+    }
+
+    static int mask(RpmaMrUsage... usages) {
+        int mask = 0;
+        for (RpmaMrUsage usage : usages) {
+            mask |= usage.bit();
+        }
+        if (mask == 0) {
+            throw new IllegalArgumentException("a region needs at least one usage");
+        }
+        return mask;
+    }
+
+    static Set<RpmaMrUsage> setOf(int mask) {
+        EnumSet<RpmaMrUsage> usages = EnumSet.noneOf(RpmaMrUsage.class);
+        for (RpmaMrUsage usage : values()) {
+            if ((mask & usage.bit()) != 0) {
+                usages.add(usage);
+            }
+        }
+        return Collections.unmodifiableSet(usages);
+    }
+}

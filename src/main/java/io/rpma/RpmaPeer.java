@@ -1,0 +1,139 @@
+package io.rpma;
+
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * This side of all connections through one device: the owner of memory regions, endpoints and connections.
+ *
+ * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while one of its objects is open.
+ *
+ * <p>Manual pages: rpma_peer_new(3), rpma_mr_reg(3).
+ */
+public final class RpmaPeer implements AutoCloseable {
+    private final Handle handle;
+    private final ReentrantLock registrations = new ReentrantLock();
+    private final ReentrantLock requests = new ReentrantLock();
+
+    private RpmaPeer(Handle handle) {
+        this.handle = handle;
+        handle.watch(this);
+    }
+
+    /**
+     * Creates a peer.
+     *
+     * @param device the device
+     * @return the peer, to be closed
+     * @throws RpmaException if the device refuses
+     */
+    public static RpmaPeer create(RpmaDevice device) {
+        return new RpmaPeer(new Handle("RpmaPeer").opened("rpma_peer_new", Natives.peerNew(device.context())));
+    }
+
+    /**
+     * Registers a mapping.
+     *
+     * <p>Pins its pages, which takes time in proportion to its size. The memory stays reachable and mapped until the
+     * region is closed, even when nothing else refers to it.
+     *
+     * @param memory the memory, which can't be closed before the region
+     * @param usages what the region is for, at least one
+     * @return the region, to be closed before this peer
+     * @throws IllegalArgumentException if {@code memory} is read-only and a usage needs to write to it
+     * @throws IllegalStateException if this peer or {@code memory} is closed
+     * @throws RpmaException if the device or the kernel refuses, for example over the limit of locked memory
+     */
+    public RpmaMrLocal register(RpmaMemory memory, RpmaMrUsage... usages) {
+        checkWritable(memory.isReadOnly(), usages);
+        return RpmaMrLocal.register(
+                this, memory.address(), memory.size(), memory, new Handle[] {handle, memory.handle()}, usages);
+    }
+
+    /**
+     * Registers the remaining bytes of a direct buffer, from its position to its limit.
+     *
+     * <p>As {@link #register(RpmaMemory, RpmaMrUsage...)}. The buffer's later position and limit do not matter.
+     *
+     * @param buffer a direct buffer
+     * @param usages what the region is for, at least one
+     * @return the region, to be closed before this peer
+     * @throws IllegalArgumentException if {@code buffer} is not direct or has nothing remaining, or if it is read-only
+     *     and a usage needs to write to it
+     * @throws IllegalStateException if this peer is closed
+     * @throws RpmaException if the device or the kernel refuses, for example over the limit of locked memory
+     */
+    public RpmaMrLocal register(ByteBuffer buffer, RpmaMrUsage... usages) {
+        if (!buffer.isDirect()) {
+            throw new IllegalArgumentException(
+                    "only a direct buffer can be registered: see ByteBuffer.allocateDirect()");
+        }
+        checkWritable(buffer.isReadOnly(), usages);
+        ByteBuffer region = buffer.slice();
+        return RpmaMrLocal.register(
+                this, Natives.bufferAddress(region), region.capacity(), region, new Handle[] {handle}, usages);
+    }
+
+    /**
+     * Registers memory by its address, for example of a {@code MemorySegment}.
+     *
+     * <p>The caller answers for the address: the memory must stay mapped until the region is closed. {@code owner} keeps
+     * a heap object reachable that long. It does not stop an {@code Arena} from being closed, or anything else from
+     * freeing the memory.
+     *
+     * @param address the address of the first byte
+     * @param length in bytes, at least 1
+     * @param owner what must stay reachable for the memory to stay valid
+     * @param usages what the region is for, at least one
+     * @return the region, to be closed before this peer
+     * @throws IllegalArgumentException if {@code address} or {@code length} is not positive or their sum overflows
+     * @throws IllegalStateException if this peer is closed
+     * @throws RpmaException if the device or the kernel refuses
+     */
+    public RpmaMrLocal register(long address, long length, Object owner, RpmaMrUsage... usages) {
+        Objects.requireNonNull(owner, "owner");
+        if (address <= 0) {
+            throw new IllegalArgumentException("address must be positive: " + address);
+        }
+        return RpmaMrLocal.register(this, address, length, owner, new Handle[] {handle}, usages);
+    }
+
+    private static void checkWritable(boolean readOnly, RpmaMrUsage... usages) {
+        int writes =
+                RpmaMrUsage.mask(RpmaMrUsage.READ_DST, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.WRITE_DST, RpmaMrUsage.RECV);
+        if (readOnly && (RpmaMrUsage.mask(usages) & writes) != 0) {
+            throw new IllegalArgumentException("read-only memory can't be registered for " + RpmaMrUsage.setOf(writes));
+        }
+    }
+
+    /** Guards the registration of memory, which is not thread-safe in librpma. */
+    ReentrantLock registrations() {
+        return registrations;
+    }
+
+    /** Guards endpoints and requests, whose making and deletion are not thread-safe in librpma. */
+    ReentrantLock requests() {
+        return requests;
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    /**
+     * Closes the peer; does nothing if it is closed already.
+     *
+     * @throws IllegalStateException if an object of this peer is open; the message names it, and nothing is closed
+     * @throws RpmaException if librpma reports a failure; the peer is closed all the same
+     */
+    @Override
+    public void close() {
+        handle.close("rpma_peer_delete", Natives::peerDelete);
+    }
+
+    @Override
+    public String toString() {
+        return handle.toString();
+    }
+}

@@ -1,0 +1,126 @@
+package io.rpma;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What a peer tells the other side about its platform.
+ *
+ * <p>Safe for use by many threads.
+ *
+ * <p>Manual pages: rpma_peer_cfg_new(3), rpma_peer_cfg_set_direct_write_to_pmem(3),
+ * rpma_peer_cfg_get_descriptor(3), rpma_peer_cfg_from_descriptor(3).
+ */
+public final class RpmaPeerCfg implements AutoCloseable {
+    /** The size of a descriptor in bytes. */
+    public static final int DESCRIPTOR_SIZE = 1;
+
+    private final Handle handle;
+
+    private RpmaPeerCfg(String operation, long result) {
+        handle = new Handle("RpmaPeerCfg").opened(operation, result);
+        handle.watch(this);
+    }
+
+    /**
+     * Creates a configuration without direct write to persistent memory.
+     *
+     * @return the configuration, to be closed
+     * @throws RpmaException if out of memory
+     */
+    public static RpmaPeerCfg create() {
+        return new RpmaPeerCfg("rpma_peer_cfg_new", Natives.peerCfgNew());
+    }
+
+    /**
+     * Reads a configuration from its descriptor.
+     *
+     * @param descriptor at least {@link #DESCRIPTOR_SIZE} bytes; bytes behind the descriptor are passed over
+     * @return the configuration, to be closed
+     * @throws IllegalArgumentException if there are too few bytes
+     * @throws RpmaException if out of memory
+     */
+    public static RpmaPeerCfg fromDescriptor(byte[] descriptor) {
+        return fromDescriptor(ByteBuffer.wrap(descriptor));
+    }
+
+    /**
+     * Reads a configuration from the next bytes of a buffer, and moves its position behind them.
+     *
+     * @param descriptor at least {@link #DESCRIPTOR_SIZE} remaining bytes
+     * @return the configuration, to be closed
+     * @throws IllegalArgumentException if there are too few bytes
+     * @throws RpmaException if out of memory
+     */
+    public static RpmaPeerCfg fromDescriptor(ByteBuffer descriptor) {
+        if (descriptor.remaining() < DESCRIPTOR_SIZE) {
+            throw new IllegalArgumentException("the descriptor of a peer configuration has " + DESCRIPTOR_SIZE
+                    + " byte, here are " + descriptor.remaining());
+        }
+        return new RpmaPeerCfg("rpma_peer_cfg_from_descriptor", Natives.peerCfgFromDescriptor(descriptor.get()));
+    }
+
+    /**
+     * Says whether writes of the other side go to this side's persistent memory directly, past the processors' caches
+     * (on Intel platforms: whether DDIO is off), so that a flush makes them persistent.
+     *
+     * @param supported whether they do; nothing verifies it
+     * @return this
+     * @throws IllegalStateException if closed
+     */
+    public RpmaPeerCfg setDirectWriteToPmem(boolean supported) {
+        Call.check(
+                "rpma_peer_cfg_set_direct_write_to_pmem",
+                Natives.peerCfgSetDirectWriteToPmem(handle.id(), supported),
+                handle);
+        return this;
+    }
+
+    /**
+     * {@return whether writes of the other side go to this side's persistent memory directly}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public boolean getDirectWriteToPmem() {
+        return Call.check(
+                        "rpma_peer_cfg_get_direct_write_to_pmem",
+                        Natives.peerCfgGetDirectWriteToPmem(handle.id()),
+                        handle)
+                != 0;
+    }
+
+    /**
+     * {@return the size of the descriptor in bytes}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public int getDescriptorSize() {
+        return (int)
+                Call.check("rpma_peer_cfg_get_descriptor_size", Natives.peerCfgGetDescriptorSize(handle.id()), handle);
+    }
+
+    /**
+     * {@return the bytes from which the other side reads this configuration}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public byte[] getDescriptor() {
+        byte[] descriptor = new byte[getDescriptorSize()];
+        Call.check("rpma_peer_cfg_get_descriptor", Natives.peerCfgGetDescriptor(handle.id(), descriptor), handle);
+        return descriptor;
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    /** Closes the configuration; does nothing if it is closed already. Connections that use it are not affected. */
+    @Override
+    public void close() {
+        handle.close("rpma_peer_cfg_delete", Natives::peerCfgDelete);
+    }
+
+    @Override
+    public String toString() {
+        return handle.toString();
+    }
+}

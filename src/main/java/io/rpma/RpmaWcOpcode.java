@@ -1,0 +1,49 @@
+package io.rpma;
+
+/**
+ * Which operation a completion belongs to: {@code enum ibv_wc_opcode}, as far as librpma makes use of it.
+ *
+ * <p>Where the device has no native flush, a flush completes as {@link #RDMA_READ}, and where it has no native atomic
+ * write, that completes as {@link #RDMA_WRITE}: tell operations apart by their operation context.
+ *
+ * <p>Manual page: ibv_poll_cq(3).
+ */
+public enum RpmaWcOpcode {
+    /** A message was sent. */
+    SEND(0),
+    /** A write, or an atomic write that was emulated. */
+    RDMA_WRITE(1),
+    /** A read, or a flush that was emulated. */
+    RDMA_READ(2),
+    /** A native flush. */
+    FLUSH(8),
+    /** A native atomic write. */
+    ATOMIC_WRITE(9),
+    /** A message was received. */
+    RECV(128),
+    /** A write with immediate data arrived. */
+    RECV_RDMA_WITH_IMM(129),
+    /** An operation that librpma never posts. */
+    UNKNOWN(-1);
+
+    private static final RpmaWcOpcode[] BY_VALUE = new RpmaWcOpcode[RECV_RDMA_WITH_IMM.value + 1];
+
+    static {
+        for (RpmaWcOpcode opcode : values()) {
+            if (opcode != UNKNOWN) {
+                BY_VALUE[opcode.value] = opcode;
+            }
+        }
+    }
+
+    private final int value;
+
+    RpmaWcOpcode(int value) {
+        this.value = value;
+    }
+
+    static RpmaWcOpcode of(int value) {
+        RpmaWcOpcode opcode = value >= 0 && value < BY_VALUE.length ? BY_VALUE[value] : null;
+        return opcode != null ? opcode : UNKNOWN;
+    }
+}
