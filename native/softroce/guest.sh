@@ -1,0 +1,225 @@
+# shellcheck shell=bash
+# Boots a guest of an image and runs one command in it.
+#
+# Reads: image (directory), row, checkout, cache, memory, time_limit, boot_limit.
+# The command's output passes through unchanged: its standard streams are virtio-serial ports, each with a fifo and a dd
+# on this side; the kernel's console goes to a file. Status and settings go through a directory shared over 9p.
+
+run_directory=
+qemu=
+stdout_pump=
+stderr_pump=
+terminal_state=
+
+# A KVM that works has its module loaded; /dev/kvm alone proves nothing (it exists on hosts where guests hang in it).
+kvm_works() {
+    [[ (-e /sys/module/kvm_intel || -e /sys/module/kvm_amd) && -r /dev/kvm && -w /dev/kvm ]]
+}
+
+make_run_directory() {
+    local lock
+    run_directory=$(mktemp -d "$cache/run.XXXXXXXX")
+    at_exit+=(remove_run_directory)
+    # Held as long as this process lives: the next run removes directories that nobody holds.
+    exec {lock}>"$run_directory/lock"
+    flock -n "$lock"
+    mkdir "$run_directory/share"
+    cp "$softroce/guest-init" "$run_directory/share/init"
+    mkfifo "$run_directory"/{stdout,stderr,never}
+    fallocate -l 512M "$run_directory/nvdimm" 2>/dev/null || truncate -s 512M "$run_directory/nvdimm"
+}
+
+remove_run_directory() {
+    rm -rf "$run_directory"
+}
+
+# Tag and place in the guest of every directory that it sees besides its root. "ro-": what the guest writes stays there.
+declare -A shares=()
+
+# $@: the command. A file that bash reads back, so that every byte of every argument arrives.
+write_settings() {
+    local -a argv=("$@") guest_environment
+    local -A mounts=()
+    local tag directory=$checkout device_address=10.0.0.1 terminal_size=
+    for tag in "${!shares[@]}"; do
+        mounts[$tag]=${shares[$tag]}
+    done
+    if [[ $PWD == "$checkout" || $PWD == "$checkout"/* ]]; then
+        directory=$PWD
+    fi
+    if [[ -t 0 && -t 1 ]]; then
+        terminal_size=$(stty size)
+    fi
+    guest_environment=(
+        "HOME=$HOME"
+        "LANG=C.UTF-8"
+        "TERM=${TERM:-dumb}"
+        "JAVA_HOME=$row_java_home"
+        "PATH=$row_java_home/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        "RPMA_ADDRESS=$device_address"
+        "RPMA_PMEM=/dev/dax0.0"
+        "RPMA_RXE=guest"
+        "RPMA_IMAGE=$row"
+    )
+    if ! kvm_works; then
+        # Code that C1 compiles with profiling crashes under QEMU's emulation: seen in one of four long runs.
+        guest_environment+=("JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1")
+    fi
+    declare -p argv directory mounts device_address guest_environment terminal_size |
+        # In the guest they are global, also where bash would print a local's attributes.
+        sed 's/^declare -- /declare /' >"$run_directory/share/settings"
+}
+
+# QEMU reads a comma in a value as the next option unless it is doubled.
+qemu_value() {
+    printf '%s' "${1//,/,,}"
+}
+
+check_memory() {
+    local available
+    available=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
+    ((available >= memory + 512)) ||
+        die "the guest needs $((memory + 512)) MB of free memory and there are $available MB:" \
+            "free some, or give the guest less with --memory MB"
+}
+
+start_qemu() {
+    local -a accelerator=(-accel "tcg,thread=multi,tb-size=1024" -cpu max) arguments
+    local tag stream input
+    if kvm_works; then
+        accelerator=(-accel kvm -cpu host)
+    fi
+    local directory
+    directory=$(qemu_value "$run_directory")
+    arguments=(
+        "${accelerator[@]}" -smp 2
+        -machine "pc,nvdimm=on,usb=off,hpet=off" -m "$memory,slots=2,maxmem=$((memory + 4096))M"
+        -nodefaults -no-user-config -no-reboot -display none -monitor none
+        -chardev "file,id=console,path=$directory/console" -serial chardev:console
+        -kernel "$image/vmlinuz" -initrd "$image/initramfs"
+        -append "console=ttyS0 loglevel=4 panic=-1 oops=panic mitigations=off tsc=nowatchdog"
+        -object "memory-backend-file,id=pmem,share=on,mem-path=$directory/nvdimm,size=512M"
+        -device "nvdimm,memdev=pmem"
+        -device "virtio-serial-pci,ioeventfd=off"
+        -fsdev "local,id=root,path=$(qemu_value "$image")/root,security_model=none,readonly=on,multidevs=remap"
+        -device "virtio-9p-pci,fsdev=root,mount_tag=root"
+        -fsdev "local,id=run,path=$directory/share,security_model=none,multidevs=remap"
+        -device "virtio-9p-pci,fsdev=run,mount_tag=run"
+    )
+    # QEMU's own standard input is the command's: the one chardev of every QEMU that tells the guest of an end of file.
+    arguments+=(
+        -chardev "stdio,id=stdin,signal=off"
+        -device "virtserialport,chardev=stdin,name=stdin"
+    )
+    for stream in stdout stderr; do
+        arguments+=(
+            -chardev "file,id=$stream,path=$directory/$stream"
+            -device "virtserialport,chardev=$stream,name=$stream"
+        )
+    done
+    for tag in "${!shares[@]}"; do
+        local access=
+        [[ $tag != ro-* ]] || access=,readonly=on
+        arguments+=(
+            -fsdev "local,id=$tag,path=$(qemu_value "${shares[$tag]}"),security_model=none,multidevs=remap$access"
+            -device "virtio-9p-pci,fsdev=$tag,mount_tag=$tag"
+        )
+    done
+    { : <&0; } 2>/dev/null || exec </dev/null
+    exec {input}<&0
+    setpriv --pdeathsig KILL qemu-system-x86_64 "${arguments[@]}" \
+        < <(exec setpriv --pdeathsig KILL dd bs=64k status=none <&"$input" 2>/dev/null) \
+        >/dev/null 2>"$run_directory/qemu.log" &
+    qemu=$!
+    exec {input}<&-
+    at_exit+=(kill_guest)
+}
+
+# Moves bytes from the fifos that QEMU opens to this script's streams. dd, because what it has written can be read in
+# /proc/PID/io, which cat's splicing would not show.
+start_pumps() {
+    setpriv --pdeathsig KILL dd bs=64k status=none if="$run_directory/stdout" 2>/dev/null &
+    stdout_pump=$!
+    setpriv --pdeathsig KILL dd bs=64k status=none if="$run_directory/stderr" >&2 &
+    stderr_pump=$!
+}
+
+kill_guest() {
+    kill -KILL "$qemu" "$stdout_pump" "$stderr_pump" 2>/dev/null || true
+    wait "$qemu" "$stdout_pump" "$stderr_pump" 2>/dev/null || true
+    [[ -z $terminal_state ]] || stty "$terminal_state" 2>/dev/null || true
+}
+
+alive() {
+    kill -0 "$1" 2>/dev/null
+}
+
+# A short sleep without a process: nobody ever writes to this fifo.
+pause() {
+    read -r -t 0.1 -u "$never" || true
+}
+
+# Why the guest ended or did not start, and the end of what its kernel said.
+guest_failed() {
+    say "$@; the end of its console:"
+    { cat "$run_directory/qemu.log" && tail -n 15 "$run_directory/console"; } 2>/dev/null | sed 's/^/  | /' >&2
+    exit 1
+}
+
+await_boot() {
+    local deadline=$((SECONDS + boot_limit))
+    until [[ -e $run_directory/share/ready ]]; do
+        alive "$qemu" || guest_failed "the guest ended before it was ready"
+        ((SECONDS < deadline)) || guest_failed "the guest did not boot within $boot_limit s"
+        pause
+    done
+}
+
+await_status() {
+    until [[ -e $run_directory/share/status ]]; do
+        alive "$qemu" || guest_failed "the guest ended without a status"
+        # Whoever read the output has gone: what a pipe would do to the command.
+        alive "$stdout_pump" || exit 141
+        check_time_limit
+        pause
+    done
+}
+
+check_time_limit() {
+    if ((time_limit > 0 && SECONDS - guest_started >= time_limit)); then
+        end_by_time_limit
+    fi
+}
+
+# Waits until a pump has written as many bytes as the command has.
+await_output() {
+    local pump=$1 bytes=$2 written
+    while alive "$pump"; do
+        written=$(awk '$1 == "wchar:" { print $2 }' "/proc/$pump/io")
+        ((written < bytes)) || return 0
+        check_time_limit
+        pause
+    done
+}
+
+# Runs the command in a guest and returns its exit status.
+run_in_guest() {
+    local never guest_started=$SECONDS status stdout_bytes stderr_bytes
+    check_memory
+    make_run_directory
+    shares[checkout]=$checkout
+    write_settings "$@"
+    start_qemu
+    start_pumps
+    exec {never}<>"$run_directory/never"
+    await_boot
+    if [[ -t 0 && -t 1 ]]; then
+        terminal_state=$(stty -g)
+        stty raw -echo
+    fi
+    await_status
+    read -r status stdout_bytes stderr_bytes <"$run_directory/share/status"
+    await_output "$stdout_pump" "$stdout_bytes"
+    await_output "$stderr_pump" "$stderr_bytes"
+    return "$status"
+}

@@ -1,0 +1,233 @@
+# shellcheck shell=bash
+# This machine: what it lacks for a command, and whether it has, or can be given, an RDMA device itself.
+#
+# Reads: cache, device. Sets by find_host_device: host_device, host_address.
+
+check_platform() {
+    [[ $(uname -s) == Linux && $(uname -m) == x86_64 ]] ||
+        die "this needs Linux on x86-64 and this is $(uname -s) on $(uname -m): use such a machine," \
+            "or 'mvn verify' on a host with an RDMA device"
+}
+
+os_field() {
+    sed -n "s/^$1=\"\{0,1\}\([^\"]*\)\"\{0,1\}$/\1/p" /etc/os-release 2>/dev/null
+}
+
+installs_with_apt() {
+    local ids
+    ids=" $(os_field ID) $(os_field ID_LIKE) "
+    [[ $ids == *" debian "* || $ids == *" ubuntu "* ]] && command -v apt-get >/dev/null
+}
+
+# Installs the packages whose probe is missing. $1: what for; then pairs of probe (a program, or the path of a file) and
+# package.
+require() {
+    local purpose=$1
+    local -a missing=()
+    shift
+    while (($# > 0)); do
+        if [[ $1 == /* ]]; then
+            [[ -e $1 ]] || missing+=("$2")
+        else
+            PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null || missing+=("$2")
+        fi
+        shift 2
+    done
+    ((${#missing[@]} == 0)) || install_packages "$purpose" "${missing[@]}"
+}
+
+installation=
+
+# dpkg must not be stopped half-way: a signal to this script waits for it.
+await_installation() {
+    [[ -z $installation ]] || wait "$installation" || true
+}
+
+install_packages() {
+    local purpose=$1 log=$cache/install.log status=0
+    shift
+    installs_with_apt ||
+        die "can't install packages on $(os_field PRETTY_NAME): for $purpose install by hand what Debian calls $*"
+    ask_for_root "installing $*"
+    say "installing for $purpose: $*"
+    local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0
+        -o APT::Update::Error-Mode=any)
+    local -a install=("${apt[@]}" install -y --no-install-recommends -o Dpkg::Options::=--force-unsafe-io)
+    ((EUID == 0)) || apt=(sudo "${apt[@]}") install=(sudo "${install[@]}")
+    # A broken third-party source is not this script's business: the download tells what matters.
+    supervise "${apt[@]}" update >"$log" 2>&1 || true
+    supervise "${install[@]}" --download-only "$@" >>"$log" 2>&1 || installation_failed "$log" "$@"
+    set -m
+    "${install[@]}" "$@" </dev/null >>"$log" 2>&1 &
+    installation=$!
+    set +m
+    wait "$installation" || status=$?
+    installation=
+    ((status == 0)) || installation_failed "$log" "$@"
+}
+
+installation_failed() {
+    local log=$1
+    shift
+    if grep -qE 'Unable to locate package|has no installation candidate' "$log"; then
+        if grep -qE 'Could not resolve|Could not connect|Connection failed|Failed to fetch' "$log"; then
+            die "no network: can't fetch the package lists for $*; connect this machine, or set http_proxy"
+        fi
+        die "this distribution's package sources lack one of $*: add a source that has it ($log)"
+    elif grep -qE 'No space left|enough free space' "$log"; then
+        die "not enough disk space to install $*: free some on the file systems of /usr and /var"
+    elif grep -qE 'Could not resolve|Could not connect|Connection failed|Failed to fetch' "$log"; then
+        die "no network: can't fetch $*; connect this machine, or set http_proxy if it needs a proxy"
+    fi
+    die "can't install $*: try 'apt-get install $*' (the output of this attempt is in $log)"
+}
+
+require_for_guest() {
+    require "the guest" \
+        qemu-system-x86_64 qemu-system-x86 \
+        setpriv util-linux flock util-linux
+}
+
+# What only a run that makes an image needs.
+require_for_image() {
+    require "making the guest" \
+        debootstrap debootstrap \
+        /usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring \
+        wget wget busybox busybox-static cpio cpio modprobe kmod xz xz-utils
+}
+
+javac_release() {
+    "$1" -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p'
+}
+
+# A JDK of release 17 or later: the user's, else one of Debian's.
+require_jdk() {
+    local javac=${JAVA_HOME:+$JAVA_HOME/bin/}javac found candidate
+    if command -v "$javac" >/dev/null; then
+        found=$(javac_release "$javac")
+        ((${found:-0} < 17)) || return 0
+    fi
+    for candidate in 17 21 25; do
+        found=/usr/lib/jvm/java-$candidate-openjdk-amd64
+        [[ -x $found/bin/javac ]] || continue
+        export JAVA_HOME=$found
+        return
+    done
+    for candidate in 17 21 25; do
+        if apt-cache show "openjdk-$candidate-jdk-headless" >/dev/null 2>&1; then
+            break
+        fi
+    done
+    build_packages+=("/usr/lib/jvm/java-$candidate-openjdk-amd64/bin/javac" "openjdk-$candidate-jdk-headless")
+    export JAVA_HOME=/usr/lib/jvm/java-$candidate-openjdk-amd64
+}
+
+require_for_build() {
+    local -a build_packages=(
+        mvn maven gcc gcc
+        /usr/include/stdlib.h libc6-dev
+        /usr/include/librpma.h librpma-dev
+        /usr/include/infiniband/verbs.h libibverbs-dev
+        /usr/include/rdma/rdma_cma.h librdmacm-dev
+    )
+    require_jdk
+    require "building" "${build_packages[@]}"
+}
+
+is_active() {
+    grep -qs ACTIVE "/sys/class/infiniband/$1"/ports/*/state
+}
+
+# Soft-RoCE and soft-iWARP have no hardware behind them.
+is_soft() {
+    [[ ! -e /sys/class/infiniband/$1/device ]]
+}
+
+# The IPv4 address of the network interface that belongs to an RDMA device.
+device_address() {
+    local interface
+    interface=$(cat "/sys/class/infiniband/$1"/ports/*/gid_attrs/ndevs/0 2>/dev/null | head -n 1)
+    [[ -n $interface ]] || return 1
+    ip -4 -o address show dev "$interface" scope global |
+        awk '{ sub("/.*", "", $4); print $4; exit } END { if (NR == 0) exit 1 }'
+}
+
+# The named device, or the first active one that has an address.
+find_host_device() {
+    local path name
+    if [[ -n $device ]]; then
+        [[ -e /sys/class/infiniband/$device ]] ||
+            die "no RDMA device $device on this host: there are $(ls /sys/class/infiniband 2>/dev/null | xargs)."
+        is_active "$device" || die "the RDMA device $device has no active port: bring its network interface up"
+        host_address=$(device_address "$device") ||
+            die "the RDMA device $device has no IPv4 address: give its network interface one"
+        host_device=$device
+        return
+    fi
+    for path in /sys/class/infiniband/*; do
+        name=${path##*/}
+        if is_active "$name" && host_address=$(device_address "$name"); then
+            host_device=$name
+            return
+        fi
+    done
+    return 1
+}
+
+# Makes a soft-RoCE device on a pair of virtual interfaces, to be removed at exit.
+make_host_device() {
+    local -a root=()
+    modprobe -n -q rdma_rxe 2>/dev/null || return 1
+    if ((EUID != 0)); then
+        sudo -n true 2>/dev/null || return 1
+        root=(sudo -n)
+    fi
+    remove_stale_host_devices
+    "${root[@]}" modprobe -q rdma_rxe 2>/dev/null || return 1
+    require "the RDMA device" ip iproute2 rdma iproute2
+    host_interface=rpma$$
+    # A range for tests of network devices (RFC 2544): no real network uses it.
+    host_address=198.18.$(($$ / 250 % 250)).$(($$ % 250 + 1))
+    at_exit+=(remove_host_device)
+    "${root[@]}" modprobe -q crc32_generic 2>/dev/null || true
+    # Each can fail in a container that may load modules but not configure the network.
+    "${root[@]}" ip link add "${host_interface}a" type veth peer name "${host_interface}b" &&
+        "${root[@]}" ip link set "${host_interface}a" up &&
+        "${root[@]}" ip link set "${host_interface}b" up &&
+        "${root[@]}" ip address add "$host_address/32" dev "${host_interface}a" &&
+        "${root[@]}" rdma link add "$host_interface" type rxe netdev "${host_interface}a" || return 1
+    host_device=$host_interface
+}
+
+# The soft-RoCE link goes with its interface.
+remove_host_device() {
+    [[ -e /sys/class/net/${host_interface}a ]] || return 0
+    as_root "removing $host_interface" ip link delete "${host_interface}a"
+}
+
+# Interfaces of scripts that were killed: their names tell the process.
+remove_stale_host_devices() {
+    local path owner
+    for path in /sys/class/net/rpma*a; do
+        [[ -e $path ]] || continue
+        owner=${path##*/rpma}
+        owner=${owner%a}
+        [[ -e /proc/$owner ]] || as_root "removing rpma$owner" ip link delete "rpma${owner}a"
+    done
+}
+
+# Runs a command on this host's device, with its exit status.
+run_on_host() {
+    local -a command=(env RPMA_ADDRESS="$host_address" RPMA_RXE=host "$@")
+    local status=0
+    ulimit -l unlimited 2>/dev/null || ulimit -l "$(ulimit -H -l)"
+    if [[ -t 0 ]]; then
+        # In the foreground it can read the terminal, and Ctrl-C is its business.
+        trap : INT
+        setpriv --pdeathsig KILL "${command[@]}" || status=$?
+        install_traps
+    else
+        bounded "${command[@]}" || status=$?
+    fi
+    return "$status"
+}

@@ -1,0 +1,170 @@
+# shellcheck shell=bash
+# The rows of guests, and the cache of their images: finds one, or has it made by build-image.
+#
+# Reads: cache, softroce. Sets: image, row_suite, row_java_home, row_packages.
+
+rows=(trixie bookworm)
+
+# What is in a row besides Debian's minimal system: the package list is all that differs.
+select_row() {
+    local jdk
+    case $1 in
+    trixie) row_suite=trixie jdk=25 ;;
+    bookworm) row_suite=bookworm jdk=17 ;;
+    esac
+    row_java_home=/usr/lib/jvm/java-$jdk-openjdk-amd64
+    row_packages=librpma0,rdma-core,ibverbs-providers,ibverbs-utils,rdmacm-utils,iproute2,ndctl,kmod,e2fsprogs
+    row_packages+=,openjdk-$jdk-jdk-headless,libasan8
+    # Some 135 packages, each fetched, unpacked and configured.
+    row_items=480
+}
+
+image_path() {
+    local key
+    key=$({
+        echo "$row $row_packages"
+        cat "$softroce/build-image" "$softroce/initramfs-init"
+    } | sha256sum | cut -c 1-12)
+    echo "$cache/image-$row-$key"
+}
+
+# Directories whose makers are dead: half-built images and the runs of killed scripts. A living maker holds the lock.
+remove_leftovers() {
+    local directory
+    for directory in "$cache"/image.???????? "$cache"/run.????????; do
+        if [[ -e $directory/lock ]] && flock -n "$directory/lock" true; then
+            unlock_tree "$directory"
+            remove_tree "$directory"
+        fi
+    done
+}
+
+# A file system that a killed debootstrap left mounted in its root must not be walked into.
+unlock_tree() {
+    local mounted
+    while read -r _ mounted _; do
+        if [[ $mounted == "$1"/* ]]; then
+            as_root "unmounting $mounted" umount -l "$mounted"
+        fi
+    done </proc/self/mounts
+}
+
+remove_tree() {
+    rm -rf --one-file-system "$1" 2>/dev/null || as_root "removing $1" rm -rf --one-file-system "$1"
+}
+
+# The mirror that this host's own package sources name, if they are Debian's.
+debian_mirror() {
+    local mirror=
+    if command -v apt-get >/dev/null; then
+        mirror=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' 'Identifier: Packages' 2>/dev/null |
+            awk '$1 == "Debian" && $2 == "Debian" && $3 == "main" { print $4; exit }')
+    fi
+    mirror=${mirror%/}
+    if [[ $mirror == http://* || $mirror == https://* ]]; then
+        echo "$mirror"
+    else
+        sed -n 's/^DEF_MIRROR="\(.*\)"$/\1/p' "$(command -v debootstrap)"
+    fi
+}
+
+check_mirror() {
+    local url=$1/dists/$row_suite/InRelease
+    wget -q -T 20 -t 2 -O /dev/null "$url" 2>/dev/null ||
+        die "no network: can't fetch $url; connect this machine, or set http_proxy if it needs a proxy"
+}
+
+# Free space in MB where $1 will be.
+free_space() {
+    df --output=avail -B1M "$1" | tail -n 1
+}
+
+check_space() {
+    local needed=$1 available
+    available=$(free_space "$cache")
+    ((available >= needed)) ||
+        die "not enough disk space: $needed MB needed in $cache, $available MB free;" \
+            "free some, or set RPMA_CACHE to a directory with more"
+}
+
+# Reads build-image's lines: each step, and on a terminal how far debootstrap is.
+show_progress() {
+    local kind text count=0 started=$SECONDS
+    while read -r kind text; do
+        case $kind in
+        step)
+            ! on_terminal || printf '\r\033[K' >&2
+            say "$text ($((SECONDS - started)) s)"
+            ;;
+        item)
+            count=$((count + 1))
+            ! on_terminal || printf '\r\033[K  %3d%% %s, %d s' $((count * 100 / row_items)) "$text" \
+                $((SECONDS - started)) >&2
+            ;;
+        *) printf '  | %s %s\n' "$kind" "$text" >&2 ;;
+        esac
+    done
+    ! on_terminal || printf '\r\033[K' >&2
+}
+
+# In namespaces of its own the builder's mounts and processes end with it, however it ends.
+build_supervised() {
+    local -a isolate=(unshare --mount --pid --fork --kill-child)
+    local -a root=()
+    if ((EUID != 0)); then
+        ask_for_root "making the guest's root file system"
+        root=(sudo)
+    fi
+    "${root[@]}" "${isolate[@]}" true 2>/dev/null || isolate=()
+    supervise "${root[@]}" "${isolate[@]}" bash "$softroce/build-image" "$@" 2> >(show_progress)
+}
+
+build_image() {
+    local building lock mirror started=$SECONDS
+    require_for_image
+    check_space 2500
+    mirror=$(debian_mirror)
+    check_mirror "$mirror"
+    say "making the $row guest once: Debian $row_suite with its kernel, librpma and a JDK, from $mirror"
+    building=$(mktemp -d "$cache/image.XXXXXXXX")
+    chmod 755 "$building"
+    at_exit+=("remove_tree $building")
+    exec {lock}>"$building/lock"
+    flock -n "$lock"
+    if ! build_supervised "$building" "$row_suite" "$mirror" "$(id -u):$(id -g)" "$row_packages"; then
+        say "can't make the guest; the end of its log:"
+        tail -n 15 "$building/build.log" 2>/dev/null | sed 's/^/  | /' >&2
+        exit 1
+    fi
+    mv "$building" "$image"
+    exec {lock}>&-
+    say "the $row guest is ready ($((SECONDS - started)) s, $(du -sm "$image" | cut -f 1) MB in $image)"
+}
+
+# Sets image to the row's image, made now if there is none. Two scripts that need it wait for each other.
+provide_image() {
+    local lock
+    select_row "$row"
+    mkdir -p "$cache" || die "can't make $cache; set RPMA_CACHE to a directory that you can write"
+    remove_leftovers
+    image=$(image_path)
+    [[ ! -d $image ]] || return 0
+    exec {lock}>"$cache/lock-$row"
+    if ! flock -n "$lock"; then
+        say "waiting for another run that is making the $row guest"
+        flock "$lock"
+    fi
+    [[ -d $image ]] || build_image
+    exec {lock}>&-
+}
+
+# Waits for runs that use the cache? No: a run that is going on keeps its files open and its directory locked.
+remove_cache() {
+    remove_leftovers
+    local directory
+    for directory in "$cache"/image-*; do
+        [[ ! -d $directory ]] || remove_tree "$directory"
+    done
+    rm -f "$cache"/lock-* "$cache/install.log"
+    rmdir "$cache" 2>/dev/null || say "$cache is still used by another run"
+}
