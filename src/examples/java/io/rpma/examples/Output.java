@@ -1,0 +1,42 @@
+package io.rpma.examples;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What one side prints: lines that begin with its name, so that both sides can share a terminal. */
+final class Output {
+    private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
+
+    private final String side;
+    private final boolean terminal = isTerminal();
+
+    Output(String side) {
+        this.side = side;
+    }
+
+    /** Prints a line. */
+    void say(String line) {
+        System.out.println(side + ": " + line);
+    }
+
+    /** Prints a value under a name. */
+    void say(String name, String value) {
+        say(String.format("%-12s %s", name, value));
+    }
+
+    /** Begins something that takes a while. */
+    Progress progress(String what, long total) {
+        return new Progress(side + ": " + what, total, terminal);
+    }
+
+    /** Linux tells; {@code System.console()} does not since JDK 22. */
+    private static boolean isTerminal() {
+        try {
+            String target = Files.readSymbolicLink(STANDARD_OUTPUT).toString();
+            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package io.rpma.examples;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.RpmaPeerCfg;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.OptionalLong;
+
+/**
+ * Offers memory to one sender, waits until it is gone and checks what it has left.
+ *
+ * <p>While the sender writes, nothing of this program runs: the RDMA device (or the kernel, for soft-RoCE) puts the bytes
+ * where they belong. So there is nothing to poll here but the events of the connection.
+ */
+final class Receiver {
+    /** How many bytes are hashed at once. */
+    private static final int PART = 4 << 20;
+
+    private final String address;
+    private final int port;
+    private final int timeout;
+    private final int transferTimeout;
+    private final Output output = new Output("receiver");
+
+    /**
+     * Sets up a receiver.
+     *
+     * @param address to listen on, of an RDMA device
+     * @param port to listen on
+     * @param timeout for a sender to connect, in seconds
+     * @param transferTimeout for the sender to finish, in seconds
+     */
+    Receiver(String address, int port, int timeout, int transferTimeout) {
+        this.address = address;
+        this.port = port;
+        this.timeout = timeout;
+        this.transferTimeout = transferTimeout;
+    }
+
+    /**
+     * Receives one file.
+     *
+     * @param where the memory: a path or {@link TargetMemory#AUTO}
+     * @param size of the memory in bytes, or 0
+     * @throws IOException if no complete and correct file has arrived
+     */
+    void receive(String where, long size) throws IOException, InterruptedException {
+        RpmaDevice device = RpmaDevice.local(address);
+        try (RpmaPeer peer = RpmaPeer.create(device);
+                RpmaMemory memory = new TargetMemory(size, output).open(where);
+                RpmaMrLocal region = register(peer, memory)) {
+            long capacity = Layout.capacity(memory.size());
+            if (capacity < 0) {
+                throw new IOException("the memory is too small: " + Size.exact(memory.size())
+                        + ", and the header takes " + Size.exact(Layout.DATA));
+            }
+            Layout.reset(memory);
+            serve(peer, region);
+            check(memory, capacity);
+        }
+    }
+
+    /** Registers the memory for what the sender does with it: write, flush, and read back. */
+    private RpmaMrLocal register(RpmaPeer peer, RpmaMemory memory) {
+        if (memory.isPersistent()) {
+            try {
+                RpmaMrLocal region = peer.register(
+                        memory,
+                        RpmaMrUsage.WRITE_DST,
+                        RpmaMrUsage.READ_SRC,
+                        RpmaMrUsage.FLUSH_TYPE_VISIBILITY,
+                        RpmaMrUsage.FLUSH_TYPE_PERSISTENT);
+                output.say("registered", "for remote writes, with flush to persistence");
+                return region;
+            } catch (RpmaException e) {
+                output.say("flush to persistence is refused: " + e.getMessage());
+            }
+        }
+        RpmaMrLocal region =
+                peer.register(memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC, RpmaMrUsage.FLUSH_TYPE_VISIBILITY);
+        output.say("registered", "for remote writes, with flush to visibility only: a power cut loses what is written");
+        return region;
+    }
+
+    /** Accepts one sender and waits until it disconnects. */
+    private void serve(RpmaPeer peer, RpmaMrLocal region) throws IOException, InterruptedException {
+        try (RpmaConn conn = accept(peer, offer(region))) {
+            RpmaConnEvent event = conn.nextEvent(timeout, SECONDS)
+                    .orElseThrow(() -> new IOException("no connection was established within " + timeout + " s"));
+            if (event != RpmaConnEvent.ESTABLISHED) {
+                throw new IOException("no connection was established: " + event.description());
+            }
+            output.say("a sender has connected");
+            conn.nextEvent(transferTimeout, SECONDS)
+                    .orElseThrow(() -> new IOException(
+                            "the sender has not disconnected within " + transferTimeout + " s (--transfer-timeout)"));
+            // CLOSED, or LOST: either way the sender is gone. Closing the connection answers its disconnect.
+        }
+    }
+
+    private RpmaConn accept(RpmaPeer peer, Offer offer) throws IOException, InterruptedException {
+        try (RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
+            output.say("listening", address + " port " + port + ", for " + timeout + " s");
+            RpmaConnReq request = endpoint.nextConnReq(null, timeout, SECONDS)
+                    .orElseThrow(() -> new IOException("no sender has connected within " + timeout + " s (--timeout)"));
+            return request.connect(offer.toPrivateData());
+        }
+    }
+
+    /**
+     * Describes this side to the sender.
+     *
+     * <p>Direct write to persistent memory says that what a flush has pushed out of the device is in the persistent memory,
+     * and not in a processor's cache. Nobody checks this: on Intel platforms switch DDIO off for the device. librpma wants
+     * it said before it flushes to persistence.
+     */
+    private static Offer offer(RpmaMrLocal region) {
+        boolean persistent = region.usages().contains(RpmaMrUsage.FLUSH_TYPE_PERSISTENT);
+        try (RpmaPeerCfg cfg = RpmaPeerCfg.create().setDirectWriteToPmem(persistent)) {
+            return new Offer(cfg.getDescriptor(), region.getDescriptor());
+        }
+    }
+
+    /** Compares what the header says with what is in the memory. */
+    private void check(RpmaMemory memory, long capacity) throws IOException {
+        OptionalLong committed = Layout.committedLength(memory);
+        if (committed.isEmpty()) {
+            throw new IOException("the sender is gone and has committed nothing");
+        }
+        long length = committed.getAsLong();
+        if (length < 0 || length > capacity) {
+            throw new IOException("the header is damaged: a length of " + length + " in a memory for " + capacity);
+        }
+        byte[] expected = Layout.digest(memory);
+        byte[] actual = hash(memory, length);
+        output.say("committed", Size.exact(length));
+        output.say("SHA-256", Sha256.format(expected) + " (header)");
+        output.say("SHA-256", Sha256.format(actual) + " (memory)");
+        if (!Arrays.equals(expected, actual)) {
+            throw new IOException("the file in the memory is not the one that the sender has committed");
+        }
+        output.say("the file is complete");
+    }
+
+    private byte[] hash(RpmaMemory memory, long length) {
+        Sha256 digest = new Sha256();
+        try (Progress progress = output.progress("checking", length)) {
+            for (long done = 0; done < length; done += PART) {
+                int part = (int) Math.min(PART, length - done);
+                digest.update(memory.buffer(Layout.DATA + done, part));
+                progress.update(done + part);
+            }
+        }
+        return digest.result();
+    }
+}

@@ -1,0 +1,236 @@
+package io.rpma.examples;
+
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/**
+ * Replicates a file into another host's persistent memory.
+ *
+ * <p>Start the receiver on a host with persistent memory, and the sender on any host that reaches it by RDMA:
+ *
+ * <pre>
+ * java -cp ... io.rpma.examples.Replicate receive --address 10.0.0.1
+ * java -cp ... io.rpma.examples.Replicate send --address 10.0.0.1 FILE
+ * </pre>
+ *
+ * <p>Either ends with status 0 if the file was replicated and found to be the same on both sides, 1 if not, and 2 if it was
+ * called wrongly.
+ */
+@Command(
+        name = "replicate",
+        description = "Replicates a file into another host's persistent memory.",
+        synopsisSubcommandLabel = "(receive | send)",
+        subcommands = {Replicate.Receive.class, Replicate.Send.class})
+public final class Replicate {
+    private static final int FAILED = 1;
+
+    /** What librpma logs is in the messages of the exceptions too. A field, since a logger that nobody holds forgets its level. */
+    private static final Logger LIBRARY_LOG = Logger.getLogger("io.rpma");
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            scope = ScopeType.INHERIT,
+            description = "Show this help and exit.")
+    private boolean help;
+
+    @Option(
+            names = {"-v", "--verbose"},
+            scope = ScopeType.INHERIT,
+            description = "Show what librpma logs, and where an error comes from.")
+    private boolean verbose;
+
+    private Replicate() {}
+
+    /**
+     * Runs the command line.
+     *
+     * @param args the arguments
+     */
+    public static void main(String[] args) {
+        System.exit(new Replicate().run(args));
+    }
+
+    private int run(String... args) {
+        CommandLine commandLine = new CommandLine(this)
+                .setParameterExceptionHandler((e, arguments) -> misused(e))
+                .setExecutionExceptionHandler((e, command, result) -> failed(command, e))
+                .setExecutionStrategy(result -> {
+                    LIBRARY_LOG.setLevel(verbose ? Level.ALL : Level.OFF);
+                    return new CommandLine.RunLast().execute(result);
+                });
+        try {
+            return commandLine.execute(args);
+        } catch (LinkageError | OutOfMemoryError e) {
+            return failed(commandLine, e); // the library can't be loaded, or the memory is too large
+        }
+    }
+
+    private static int misused(ParameterException e) {
+        CommandSpec command = e.getCommandLine().getCommandSpec();
+        System.err.println(
+                command.qualifiedName() + ": " + e.getMessage() + "; see " + command.qualifiedName() + " --help");
+        return command.exitCodeOnInvalidInput();
+    }
+
+    private int failed(CommandLine command, Throwable e) {
+        System.err.println(command.getCommandSpec().qualifiedName() + ": " + Errors.line(e));
+        if (verbose) {
+            e.printStackTrace();
+        }
+        return FAILED;
+    }
+
+    /** The options of both sides. */
+    private static final class Connection {
+        @Option(
+                names = "--address",
+                required = true,
+                paramLabel = "ADDRESS",
+                description = "Address of the receiver's RDMA device.")
+        private String address;
+
+        @Option(
+                names = "--port",
+                defaultValue = "7204",
+                paramLabel = "PORT",
+                description = "Port of the receiver; default ${DEFAULT-VALUE}.")
+        private int port;
+
+        @Option(
+                names = "--timeout",
+                defaultValue = "60",
+                paramLabel = "SECONDS",
+                description = "How long to wait for the other side; default ${DEFAULT-VALUE}.")
+        private int timeout;
+
+        @Spec(Spec.Target.MIXEE)
+        private CommandSpec command;
+
+        void check() {
+            Replicate.check(command, "--address", !address.isEmpty(), "is not empty");
+            Replicate.check(command, "--port", port >= 1 && port <= 65535, "is 1 to 65535");
+            Replicate.check(command, "--timeout", timeout >= 1, "is at least 1 second");
+        }
+    }
+
+    private static void check(CommandSpec command, String option, boolean valid, String rule) {
+        if (!valid) {
+            throw new ParameterException(command.commandLine(), option + " " + rule);
+        }
+    }
+
+    /** The receiver's command line. */
+    @Command(
+            name = "receive",
+            description = {
+                "Offers memory to one sender, and checks the file that it leaves there.",
+                "",
+                "The memory is a device DAX (/dev/dax0.0) or a file. Kernels from 6.5 on refuse remote writes into an"
+                        + " ordinary file; one in /dev/shm works. With 'auto' it is the first device DAX, else a"
+                        + " temporary file in /dev/shm, else anonymous memory.",
+                ""
+            })
+    static final class Receive implements Callable<Integer> {
+        private static final long LEAST_SIZE = Layout.DATA + Layout.ALIGNMENT;
+
+        @CommandLine.Mixin
+        private Connection connection;
+
+        @Option(
+                names = "--memory",
+                defaultValue = TargetMemory.AUTO,
+                paramLabel = "PATH",
+                description = "The memory; default ${DEFAULT-VALUE}.")
+        private String memory;
+
+        @Option(
+                names = "--size",
+                converter = Size.class,
+                paramLabel = "BYTES",
+                description = "Size of the memory (64k, 1M, 2G...); a shorter file is made longer. Default: the whole"
+                        + " device or file, 256M for what 'auto' makes.")
+        private Long size;
+
+        @Option(
+                names = "--transfer-timeout",
+                defaultValue = "600",
+                paramLabel = "SECONDS",
+                description = "How long a connected sender may take; default ${DEFAULT-VALUE}.")
+        private int transferTimeout;
+
+        @Spec
+        private CommandSpec command;
+
+        @Override
+        public Integer call() throws Exception {
+            connection.check();
+            check(command, "--memory", !memory.isEmpty(), "is not empty");
+            check(command, "--size", size == null || size >= LEAST_SIZE, "is at least " + LEAST_SIZE + " bytes");
+            check(command, "--transfer-timeout", transferTimeout >= 1, "is at least 1 second");
+            new Receiver(connection.address, connection.port, connection.timeout, transferTimeout)
+                    .receive(memory, size == null ? 0 : size);
+            return 0;
+        }
+    }
+
+    /** The sender's command line. */
+    @Command(
+            name = "send",
+            description = {
+                "Replicates a file into the receiver's memory, reads it back and compares. Waits for the receiver if"
+                        + " it does not listen yet.",
+                ""
+            })
+    static final class Send implements Callable<Integer> {
+        /** Room for the SHA-256 in a chunk, and soft-RoCE's longest message. */
+        private static final long LEAST_CHUNK = 4 << 10;
+
+        private static final long MOST_CHUNK = 8 << 20;
+        private static final int MOST_DEPTH = 1024;
+
+        @CommandLine.Mixin
+        private Connection connection;
+
+        @Option(
+                names = "--chunk",
+                converter = Size.class,
+                defaultValue = "64k",
+                paramLabel = "BYTES",
+                description = "Bytes in one write, 4k to 8M; default ${DEFAULT-VALUE}.")
+        private Long chunk;
+
+        @Option(
+                names = "--depth",
+                defaultValue = "16",
+                paramLabel = "N",
+                description = "Chunks under way at a time, 1 to 1024; default ${DEFAULT-VALUE}.")
+        private int depth;
+
+        @Parameters(paramLabel = "FILE", description = "The file.")
+        private Path file;
+
+        @Spec
+        private CommandSpec command;
+
+        @Override
+        public Integer call() throws Exception {
+            connection.check();
+            check(command, "--chunk", chunk >= LEAST_CHUNK && chunk <= MOST_CHUNK, "is 4k to 8M");
+            check(command, "--chunk", chunk % Layout.ALIGNMENT == 0, "is a multiple of " + Layout.ALIGNMENT);
+            check(command, "--depth", depth >= 1 && depth <= MOST_DEPTH, "is 1 to " + MOST_DEPTH);
+            new Sender(connection.address, connection.port, chunk.intValue(), depth, connection.timeout).send(file);
+            return 0;
+        }
+    }
+}

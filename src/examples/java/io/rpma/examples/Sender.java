@@ -1,0 +1,188 @@
+package io.rpma.examples;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaFlushType;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.RpmaPeerCfg;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Replicates a file into the memory of a {@link Receiver}, reads it back and compares.
+ *
+ * <p>This class connects and tells the story; {@link Transfer} has the operations.
+ */
+final class Sender {
+    /** How long to wait until the next attempt when nobody listens yet. */
+    private static final long BACK_OFF_MS = 200;
+
+    private final String address;
+    private final int port;
+    private final int chunk;
+    private final int depth;
+    private final int timeout;
+    private final Output output = new Output("sender");
+
+    /**
+     * Sets up a sender.
+     *
+     * @param address of the receiver
+     * @param port of the receiver
+     * @param chunk how many bytes one write has, a multiple of {@link Layout#ALIGNMENT}
+     * @param depth how many chunks are outstanding at most
+     * @param timeout for the receiver to listen, and for each completion, in seconds
+     */
+    Sender(String address, int port, int chunk, int depth, int timeout) {
+        this.address = address;
+        this.port = port;
+        this.chunk = chunk;
+        this.depth = depth;
+        this.timeout = timeout;
+    }
+
+    /**
+     * Replicates a file.
+     *
+     * @throws IOException if it could not be replicated, or what was read back differs
+     */
+    void send(Path path) throws IOException, InterruptedException {
+        try (SourceFile file = SourceFile.open(path);
+                RpmaPeer peer = RpmaPeer.create(RpmaDevice.remote(address));
+                RpmaMemory memory = RpmaMemory.allocate((long) chunk * depth);
+                RpmaMrLocal ring = peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
+                RpmaConn conn = connect(peer)) {
+            Offer offer = Offer.fromPrivateData(conn.getPrivateData());
+            try (RpmaMrRemote remote = offer.openMemory();
+                    RpmaPeerCfg remoteCfg = RpmaPeerCfg.fromDescriptor(offer.peerCfg())) {
+                checkFits(file, remote);
+                conn.applyRemotePeerCfg(remoteCfg);
+                replicate(file, new Transfer(conn, remote, memory, ring, chunk, timeout));
+            }
+            disconnect(conn);
+        }
+    }
+
+    /** Connects, and tries again as long as nobody listens there, until the time is up. */
+    private RpmaConn connect(RpmaPeer peer) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + SECONDS.toNanos(timeout);
+        // For each chunk a write and a flush; should the connection break, both complete.
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(2 * depth).setCqSize(2 * depth)) {
+            while (true) {
+                RpmaConn conn = RpmaConnReq.create(peer, address, port, cfg).connect();
+                RpmaConnEvent event = null;
+                try {
+                    long left = Math.max(0, deadline - System.nanoTime());
+                    event = conn.nextEvent(left, NANOSECONDS).orElse(null);
+                } finally {
+                    if (event != RpmaConnEvent.ESTABLISHED) {
+                        conn.close();
+                    }
+                }
+                if (event == RpmaConnEvent.ESTABLISHED) {
+                    return conn;
+                }
+                if (System.nanoTime() + MILLISECONDS.toNanos(BACK_OFF_MS) >= deadline) {
+                    throw new IOException("no receiver has answered at " + address + " port " + port + " within "
+                            + timeout + " s (--timeout)" + (event == null ? "" : ": " + event.description()));
+                }
+                Thread.sleep(BACK_OFF_MS);
+            }
+        }
+    }
+
+    private static void checkFits(SourceFile file, RpmaMrRemote remote) throws IOException {
+        long capacity = Layout.capacity(remote.getSize());
+        if (file.size() > capacity) {
+            throw new IOException(file + " does not fit: it has " + Size.exact(file.size())
+                    + ", and the receiver's memory has room for " + Size.exact(Math.max(0, capacity)));
+        }
+    }
+
+    private void replicate(SourceFile file, Transfer transfer) throws IOException, InterruptedException {
+        long size = file.size();
+        output.say("replicating", file + ", " + Size.exact(size) + ", to " + address + " port " + port);
+        byte[] fileDigest = hash(file);
+
+        // Take back what was committed before. The receiver has done so too, but perhaps only in a processor's cache.
+        transfer.commit(Layout.NOTHING);
+        long start = System.nanoTime();
+        Histogram latency = write(file, transfer);
+        double seconds = (System.nanoTime() - start) / 1e9;
+        file.checkUnchanged();
+        transfer.writeDigest(fileDigest);
+        transfer.commit(Layout.committed(size));
+
+        byte[] remoteDigest = readBack(size, transfer);
+        output.say("size", Size.exact(size));
+        output.say(
+                "rate",
+                Size.format(Math.rint(size / seconds)) + "/s, in chunks of " + Size.format(chunk) + ", " + depth
+                        + " outstanding");
+        output.say("write+flush", format(latency));
+        output.say(
+                "flush",
+                (transfer.isFlushNative() ? "native" : "emulated by a read") + ", to "
+                        + (transfer.flushType() == RpmaFlushType.PERSISTENT ? "persistence" : "visibility only"));
+        output.say("SHA-256", Sha256.format(fileDigest) + " (file)");
+        output.say("SHA-256", Sha256.format(remoteDigest) + " (read back)");
+        if (!Arrays.equals(fileDigest, remoteDigest)) {
+            throw new IOException("what was read back is not the file");
+        }
+        output.say("the file is replicated");
+    }
+
+    /** A pass of its own: together with the writes it would slow them down. */
+    private byte[] hash(SourceFile file) throws IOException {
+        try (Progress progress = output.progress("hashing", file.size())) {
+            return file.sha256(progress);
+        }
+    }
+
+    private Histogram write(SourceFile file, Transfer transfer) throws IOException, InterruptedException {
+        try (Progress progress = output.progress("writing", file.size())) {
+            return transfer.write(file, progress);
+        }
+    }
+
+    private byte[] readBack(long size, Transfer transfer) throws IOException, InterruptedException {
+        try (Progress progress = output.progress("reading", size)) {
+            return transfer.read(size, progress);
+        }
+    }
+
+    /** The file is safe by now: an answer that does not come is worth a word, no more. */
+    private void disconnect(RpmaConn conn) throws InterruptedException {
+        conn.disconnect();
+        if (conn.nextEvent(timeout, SECONDS).isEmpty()) {
+            output.say("the receiver has not answered the disconnect within " + timeout + " s");
+        }
+    }
+
+    private static String format(Histogram latency) {
+        if (latency.getTotalCount() == 0) {
+            return "none, the file is empty";
+        }
+        return String.format(
+                Locale.ROOT,
+                "p50 %.3f ms, p99 %.3f ms, max %.3f ms, of %d",
+                latency.getValueAtPercentile(50) / 1e6,
+                latency.getValueAtPercentile(99) / 1e6,
+                latency.getMaxValue() / 1e6,
+                latency.getTotalCount());
+    }
+}

@@ -1,0 +1,102 @@
+package io.rpma.examples;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+
+/** The file to replicate. It is read twice, so it notices when the file changes in between. */
+final class SourceFile implements AutoCloseable {
+    private static final int PART = 1 << 20;
+
+    private final Path path;
+    private final FileChannel channel;
+    private final Version version;
+
+    private SourceFile(Path path, FileChannel channel, Version version) {
+        this.path = path;
+        this.channel = channel;
+        this.version = version;
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @throws IOException if it can't be read, or is a directory, a device or a pipe
+     */
+    static SourceFile open(Path path) throws IOException {
+        Version version = Version.of(path);
+        return new SourceFile(path, FileChannel.open(path), version);
+    }
+
+    /** The size of the file when it was opened. */
+    long size() {
+        return version.size();
+    }
+
+    /** The next read begins at the first byte again. */
+    void rewind() throws IOException {
+        channel.position(0);
+    }
+
+    /** Reads as many bytes as the buffer has room for, and flips it. */
+    ByteBuffer fill(ByteBuffer buffer) throws IOException {
+        while (buffer.hasRemaining()) {
+            if (channel.read(buffer) < 0) {
+                throw changed();
+            }
+        }
+        return buffer.flip();
+    }
+
+    /** Reads the whole file. */
+    byte[] sha256(Progress progress) throws IOException {
+        rewind();
+        Sha256 digest = new Sha256();
+        ByteBuffer buffer = ByteBuffer.allocateDirect(PART);
+        for (long done = 0; done < size(); done += buffer.limit()) {
+            buffer.clear().limit((int) Math.min(PART, size() - done));
+            digest.update(fill(buffer));
+            progress.update(done + buffer.limit());
+        }
+        return digest.result();
+    }
+
+    /**
+     * Compares the file with what it was when it was opened.
+     *
+     * @throws IOException if it has changed
+     */
+    void checkUnchanged() throws IOException {
+        if (!version.equals(Version.of(path))) {
+            throw changed();
+        }
+    }
+
+    private IOException changed() {
+        return new IOException(path + " has changed while it was read");
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    @Override
+    public String toString() {
+        return path.toString();
+    }
+
+    /** By what a change is seen; the key tells another file of the same name. */
+    private record Version(long size, Object modified, Object key) {
+        static Version of(Path path) throws IOException {
+            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+            if (!attributes.isRegularFile()) {
+                throw new IOException(path + (attributes.isDirectory() ? " is a directory" : " is no regular file"));
+            }
+            return new Version(attributes.size(), attributes.lastModifiedTime(), attributes.fileKey());
+        }
+    }
+}

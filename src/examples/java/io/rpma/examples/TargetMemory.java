@@ -1,0 +1,106 @@
+package io.rpma.examples;
+
+import io.rpma.RpmaMemory;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Finds the memory that the receiver offers.
+ *
+ * <p>Only device DAX (and a file of a DAX file system, where the device has on-demand paging) is persistent. A file in
+ * {@code /dev/shm} and anonymous memory do for trying things out.
+ */
+final class TargetMemory {
+    /** The name that stands for the best memory there is. */
+    static final String AUTO = "auto";
+
+    /** The size where neither the user nor the memory gives one. */
+    static final long DEFAULT_SIZE = 256L << 20;
+
+    private static final Path DEVICES = Path.of("/dev");
+    private static final String DEVICE_DAX = "dax*.*";
+    private static final Path TMPFS = Path.of("/dev/shm");
+
+    private final long size;
+    private final Output output;
+
+    /**
+     * Sets out for a size.
+     *
+     * @param size in bytes; 0 for the whole of a file or a device
+     */
+    TargetMemory(long size, Output output) {
+        this.size = size;
+        this.output = output;
+    }
+
+    /** Maps the memory of a path, or the best that there is; to be closed. */
+    RpmaMemory open(String where) throws IOException {
+        return where.equals(AUTO) ? openBest() : map(Path.of(where));
+    }
+
+    private RpmaMemory openBest() throws IOException {
+        for (Path device : devices()) {
+            try {
+                return map(device);
+            } catch (IOException e) {
+                output.say("not using " + Errors.line(e));
+            }
+        }
+        try {
+            return mapTmpfs();
+        } catch (IOException e) {
+            output.say("not using " + Errors.line(e));
+        }
+        RpmaMemory memory = RpmaMemory.allocate(sizeOrDefault());
+        describe(memory, "anonymous memory");
+        return memory;
+    }
+
+    private static List<Path> devices() throws IOException {
+        List<Path> devices = new ArrayList<>();
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(DEVICES, DEVICE_DAX)) {
+            found.forEach(devices::add);
+        }
+        Collections.sort(devices);
+        return devices;
+    }
+
+    private RpmaMemory map(Path path) throws IOException {
+        RpmaMemory memory = size == 0 ? RpmaMemory.map(path) : RpmaMemory.map(path, size);
+        switch (memory.kind()) {
+            case DEVICE_DAX -> describe(memory, path + ", device DAX");
+            case FILE_DAX -> describe(memory, path + ", a file on a DAX file system");
+            default -> describe(memory, path + ", a file");
+        }
+        return memory;
+    }
+
+    /** A file that has no name any more lives as long as its mapping. */
+    private RpmaMemory mapTmpfs() throws IOException {
+        Path file = Files.createTempFile(TMPFS, "replicate", null);
+        try {
+            RpmaMemory memory = RpmaMemory.map(file, sizeOrDefault());
+            describe(memory, "tmpfs (" + TMPFS + ")");
+            return memory;
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    private long sizeOrDefault() {
+        return size == 0 ? DEFAULT_SIZE : size;
+    }
+
+    private void describe(RpmaMemory memory, String what) {
+        output.say(
+                "memory",
+                what + ", " + Size.format(memory.size()) + ", "
+                        + (memory.isPersistent() ? "persistent" : "not persistent"));
+    }
+}
