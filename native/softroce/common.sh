@@ -8,12 +8,12 @@ say() {
 
 # One line that names the remedy, and a non-zero status.
 die() {
-    say "$@"
+    say "$*"
     exit 1
 }
 
 usage_error() {
-    say "$@ (see native/rxe --help)"
+    say "$* (see native/rxe --help)"
     exit 2
 }
 
@@ -43,14 +43,14 @@ ask_for_root() {
     die "$1 needs root: run this as root, or as a user with sudo"
 }
 
-# What must happen at the end, however it comes: functions, last first.
+# What must happen at the end, however it comes: commands, last first.
 at_exit=(end_job)
 
 run_exit_actions() {
     local status=$? index
     trap '' INT TERM HUP
     for ((index = ${#at_exit[@]} - 1; index >= 0; index--)); do
-        ${at_exit[index]} || true
+        eval "${at_exit[index]}" || true
     done
     exit "$status"
 }

@@ -16,34 +16,48 @@ kvm_works() {
     [[ (-e /sys/module/kvm_intel || -e /sys/module/kvm_amd) && -r /dev/kvm && -w /dev/kvm ]]
 }
 
+# A directory for one run: what the guest and this script exchange.
 make_run_directory() {
     local lock
-    run_directory=$(mktemp -d "$cache/run.XXXXXXXX")
+    run_directory=$(mktemp -d "$cache/run.XXXXXXXX") || die "can't write in $cache; set RPMA_CACHE to a directory that you can"
     at_exit+=(remove_run_directory)
     # Held as long as this process lives: the next run removes directories that nobody holds.
     exec {lock}>"$run_directory/lock"
     flock -n "$lock"
-    mkdir "$run_directory/share"
-    cp "$softroce/guest-init" "$run_directory/share/init"
-    mkfifo "$run_directory"/{stdout,stderr,never}
-    fallocate -l 512M "$run_directory/nvdimm" 2>/dev/null || truncate -s 512M "$run_directory/nvdimm"
 }
 
 remove_run_directory() {
     rm -rf "$run_directory"
 }
 
-# Tag and place in the guest of every directory that it sees besides its root. "ro-": what the guest writes stays there.
-declare -A shares=()
+# What goes into it for a guest.
+fill_run_directory() {
+    check_space 600
+    [[ -n $run_directory ]] || make_run_directory
+    mkdir "$run_directory/share"
+    cp "$softroce/guest-init" "$run_directory/share/init"
+    mkfifo "$run_directory"/{stdout,stderr,never}
+    # Space that is not there would be a SIGBUS in QEMU later.
+    fallocate -l 512M "$run_directory/nvdimm" 2>/dev/null || truncate -s 512M "$run_directory/nvdimm"
+}
+
+# "TAG=DIRECTORY" for every directory that the guest sees besides its root, under the same name as here.
+# Tags that begin with "ro-" are read-only: what the guest writes there stays in it.
+shares=()
+
+share_directories() {
+    local path
+    shares=("checkout=$checkout" "${shares[@]}")
+    path=$(local_repository)
+    [[ ! -d $path ]] || shares+=("ro-repository=$path")
+    path=$(guest_maven)
+    [[ ! -d $path ]] || shares+=("ro-maven=$path")
+}
 
 # $@: the command. A file that bash reads back, so that every byte of every argument arrives.
 write_settings() {
     local -a argv=("$@") guest_environment
-    local -A mounts=()
-    local tag directory=$checkout device_address=10.0.0.1 terminal_size=
-    for tag in "${!shares[@]}"; do
-        mounts[$tag]=${shares[$tag]}
-    done
+    local directory=$checkout device_address=10.0.0.1 terminal_size=
     if [[ $PWD == "$checkout" || $PWD == "$checkout"/* ]]; then
         directory=$PWD
     fi
@@ -55,7 +69,8 @@ write_settings() {
         "LANG=C.UTF-8"
         "TERM=${TERM:-dumb}"
         "JAVA_HOME=$row_java_home"
-        "PATH=$row_java_home/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        "PATH=$row_java_home/bin:$(guest_maven)/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        "MAVEN_OPTS=-XX:+UseSerialGC -Xshare:auto"
         "RPMA_ADDRESS=$device_address"
         "RPMA_PMEM=/dev/dax0.0"
         "RPMA_RXE=guest"
@@ -65,7 +80,7 @@ write_settings() {
         # Code that C1 compiles with profiling crashes under QEMU's emulation: seen in one of four long runs.
         guest_environment+=("JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1")
     fi
-    declare -p argv directory mounts device_address guest_environment terminal_size |
+    declare -p argv directory shares device_address guest_environment terminal_size |
         # In the guest they are global, also where bash would print a local's attributes.
         sed 's/^declare -- /declare /' >"$run_directory/share/settings"
 }
@@ -85,7 +100,7 @@ check_memory() {
 
 start_qemu() {
     local -a accelerator=(-accel "tcg,thread=multi,tb-size=1024" -cpu max) arguments
-    local tag stream input
+    local share tag access stream input
     if kvm_works; then
         accelerator=(-accel kvm -cpu host)
     fi
@@ -117,11 +132,12 @@ start_qemu() {
             -device "virtserialport,chardev=$stream,name=$stream"
         )
     done
-    for tag in "${!shares[@]}"; do
-        local access=
+    for share in "${shares[@]}"; do
+        tag=${share%%=*}
+        access=
         [[ $tag != ro-* ]] || access=,readonly=on
         arguments+=(
-            -fsdev "local,id=$tag,path=$(qemu_value "${shares[$tag]}"),security_model=none,multidevs=remap$access"
+            -fsdev "local,id=$tag,path=$(qemu_value "${share#*=}"),security_model=none,multidevs=remap$access"
             -device "virtio-9p-pci,fsdev=$tag,mount_tag=$tag"
         )
     done
@@ -159,10 +175,14 @@ pause() {
     read -r -t 0.1 -u "$never" || true
 }
 
-# Why the guest ended or did not start, and the end of what its kernel said.
+# Why the guest ended or did not start, and the end of what it said. After a panic come registers, which tell nobody
+# anything.
 guest_failed() {
     say "$@; the end of its console:"
-    { cat "$run_directory/qemu.log" && tail -n 15 "$run_directory/console"; } 2>/dev/null | sed 's/^/  | /' >&2
+    {
+        cat "$run_directory/qemu.log"
+        sed '/Kernel panic/q' "$run_directory/console" | tail -n 15
+    } 2>/dev/null | tr -d '\r' | sed 's/^/  | /' >&2
     exit 1
 }
 
@@ -206,8 +226,8 @@ await_output() {
 run_in_guest() {
     local never guest_started=$SECONDS status stdout_bytes stderr_bytes
     check_memory
-    make_run_directory
-    shares[checkout]=$checkout
+    fill_run_directory
+    share_directories
     write_settings "$@"
     start_qemu
     start_pumps

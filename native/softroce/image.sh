@@ -31,7 +31,7 @@ image_path() {
 # Directories whose makers are dead: half-built images and the runs of killed scripts. A living maker holds the lock.
 remove_leftovers() {
     local directory
-    for directory in "$cache"/image.???????? "$cache"/run.????????; do
+    for directory in "$cache"/image.???????? "$cache"/run.???????? "$cache"/maven.????????; do
         if [[ -e $directory/lock ]] && flock -n "$directory/lock" true; then
             unlock_tree "$directory"
             remove_tree "$directory"
@@ -111,12 +111,18 @@ show_progress() {
 build_supervised() {
     local -a isolate=(unshare --mount --pid --fork --kill-child)
     local -a root=()
+    local output progress status=0
     if ((EUID != 0)); then
         ask_for_root "making the guest's root file system"
         root=(sudo)
     fi
     "${root[@]}" "${isolate[@]}" true 2>/dev/null || isolate=()
-    supervise "${root[@]}" "${isolate[@]}" bash "$softroce/build-image" "$@" 2> >(show_progress)
+    exec {output}> >(show_progress)
+    progress=$!
+    supervise "${root[@]}" "${isolate[@]}" bash "$softroce/build-image" "$@" 2>&"$output" </dev/null || status=$?
+    exec {output}>&-
+    wait "$progress"
+    return "$status"
 }
 
 build_image() {
@@ -128,7 +134,7 @@ build_image() {
     say "making the $row guest once: Debian $row_suite with its kernel, librpma and a JDK, from $mirror"
     building=$(mktemp -d "$cache/image.XXXXXXXX")
     chmod 755 "$building"
-    at_exit+=("remove_tree $building")
+    at_exit+=("remove_tree $(printf %q "$building")")
     exec {lock}>"$building/lock"
     flock -n "$lock"
     if ! build_supervised "$building" "$row_suite" "$mirror" "$(id -u):$(id -g)" "$row_packages"; then
@@ -145,7 +151,6 @@ build_image() {
 provide_image() {
     local lock
     select_row "$row"
-    mkdir -p "$cache" || die "can't make $cache; set RPMA_CACHE to a directory that you can write"
     remove_leftovers
     image=$(image_path)
     [[ ! -d $image ]] || return 0
@@ -158,13 +163,16 @@ provide_image() {
     exec {lock}>&-
 }
 
-# Waits for runs that use the cache? No: a run that is going on keeps its files open and its directory locked.
+# Removes what no run that is going on needs.
 remove_cache() {
-    remove_leftovers
     local directory
-    for directory in "$cache"/image-*; do
+    remove_leftovers
+    if compgen -G "$cache/run.*" >/dev/null || compgen -G "$cache/image.*" >/dev/null; then
+        die "$cache is in use: end the other runs first"
+    fi
+    for directory in "$cache"/image-* "$cache"/apache-maven-*; do
         [[ ! -d $directory ]] || remove_tree "$directory"
     done
     rm -f "$cache"/lock-* "$cache/install.log"
-    rmdir "$cache" 2>/dev/null || say "$cache is still used by another run"
+    rmdir "$cache"
 }

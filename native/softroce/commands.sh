@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# What native/rxe's commands do, once its options are read; "test" has a file of its own.
+#
+# Reads: arguments, the command line after the options.
+
+command_run() {
+    [[ ${arguments[0]:-} != -- ]] || arguments=("${arguments[@]:1}")
+    ((${#arguments[@]} > 0)) || usage_error "run needs a command"
+    [[ ${arguments[0]} != -* ]] || usage_error "unknown option ${arguments[0]}"
+    run_on_device "${arguments[@]}"
+}
+
+command_jshell() {
+    [[ ${arguments[0]:-} != -- ]] || arguments=("${arguments[@]:1}")
+    build
+    run_on_device jshell --class-path "$checkout/target/classes" -R--enable-native-access=ALL-UNNAMED \
+        --startup "$softroce/jshell-startup" "${arguments[@]}"
+}
+
+command_demo() {
+    local file offered name
+    ((${#arguments[@]} <= 1)) || usage_error "demo takes one file, and here is another: ${arguments[1]}"
+    file=${arguments[0]:-}
+    if ((${#arguments[@]} == 1)); then
+        [[ -e $file ]] || die "no file '$file': name one that exists, or none for a generated one"
+        [[ -f $file ]] || die "'$file' is not an ordinary file: name one file, or none for a generated one"
+        [[ -r $file ]] || die "can't read '$file': name one that you can read, or none for a generated one"
+    fi
+    build
+    make_run_directory
+    offered=$run_directory/demo
+    mkdir "$offered"
+    if [[ -n $file ]]; then
+        name=$offered/$(basename "$file")
+        offer_file "$file" "$name"
+    else
+        name=$offered/generated-64-MiB
+        head -c 64M /dev/urandom >"$name" || die "can't write 64 MB in $cache: free some space, or set RPMA_CACHE"
+    fi
+    shares+=("ro-demo=$offered")
+    cd "$checkout"
+    run_on_device "$softroce/demo" "$name" </dev/null
+}
+
+# Makes a file readable in a guest, which sees no directory of the user's but the checkout.
+offer_file() {
+    ln "$(readlink -f "$1")" "$2" 2>/dev/null || cp --reflink=auto "$1" "$2" ||
+        die "can't copy '$1' to $cache: free some space, or set RPMA_CACHE"
+}
+
+command_clean() {
+    ((${#arguments[@]} == 0)) || usage_error "clean takes no argument: ${arguments[0]}"
+    [[ ! -d $cache ]] || remove_cache
+}

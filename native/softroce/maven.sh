@@ -1,0 +1,89 @@
+# shellcheck shell=bash
+# The Maven side: the build on this host, the Maven that guests use, and the counts of test reports.
+#
+# Reads: checkout, cache, time_limit.
+
+guest_maven_version=3.9.11
+
+# Where this user's Maven keeps what it downloads, for the guest to read.
+local_repository() {
+    local options found
+    options="${MAVEN_OPTS:-} ${MAVEN_ARGS:-} "
+    if [[ $options =~ -Dmaven\.repo\.local=([^ ]+) ]]; then
+        echo "${BASH_REMATCH[1]}"
+        return
+    fi
+    found=$(sed -n 's|.*<localRepository>\(.*\)</localRepository>.*|\1|p' "$HOME/.m2/settings.xml" 2>/dev/null | head -n 1)
+    echo "${found:-$HOME/.m2/repository}"
+}
+
+guest_maven() {
+    echo "$cache/apache-maven-$guest_maven_version"
+}
+
+# Debian's Maven would bring half a desktop into the guest; Maven's own distribution is one archive.
+provide_guest_maven() {
+    local unpacked lock
+    [[ ! -d $(guest_maven) ]] || return 0
+    say "fetching Maven $guest_maven_version for the guest"
+    unpacked=$(mktemp -d "$cache/maven.XXXXXXXX")
+    exec {lock}>"$unpacked/lock"
+    flock -n "$lock"
+    at_exit+=("rm -rf $(printf %q "$unpacked")")
+    supervise env -C "$checkout" mvn -B -ntp -q dependency:copy -DoutputDirectory="$unpacked" \
+        -Dartifact="org.apache.maven:apache-maven:$guest_maven_version:tar.gz:bin" >&2 </dev/null ||
+        die "can't fetch Maven $guest_maven_version: see above, and check the network"
+    tar -xzf "$unpacked/apache-maven-$guest_maven_version-bin.tar.gz" -C "$unpacked"
+    # Another run may have been faster.
+    mv -T "$unpacked/apache-maven-$guest_maven_version" "$(guest_maven)" 2>/dev/null || [[ -d $(guest_maven) ]]
+    rm -rf "$unpacked"
+}
+
+# Reads Maven's output: everything goes to a log, what it is doing to the terminal.
+show_maven() {
+    local line started=$SECONDS goal=starting downloads=0
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        on_terminal || continue
+        case $line in
+        *"Downloaded from "*) downloads=$((downloads + 1)) ;;
+        "[INFO] --- "*)
+            goal=${line#"[INFO] --- "}
+            goal=${goal%% (*}
+            ;;
+        esac
+        printf '\r\033[K  %s, %d s, %d files fetched' "$goal" $((SECONDS - started)) "$downloads" >&2
+    done >"$1"
+    ! on_terminal || printf '\r\033[K' >&2
+}
+
+# True where nothing that the build reads is newer than what it made.
+is_built() {
+    local jar
+    jar=$(find "$checkout/target" -maxdepth 1 -name '*.jar' 2>/dev/null | head -n 1)
+    [[ -n $jar && -d $checkout/target/lib && -e $checkout/target/.rxe-built ]] &&
+        [[ -z $(find "$checkout/pom.xml" "$checkout/src" "$checkout"/native -name softroce -prune -o -type f \
+            -newer "$checkout/target/.rxe-built" -print -quit) ]]
+}
+
+# Builds the library and the examples, without tests.
+build() {
+    local log=$checkout/target/build.log begun=$checkout/target/.rxe-begun started=$SECONDS status=0 output progress
+    require_for_build
+    ! is_built || return 0
+    mkdir -p "$checkout/target" 2>/dev/null && touch "$begun" 2>/dev/null ||
+        die "can't write $checkout/target: the build needs a checkout that you can write"
+    say "building (log: target/build.log)"
+    exec {output}> >(show_maven "$log")
+    progress=$!
+    bounded env -C "$checkout" mvn -B package -DskipTests </dev/null >&"$output" 2>&1 || status=$?
+    exec {output}>&-
+    wait "$progress"
+    if ((status != 0)); then
+        grep -E '^\[ERROR\]|^\[WARNING\]' "$log" | head -n 30 >&2
+        say "the build failed: see above, and target/build.log"
+        exit "$status"
+    fi
+    mv "$begun" "$checkout/target/.rxe-built"
+    say "built ($((SECONDS - started)) s)"
+}

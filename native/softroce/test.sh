@@ -1,0 +1,127 @@
+# shellcheck shell=bash
+# native/rxe test: the tests without a device on this host, the others on a device, and what came of them.
+
+# What failed, in words, for the last line.
+failures=()
+# One line for each part.
+summaries=()
+# What --all adds to Maven's command line.
+long_tests=()
+
+command_test() {
+    ((${#arguments[@]} == 0)) || usage_error "test takes no argument: ${arguments[0]}"
+    if $all_rows; then
+        long_tests=(-Drpma.long=true)
+    fi
+    require_for_build
+    mkdir -p "$checkout/target" 2>/dev/null && [[ -w $checkout/target ]] ||
+        die "can't write $checkout/target: the tests need a checkout that you can write"
+    if ! $force_guest && find_host_device; then
+        is_soft "$host_device" || [[ -n $device ]] ||
+            die "this host has $host_device: name it with --device $host_device to test on it," \
+                "or test in a guest with --guest"
+        test_on_host
+    elif ! $force_guest && make_host_device; then
+        test_on_host
+    else
+        test_in_guests
+    fi
+    report
+}
+
+test_on_host() {
+    start_part surefire-reports failsafe-reports
+    maven_here -Drpma.device.required=true -Drpma.address="$host_address" || part_failed "tests on this host" $?
+    count_part "tests without a device" surefire-reports
+    count_part "device tests on $host_device" failsafe-reports no-skips
+}
+
+test_in_guests() {
+    local test_row
+    local -a test_rows=("$row")
+    ! $all_rows || test_rows=("${rows[@]}")
+    require_for_guest
+    start_part surefire-reports failsafe-reports
+    maven_here || part_failed "tests without a device" $?
+    count_part "tests without a device" surefire-reports
+    if ((${#failures[@]} > 0)); then
+        summaries+=("device tests: not run, because those without a device failed")
+        return
+    fi
+    provide_guest_maven
+    for test_row in "${test_rows[@]}"; do
+        start_part failsafe-reports
+        maven_in_guest "$test_row" || part_failed "device tests on $test_row" $?
+        count_part "device tests on $test_row" failsafe-reports no-skips
+        rm -rf "$checkout/target/failsafe-reports-$test_row"
+        ! [[ -d $checkout/target/failsafe-reports ]] ||
+            cp -r "$checkout/target/failsafe-reports" "$checkout/target/failsafe-reports-$test_row"
+    done
+}
+
+# What an earlier run left must not be counted.
+start_part() {
+    local reports
+    for reports in "$@"; do
+        rm -rf "${checkout:?}/target/$reports"
+    done
+    rm -f "$checkout"/target/hs_err_*.log "$checkout"/hs_err_*.log
+}
+
+# Builds, and runs the tests without a device; those on a device skip themselves where there is none.
+maven_here() {
+    say "building and testing on this host"
+    bounded env -C "$checkout" mvn -B -ntp verify "${long_tests[@]}" "$@" </dev/null
+}
+
+# One Maven with two goals: everything else took place on the host. A process of its own, so that what ends the guest
+# is a status here.
+maven_in_guest() {
+    say "testing in the $1 guest"
+    supervise "$native/rxe" run --guest --image "$1" --memory "$memory" --time-limit "$time_limit" -- \
+        mvn -o -B "-Dmaven.repo.local=$(local_repository)" \
+        -Daether.enhancedLocalRepository.trackingFilename=any-repository \
+        failsafe:integration-test@device-tests failsafe:verify@device-tests \
+        -Drpma.device.required=true "${long_tests[@]}" </dev/null
+}
+
+part_failed() {
+    case $2 in
+    124) failures+=("$1: time-out") ;;
+    *) failures+=("$1: ended with status $2") ;;
+    esac
+}
+
+# Adds up the reports of a part. $3: no-skips where a skipped test means that there was no device.
+count_part() {
+    local name=$1 reports=$checkout/target/$2 skips=${3:-} run failed errors skipped crash
+    read -r run failed errors skipped < <(count_reports "$reports")
+    summaries+=("$name: Tests run: $run, Failures: $failed, Errors: $errors, Skipped: $skipped")
+    ((run > 0)) || failures+=("$name: none was run")
+    ((failed + errors == 0)) || failures+=("$name: $((failed + errors)) failed")
+    [[ -z $skips ]] || ((skipped == 0)) || failures+=("$name: $skipped skipped")
+    for crash in "$checkout"/target/hs_err_*.log "$checkout"/hs_err_*.log; do
+        [[ ! -e $crash ]] || failures+=("$name: a JVM crashed, see $crash")
+    done
+}
+
+# Prints the sums of tests, failures, errors and skipped in a directory of JUnit reports.
+count_reports() {
+    cat "$1"/TEST-*.xml 2>/dev/null | grep -o '<testsuite [^>]*>' |
+        awk '
+            function value(name) {
+                return match($0, " " name "=\"[0-9]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : 0
+            }
+            { run += value("tests"); failed += value("failures"); errors += value("errors"); skipped += value("skipped") }
+            END { print run + 0, failed + 0, errors + 0, skipped + 0 }'
+}
+
+report() {
+    echo
+    printf '%s\n' "${summaries[@]}"
+    if ((${#failures[@]} > 0)); then
+        printf 'FAILED: %s\n' "${failures[@]}"
+        exit 1
+    fi
+    echo "all tests passed"
+}
