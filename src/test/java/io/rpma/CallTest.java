@@ -1,0 +1,50 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(30)
+class CallTest {
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1, Long.MAX_VALUE})
+    void passesResultsThrough(long result) {
+        assertThat(Call.check("rpma_mr_get_size", result)).isEqualTo(result);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void raisesEveryErrorOfLibrpma(RpmaError error) {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> Call.check("rpma_read", error.code()))
+                .satisfies(e -> assertThat(e.error()).isSameAs(error))
+                .satisfies(e -> assertThat(e.operation()).isEqualTo("rpma_read"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-2, -100_010, Integer.MIN_VALUE})
+    void raisesUnknownForACodeThatLibrpmaDoesNotHave(long code) {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> Call.check("rpma_read", code))
+                .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.UNKNOWN));
+    }
+
+    @Test
+    void namesTheClosedObjectOfACall() {
+        Handle open = new Handle("Open");
+        Handle closed = new Handle("Closed");
+        closed.abandon();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> Call.check("rpma_read", Natives.CLOSED, open, closed))
+                .withMessage("rpma_read: " + closed + " is closed");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> Call.check("rpma_read", Natives.CLOSED, open))
+                .withMessage("rpma_read: an object of the call is closed");
+    }
+}

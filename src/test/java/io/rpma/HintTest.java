@@ -1,0 +1,51 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(30)
+class HintTest {
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+                    rpma_mr_reg,                12, ulimit -l
+                    rpma_mr_reg,                14, kernels from 6.5
+                    rpma_mr_reg,                95, isOdpCapable()
+                    rpma_mr_reg,                22, soft-RoCE
+                    rpma_utils_get_ibv_context, 19, no RDMA device has this address
+                    rpma_utils_get_ibv_context, 99, no RDMA device has this address
+                    rpma_ep_listen,             19, no RDMA device has this address
+                    rpma_ep_listen,             98, another endpoint
+                    rpma_ep_listen,             99, no RDMA device has this address
+                    rpma_conn_req_new,          12, ibv_devinfo
+                    rpma_conn_req_new,          19, no RDMA device has this address
+                    rpma_conn_req_new,          22, ibv_devinfo
+                    rpma_ep_next_conn_req,      12, ibv_devinfo
+                    rpma_conn_req_connect,      22, 56 bytes
+                    """)
+    void namesTheRemedyOfAProviderError(String operation, int errno, String part) {
+        assertThat(Hint.of(operation, RpmaError.PROVIDER.code(), errno)).contains(part);
+        assertThat(Hint.of(operation, RpmaError.NOMEM.code(), errno)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rpma_mr_reg, 1",
+        "rpma_utils_get_ibv_context, 12",
+        "rpma_ep_listen, 0",
+        "rpma_conn_req_connect, 111",
+        "rpma_peer_new, 12"
+    })
+    void isEmptyWhereTheCauseIsNotKnown(String operation, int errno) {
+        assertThat(Hint.of(operation, RpmaError.PROVIDER.code(), errno)).isEmpty();
+    }
+
+    @Test
+    void tellsWhatAFlushNeeds() {
+        assertThat(Hint.of("rpma_flush", RpmaError.NOSUPP.code(), 0)).contains("applyRemotePeerCfg()");
+        assertThat(Hint.of("rpma_read", RpmaError.NOSUPP.code(), 0)).isEmpty();
+    }
+}

@@ -1,0 +1,68 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.Eventually;
+import io.rpma.testing.Jvm;
+import io.rpma.testing.LeakProgram;
+import io.rpma.testing.LogCapture;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class LeakTest {
+    private static String drop() {
+        return RpmaPeerCfg.create().toString();
+    }
+
+    private static String closeAndDrop() {
+        RpmaPeerCfg cfg = RpmaPeerCfg.create();
+        cfg.close();
+        return cfg.toString();
+    }
+
+    @Test
+    void aDroppedObjectIsReported() {
+        try (LogCapture log = new LogCapture()) {
+            String closed = closeAndDrop();
+            String dropped = drop();
+            String report =
+                    dropped + " was dropped without close(); -Dio.rpma.leakSites=true tells where it was created";
+            Eventually.becomeByGc("a report", () -> log.messages().contains(report));
+            assertThat(log.records())
+                    .filteredOn(record -> record.getMessage().equals(report))
+                    .singleElement()
+                    .extracting(LogRecord::getLevel)
+                    .isEqualTo(Level.WARNING);
+            assertThat(log.messages()).noneMatch(message -> message.contains(closed + " "));
+        }
+    }
+
+    @Test
+    void anObjectInUseIsNotReported() {
+        try (LogCapture log = new LogCapture();
+                RpmaPeerCfg used = RpmaPeerCfg.create()) {
+            long start = System.nanoTime();
+            Eventually.becomeByGc(
+                    "time for a collection", () -> System.nanoTime() - start > TimeUnit.MILLISECONDS.toNanos(100));
+            assertThat(used.getDirectWriteToPmem()).isFalse();
+            assertThat(log.messages()).noneMatch(message -> message.contains(used + " "));
+        }
+    }
+
+    @Test
+    void aReportTellsWhereTheObjectWasMade() throws Exception {
+        Jvm.Finished finished = Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses())
+                .options("-Dio.rpma.leakSites=true")
+                .run(LeakProgram.class.getName());
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out())
+                .containsPattern("WARNING: RpmaConnCfg#\\d+ was dropped without close\\(\\)\\R")
+                .contains("created here")
+                .contains("at io.rpma.testing.LeakProgram.makeAndDrop(LeakProgram.java:")
+                .doesNotContain("-Dio.rpma.leakSites");
+    }
+}

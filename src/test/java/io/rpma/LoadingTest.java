@@ -1,0 +1,179 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.rpma.testing.ClassLoadersProgram;
+import io.rpma.testing.Jvm;
+import io.rpma.testing.LoadProgram;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** How the library is loaded and what is said when that fails, in JVMs of their own. */
+@Timeout(90)
+class LoadingTest {
+    private static final int FAILED = 3;
+
+    @TempDir
+    private Path directory;
+
+    private static Jvm jvm() {
+        return Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses());
+    }
+
+    private static Jvm.Finished load(Jvm jvm) throws InterruptedException {
+        return jvm.run(LoadProgram.class.getName());
+    }
+
+    private static byte[] shim() throws IOException {
+        String resource = Loader.resource(System.getProperty("os.name"), System.getProperty("os.arch"));
+        try (InputStream stream = Loader.class.getResourceAsStream(resource)) {
+            return stream.readAllBytes();
+        }
+    }
+
+    private static void assertFails(Jvm.Finished finished, String... parts) {
+        assertThat(finished.status()).as(finished.toString()).isEqualTo(FAILED);
+        assertThat(finished.out())
+                .startsWith("java.lang.UnsatisfiedLinkError: ")
+                .contains(parts);
+    }
+
+    @Test
+    void aLibraryThatTheUserNames() throws Exception {
+        Path library = Files.write(directory.resolve("other name.so"), shim());
+        Jvm.Finished finished = load(jvm().options("-Dio.rpma.library=" + library, "-Djava.io.tmpdir=/nowhere"));
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out()).isEqualTo("loaded, 1000 ms\n");
+    }
+
+    @Test
+    void aLibraryThatIsMissing() throws Exception {
+        Path library = directory.resolve("missing.so");
+        assertFails(load(jvm().options("-Dio.rpma.library=" + library)), library.toString());
+    }
+
+    @Test
+    void aLibraryThatIsNone() throws Exception {
+        Path library = Files.writeString(directory.resolve("text.so"), "this is no library".repeat(100));
+        assertFails(load(jvm().options("-Dio.rpma.library=" + library)), library.toString(), "invalid ELF header");
+    }
+
+    @Test
+    void aLibraryThatIsEmpty() throws Exception {
+        Path library = Files.createFile(directory.resolve("empty.so"));
+        assertFails(load(jvm().options("-Dio.rpma.library=" + library)), library.toString(), "file too short");
+    }
+
+    @Test
+    void aLibraryThatIsADirectory() throws Exception {
+        assertFails(load(jvm().options("-Dio.rpma.library=" + directory)), directory.toString());
+    }
+
+    /** The name of the needed library is replaced by one of the same length that no system has. */
+    @ParameterizedTest
+    @CsvSource({
+        "librpma.so.0, librpma.so.Z, librpma0",
+        "libibverbs.so.1, libibverbs.so.Z, libibverbs1",
+        "librdmacm.so.1, librdmacm.so.Z, librdmacm1"
+    })
+    void aLibraryOfTheSystemThatIsMissing(String name, String missing, String debianPackage) throws Exception {
+        String bytes = new String(shim(), StandardCharsets.ISO_8859_1);
+        assertThat(bytes).containsOnlyOnce(name + "\0");
+        Path library = directory.resolve("patched.so");
+        Files.write(library, bytes.replace(name + "\0", missing + "\0").getBytes(StandardCharsets.ISO_8859_1));
+
+        assertFails(
+                load(jvm().options("-Dio.rpma.library=" + library)),
+                missing + ": cannot open shared object file",
+                "not installed",
+                debianPackage,
+                "cause: java.lang.UnsatisfiedLinkError");
+    }
+
+    @Test
+    void aTemporaryDirectoryThatIsMissing() throws Exception {
+        Path missing = directory.resolve("missing");
+        assertFails(
+                load(jvm().options("-Djava.io.tmpdir=" + missing)),
+                "can't unpack the library into " + missing,
+                "-Djava.io.tmpdir",
+                "-Dio.rpma.library");
+    }
+
+    @Test
+    void aTemporaryDirectoryThatIsMountedNoexec() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "only root can mount");
+        String mount = "mount -t tmpfs -o noexec tmpfs '" + directory + "' && exec \"$@\"";
+        Jvm jvm = jvm().under("unshare", "--mount", "sh", "-c", mount, "sh");
+        assertFails(
+                load(jvm.options("-Djava.io.tmpdir=" + directory)),
+                directory + " seems to be mounted noexec",
+                "-Djava.io.tmpdir",
+                "-Dio.rpma.library");
+    }
+
+    @Test
+    void nothingStaysInTheTemporaryDirectory() throws Exception {
+        Jvm.Finished finished = load(jvm().options("-Djava.io.tmpdir=" + directory));
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Windows 11, amd64", "Linux, riscv64"})
+    void aPlatformThatHasNoLibrary(String os, String arch) throws Exception {
+        // As an argument of the launcher this would change the JVM itself.
+        Jvm.Finished finished = jvm().run(OtherPlatformProgram.class.getName(), os, arch);
+        assertThat(finished.out())
+                .contains("rpma-java runs on Linux on x86_64 and aarch64, this is " + os + " on " + arch);
+        assertThat(finished.status()).isEqualTo(FAILED);
+    }
+
+    /** Pretends to run elsewhere. */
+    static final class OtherPlatformProgram {
+        private OtherPlatformProgram() {}
+
+        public static void main(String[] osAndArch) {
+            System.setProperty("os.name", osAndArch[0]);
+            System.setProperty("os.arch", osAndArch[1]);
+            LoadProgram.main(new String[0]);
+        }
+    }
+
+    @Test
+    void aSecondClassLoaderIsRefused() throws Exception {
+        Jvm.Finished finished = Jvm.onClassPath(Jvm.testClasses())
+                .run(ClassLoadersProgram.class.getName(), Jvm.libraryJar().toString(), "-", "-", "-");
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        String[] lines = finished.out().split("\n");
+        assertThat(lines).hasSize(3);
+        assertThat(lines[0]).isEqualTo("1: loaded");
+        for (int i = 1; i < 3; i++) {
+            assertThat(lines[i])
+                    .contains("UnsatisfiedLinkError")
+                    .contains("already loaded in this JVM by the class loader")
+                    .contains("loader 1");
+        }
+    }
+
+    @Test
+    void aClassLoaderThatFailedIsNotInTheWay() throws Exception {
+        Jvm.Finished finished = Jvm.onClassPath(Jvm.testClasses())
+                .run(ClassLoadersProgram.class.getName(), Jvm.libraryJar().toString(), "/nowhere/lib.so", "-", "-");
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        String[] lines = finished.out().split("\n");
+        assertThat(lines).hasSize(3);
+        assertThat(lines[0]).contains("UnsatisfiedLinkError").contains("/nowhere/lib.so");
+        assertThat(lines[1]).isEqualTo("2: loaded");
+        assertThat(lines[2]).contains("already loaded").contains("loader 2");
+    }
+}

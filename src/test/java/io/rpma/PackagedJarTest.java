@@ -1,0 +1,100 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.rpma.testing.Jvm;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.JarFile;
+import java.util.stream.Collectors;
+import java.util.zip.ZipEntry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The jar as users get it. */
+@Timeout(90)
+class PackagedJarTest {
+    /** A source file is run without a class of the tests on the class path. */
+    private static final String PROGRAM = "src/test/java/io/rpma/testing/LoadProgram.java";
+
+    private static final String MODULE = "io.rpma";
+
+    private static Jvm onModulePath(Path... entries) {
+        return Jvm.onModulePathWithoutNativeAccess(MODULE, entries);
+    }
+
+    private static void assertLoaded(Jvm.Finished finished) {
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out()).isEqualTo("loaded, 1000 ms\n");
+        assertThat(finished.err()).isEmpty();
+    }
+
+    @Test
+    void hasTheLibraryAndNothingOfTheBuild() throws Exception {
+        try (JarFile jar = new JarFile(Jvm.libraryJar().toFile())) {
+            List<String> names = jar.stream()
+                    .filter(entry -> !entry.isDirectory())
+                    .map(ZipEntry::getName)
+                    .collect(Collectors.toList());
+            assertThat(names)
+                    .contains("module-info.class", "META-INF/LICENSE", "io/rpma/RpmaConn.class")
+                    .contains(Loader.resource(System.getProperty("os.name"), System.getProperty("os.arch"))
+                            .substring(1))
+                    .allMatch(name -> name.matches("module-info\\.class|META-INF/(MANIFEST\\.MF|LICENSE|maven/.*"
+                            + "|native/linux-(x86_64|aarch64)/librpma-java\\.so)|io/rpma/(\\w|\\$)+\\.class"
+                            + "|io/rpma/package-info\\.class|io/rpma/rdmacm/[-\\w$]+\\.class"));
+            assertThat(jar.getManifest().getMainAttributes().getValue("Implementation-Version"))
+                    .isNotEmpty();
+        }
+    }
+
+    @Test
+    void runsAloneOnTheClassPath() throws Exception {
+        assertLoaded(Jvm.onClassPath(Jvm.libraryJar()).run(PROGRAM));
+    }
+
+    @Test
+    void runsOnTheModulePath() throws Exception {
+        assertLoaded(onModulePath(Jvm.libraryJar())
+                .options("--enable-native-access=" + MODULE)
+                .run(PROGRAM));
+    }
+
+    @Test
+    void isAModuleThatExportsItsPackage() throws Exception {
+        Jvm.Finished finished = onModulePath(Jvm.libraryJar()).run("--describe-module", MODULE);
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out().lines().skip(1))
+                .containsExactlyInAnyOrder("exports io.rpma", "requires java.base mandated");
+    }
+
+    @Test
+    void namesTheOptionThatTheClassPathNeeds() throws Exception {
+        assumeTrue(Runtime.version().feature() >= 24, "native access can be denied from JDK 24 on");
+        assertDenied(Jvm.onClassPathWithoutNativeAccess(Jvm.libraryJar()), "ALL-UNNAMED");
+    }
+
+    @Test
+    void namesTheOptionThatTheModulePathNeeds() throws Exception {
+        assumeTrue(Runtime.version().feature() >= 24, "native access can be denied from JDK 24 on");
+        assertDenied(onModulePath(Jvm.libraryJar()), MODULE);
+    }
+
+    private static void assertDenied(Jvm jvm, String whom) throws Exception {
+        Jvm.Finished finished = jvm.options("--illegal-native-access=deny").run(PROGRAM);
+        assertThat(finished.status()).as(finished.toString()).isEqualTo(3);
+        assertThat(finished.out())
+                .startsWith("java.lang.UnsatisfiedLinkError: ")
+                .containsPattern("start Java with --enable-native-access=" + whom + "\\R")
+                .contains("cause: java.lang.IllegalCallerException");
+    }
+
+    @Test
+    void isDeniedNothingWithTheOption() throws Exception {
+        assumeTrue(Runtime.version().feature() >= 24, "native access can be denied from JDK 24 on");
+        assertLoaded(Jvm.onClassPath(Jvm.libraryJar())
+                .options("--illegal-native-access=deny")
+                .run(PROGRAM));
+    }
+}

@@ -1,0 +1,93 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import io.rpma.testing.LogCapture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Holds on machines with and without an RDMA device. */
+@Timeout(60)
+class RpmaDeviceTest {
+    private static final String GET = "rpma_utils_get_ibv_context";
+
+    private LogCapture log;
+
+    @BeforeEach
+    void capture() {
+        log = new LogCapture();
+    }
+
+    @AfterEach
+    void release() {
+        log.close();
+    }
+
+    @Test
+    void refusesWrongArguments() {
+        assertThatNullPointerException().isThrownBy(() -> RpmaDevice.local(null));
+        assertThatNullPointerException().isThrownBy(() -> RpmaDevice.remote(null));
+        assertThatIllegalArgumentException().isThrownBy(() -> RpmaDevice.local(""));
+        assertThatIllegalArgumentException().isThrownBy(() -> RpmaDevice.remote(""));
+        assertThat(log.messages()).isEmpty();
+    }
+
+    /** The first is for documentation, so no machine has it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"192.0.2.1", "no-such-host.invalid", "1.2.3.4.5", "%s%n%x", "\u00fc\0\ud83d\ude00", " "})
+    void noDeviceHasTheAddress(String address) {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local(address))
+                .satisfies(e -> assertThat(e.operation()).isEqualTo(GET))
+                .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.PROVIDER))
+                .satisfies(e -> assertThat(e.detail()).isNotEmpty())
+                .satisfies(e -> assertThat(e).hasMessageContaining(e.detail()));
+    }
+
+    @Test
+    void saysWhatToDoAboutAnAddressOfNoDevice() {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local("192.0.2.1"))
+                .withMessageContaining("192.0.2.1")
+                .withMessageContaining("no RDMA device has this address");
+    }
+
+    @Test
+    void anAddressThatIsLongIsNoDevice() {
+        assertThatExceptionOfType(RpmaException.class).isThrownBy(() -> RpmaDevice.local("x".repeat(100_000)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "::1", "localhost"})
+    void theLoopbackIsADeviceOrRefusedWithReason(String address) {
+        try {
+            assertThat(RpmaDevice.local(address).name()).isNotEmpty();
+        } catch (RpmaException e) {
+            assertThat(e.error()).isSameAs(RpmaError.PROVIDER);
+            assertThat(e.detail()).isNotEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "::", "0"})
+    void aWildcardIsNoDevice(String address) {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local(address))
+                .satisfies(e -> assertThat(e.error()).isIn(RpmaError.PROVIDER, RpmaError.INVAL))
+                .withMessageContaining(address);
+    }
+
+    @Test
+    void noDeviceLeadsToAHostThatDoesNotResolve() {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.remote("no-such-host.invalid"))
+                .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.PROVIDER));
+    }
+}

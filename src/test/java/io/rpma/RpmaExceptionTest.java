@@ -1,0 +1,32 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class RpmaExceptionTest {
+    @Test
+    void tellsAll() {
+        RpmaException exception = new RpmaException(
+                "rpma_mr_reg", RpmaError.PROVIDER, "ibv_reg_mr() failed: Bad address", "use device DAX");
+
+        assertThat(exception.operation()).isEqualTo("rpma_mr_reg");
+        assertThat(exception.error()).isSameAs(RpmaError.PROVIDER);
+        assertThat(exception.detail()).isEqualTo("ibv_reg_mr() failed: Bad address");
+        assertThat(exception)
+                .hasMessage("rpma_mr_reg failed: Provider error occurred (PROVIDER): ibv_reg_mr() failed: Bad address;"
+                        + " use device DAX");
+    }
+
+    @Test
+    void leavesOutWhatIsNotKnown() {
+        assertThat(new RpmaException("rpma_read", RpmaError.INVAL, "", ""))
+                .hasMessage("rpma_read failed: Invalid argument (INVAL)");
+        assertThat(new RpmaException("rpma_read", RpmaError.INVAL, "the reason", ""))
+                .hasMessage("rpma_read failed: Invalid argument (INVAL): the reason");
+        assertThat(new RpmaException("rpma_read", RpmaError.INVAL, "", "the remedy"))
+                .hasMessage("rpma_read failed: Invalid argument (INVAL); the remedy");
+    }
+}

@@ -1,0 +1,297 @@
+package io.rpma.testing;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Starts second JVMs, with the VM options of this one (among them {@code -Xcheck:jni}) and a class path or module path of
+ * their own, and collects what they print.
+ */
+public final class Jvm {
+    /** What a second JVM is given or denied on purpose. */
+    private static final List<String> NOT_INHERITED =
+            List.of("--enable-native-access", "-Dio.rpma.", "-javaagent", "-agentlib");
+
+    private static final String CHECK_JNI = "-Xcheck:jni";
+
+    private final List<String> command = new ArrayList<>();
+    private final List<String> options = new ArrayList<>();
+    private final Map<String, String> environment = new LinkedHashMap<>();
+    private Duration limit = Duration.ofSeconds(60);
+
+    private Jvm() {
+        for (String option : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+            if (NOT_INHERITED.stream().noneMatch(option::startsWith)) {
+                options.add(option);
+            }
+        }
+        if (!options.contains(CHECK_JNI)) {
+            options.add(CHECK_JNI);
+        }
+    }
+
+    /** A JVM with the class path of this one. */
+    public static Jvm likeThis() {
+        return onClassPath(Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .map(Path::of)
+                .toArray(Path[]::new));
+    }
+
+    /** A JVM with this class path, whose classes may use native code. */
+    public static Jvm onClassPath(Path... entries) {
+        return onClassPathWithoutNativeAccess(entries).options("--enable-native-access=ALL-UNNAMED");
+    }
+
+    /** A JVM with this class path and no option about native code. */
+    public static Jvm onClassPathWithoutNativeAccess(Path... entries) {
+        return new Jvm().options("-cp", join(entries));
+    }
+
+    /** A JVM with this module path and this module, and no option about native code. */
+    public static Jvm onModulePathWithoutNativeAccess(String module, Path... entries) {
+        return new Jvm().options("-p", join(entries), "--add-modules", module);
+    }
+
+    /** The library as users get it. */
+    public static Path libraryJar() {
+        String jar = System.getProperty("rpma.test.jar");
+        if (jar == null) {
+            throw new IllegalStateException("the property rpma.test.jar does not name the jar: see pom.xml");
+        }
+        return Path.of(jar);
+    }
+
+    /** Where the classes of the tests are. */
+    public static Path testClasses() {
+        try {
+            return Path.of(Jvm.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String join(Path... entries) {
+        return Arrays.stream(entries).map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+    }
+
+    /** Adds VM options. */
+    public Jvm options(String... added) {
+        options.addAll(List.of(added));
+        return this;
+    }
+
+    /** Sets a variable of the environment. */
+    public Jvm environment(String name, String value) {
+        environment.put(name, value);
+        return this;
+    }
+
+    /** Starts the JVM by a command that ends by executing its arguments. */
+    public Jvm under(String... words) {
+        command.addAll(List.of(words));
+        return this;
+    }
+
+    /** Sets how long the JVM may take; 60 s if not set. */
+    public Jvm limit(Duration longest) {
+        limit = longest;
+        return this;
+    }
+
+    /** Runs a program (a class, a module's class with {@code -m} before it, or a source file) to its end. */
+    public Finished run(String... programAndArguments) throws InterruptedException {
+        try (Running running = start(programAndArguments)) {
+            return running.awaitEnd();
+        }
+    }
+
+    /** Starts a program (a class, a module's class with {@code -m} before it, or a source file). */
+    public Running start(String... programAndArguments) {
+        List<String> words = new ArrayList<>(command);
+        words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        words.addAll(options);
+        words.addAll(List.of(programAndArguments));
+        ProcessBuilder builder = new ProcessBuilder(words);
+        builder.environment().putAll(environment);
+        try {
+            return new Running(builder.start(), limit);
+        } catch (IOException e) {
+            throw new UncheckedIOException(String.join(" ", words), e);
+        }
+    }
+
+    /** A JVM that may still run; closing it ends it. */
+    public static final class Running implements AutoCloseable {
+        private final Process process;
+        private final long deadline;
+        private final Duration limit;
+        private final Output out;
+        private final Output err;
+
+        private Running(Process process, Duration limit) {
+            this.process = process;
+            this.limit = limit;
+            deadline = System.nanoTime() + limit.toNanos();
+            out = new Output(process.getInputStream());
+            err = new Output(process.getErrorStream());
+        }
+
+        /** The process, for its input, its signals and its identity. */
+        public Process process() {
+            return process;
+        }
+
+        /** Waits until a line of the standard output contains the text, and returns the first one that does. */
+        public String awaitLine(String text) throws InterruptedException {
+            String line = out.awaitLine(text, deadline);
+            if (line == null) {
+                throw new AssertionError("no line with '" + text + "' within " + limit + " of\n" + out + err);
+            }
+            return line;
+        }
+
+        /** Waits for the end. */
+        public Finished awaitEnd() throws InterruptedException {
+            if (!process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                close();
+                throw new AssertionError("a JVM did not end within " + limit + ":\n" + out + err);
+            }
+            return new Finished(process.exitValue(), out.awaitAll(), err.awaitAll());
+        }
+
+        @Override
+        public void close() {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+
+    /** What became of a JVM. */
+    public static final class Finished {
+        private final int status;
+        private final String out;
+        private final String err;
+
+        private Finished(int status, String out, String err) {
+            this.status = status;
+            this.out = out;
+            this.err = err;
+            for (String finding : List.of("WARNING in native method", "FATAL ERROR in native method")) {
+                if (out.contains(finding) || err.contains(finding)) {
+                    throw new AssertionError(CHECK_JNI + " found something in a second JVM:\n" + this);
+                }
+            }
+        }
+
+        /** The exit status. */
+        public int status() {
+            return status;
+        }
+
+        /** The standard output. */
+        public String out() {
+            return out;
+        }
+
+        /** The standard error output, without what every JVM says that takes options from its environment. */
+        public String err() {
+            return err.lines()
+                    .filter(line -> !line.startsWith("Picked up "))
+                    .map(line -> line + "\n")
+                    .collect(Collectors.joining());
+        }
+
+        @Override
+        public String toString() {
+            return "exit status " + status + "\n" + out + err;
+        }
+    }
+
+    /** The lines of a stream, read as they come. */
+    private static final class Output {
+        private final List<String> lines = new ArrayList<>();
+        private final Thread reader;
+        private IOException failure;
+        private boolean ended;
+
+        Output(InputStream stream) {
+            reader = new Thread(() -> read(stream), "output of a JVM");
+            reader.setDaemon(true);
+            reader.start();
+        }
+
+        private void read(InputStream stream) {
+            try (BufferedReader text = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
+                for (String line = text.readLine(); line != null; line = text.readLine()) {
+                    add(line);
+                }
+                end(null);
+            } catch (IOException e) {
+                end(e);
+            }
+        }
+
+        private synchronized void add(String line) {
+            lines.add(line);
+            notifyAll();
+        }
+
+        private synchronized void end(IOException cause) {
+            failure = cause;
+            ended = true;
+            notifyAll();
+        }
+
+        synchronized String awaitLine(String text, long deadline) throws InterruptedException {
+            int seen = 0;
+            while (true) {
+                for (; seen < lines.size(); seen++) {
+                    if (lines.get(seen).contains(text)) {
+                        return lines.get(seen);
+                    }
+                }
+                long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+                if (ended || millis <= 0) {
+                    return null;
+                }
+                wait(millis);
+            }
+        }
+
+        String awaitAll() throws InterruptedException {
+            reader.join();
+            synchronized (this) {
+                if (failure != null) {
+                    throw new UncheckedIOException(failure);
+                }
+                return toString();
+            }
+        }
+
+        @Override
+        public synchronized String toString() {
+            return lines.stream().map(line -> line + "\n").collect(Collectors.joining());
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package io.rpma.testing;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.stream.Collectors;
+
+/** Takes what is logged to "io.rpma", and keeps it off the console. */
+public final class LogCapture extends Handler implements AutoCloseable {
+    private static final Logger LOGGER = Logger.getLogger("io.rpma");
+
+    private final List<LogRecord> records = new CopyOnWriteArrayList<>();
+    private final Consumer<LogRecord> also;
+
+    /** Starts. */
+    public LogCapture() {
+        this(record -> {});
+    }
+
+    /** Starts, and does something with each record besides. */
+    public LogCapture(Consumer<LogRecord> also) {
+        this.also = also;
+        LOGGER.setUseParentHandlers(false);
+        LOGGER.setLevel(Level.ALL);
+        LOGGER.addHandler(this);
+    }
+
+    @Override
+    public void publish(LogRecord record) {
+        records.add(record);
+        also.accept(record);
+    }
+
+    /** What was logged so far. */
+    public List<LogRecord> records() {
+        return records;
+    }
+
+    /** The messages that were logged so far. */
+    public List<String> messages() {
+        return records.stream().map(LogRecord::getMessage).collect(Collectors.toList());
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {
+        LOGGER.removeHandler(this);
+        LOGGER.setLevel(null);
+        LOGGER.setUseParentHandlers(true);
+    }
+}

@@ -1,0 +1,27 @@
+package io.rpma.testing;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/** Runs programs of the system. */
+public final class Tool {
+    private Tool() {}
+
+    /** Runs a program, which has to succeed, and returns its output. */
+    public static String run(String... command) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        Map<String, String> environment = builder.environment();
+        environment.put("LC_ALL", "C");
+        // A sanitizer is for the JVMs.
+        environment.remove("LD_PRELOAD");
+        Process process = builder.start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        int status = process.waitFor();
+        if (status != 0) {
+            throw new AssertionError(String.join(" ", command) + " ended with " + status + ":\n" + output);
+        }
+        return output;
+    }
+}
