@@ -121,19 +121,16 @@ void log_begin(void)
 
 int log_end(int rc)
 {
-	int error = errno;
 	struct thread *thread = thread_get();
 	if (thread == NULL)
 		return rc;
 	thread->in_call = false;
-	thread->error = error;
 	publish(thread);
 	return rc;
 }
 
 int log_failed(struct thread *thread, int rc)
 {
-	thread->error = errno;
 	publish(thread);
 	return rc;
 }
@@ -165,14 +162,6 @@ static jbyteArray last_messages(JNIEnv *env, jclass natives)
 	if (thread == NULL)
 		return NULL;
 	return jni_bytes(env, thread->text, (jsize)thread->text_length);
-}
-
-static jint last_errno(JNIEnv *env, jclass natives)
-{
-	(void)env;
-	(void)natives;
-	const struct thread *thread = thread_get();
-	return thread == NULL ? 0 : thread->error;
 }
 
 static jboolean has_messages(JNIEnv *env, jclass natives)
@@ -214,7 +203,6 @@ static jbyteArray error_message(JNIEnv *env, jclass natives, jint code)
 
 static const JNINativeMethod methods[] = {
 	{"lastMessages", "()[B", last_messages},
-	{"lastErrno", "()I", last_errno},
 	{"hasMessages", "()Z", has_messages},
 	{"nextMessage", "()[B", next_message},
 	{"errnoMessage", "(I)[B", errno_message},

@@ -17,7 +17,6 @@
 struct thread {
 	_Atomic uint64_t mark;
 	bool in_call;
-	int error; /* errno of the thread's last failed call */
 	size_t text_length;
 	char text[THREAD_TEXT_SIZE];
 	struct thread *previous;

@@ -30,9 +30,9 @@ final class Call {
             return closed(operation, handles);
         }
         String messages = reasons(new String(Natives.lastMessages(), StandardCharsets.UTF_8));
-        int errno = Natives.lastErrno();
         Log.drain();
-        return new RpmaException(operation, RpmaError.of((int) result), messages, Hint.of(operation, result, errno));
+        RpmaError error = RpmaError.of((int) result);
+        return new RpmaException(operation, error, messages, Hint.of(operation, error, messages));
     }
 
     private static RuntimeException closed(String operation, Handle... handles) {

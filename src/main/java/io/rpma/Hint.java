@@ -1,30 +1,38 @@
 package io.rpma;
 
-/** What to do about a failure, where its cause is known from the function and errno. */
+/** What to do about a failure, where its cause is known from the function and what librpma logged. */
 final class Hint {
     private Hint() {}
 
-    /** The hint, or an empty text where there is none. */
-    static String of(String operation, long code, int errno) {
-        if (code == RpmaError.NOSUPP.code() && operation.equals("rpma_flush")) {
+    /**
+     * The hint, or an empty text where there is none.
+     *
+     * @param messages what librpma logged; errno itself is often overwritten by what librpma cleans up afterwards
+     */
+    static String of(String operation, RpmaError error, String messages) {
+        if (error == RpmaError.NOSUPP && operation.equals("rpma_flush")) {
             return "the remote region must be registered with the usage of this flush type, and a persistent flush needs"
                     + " applyRemotePeerCfg() with a configuration that has direct write to pmem";
         }
-        if (code != RpmaError.PROVIDER.code()) {
+        if (error != RpmaError.PROVIDER) {
             return "";
         }
         switch (operation) {
             case "rpma_mr_reg":
-                return registration(errno);
+                return registration(messages);
             case "rpma_utils_get_ibv_context":
-                return device(errno);
+                return device(messages);
             case "rpma_ep_listen":
-                return errno == Errno.EADDRINUSE ? "another endpoint listens on this address and port" : device(errno);
+                return says(messages, Errno.EADDRINUSE)
+                        ? "another endpoint listens on this address and port"
+                        : device(messages);
             case "rpma_conn_req_new":
+                return request(messages);
             case "rpma_ep_next_conn_req":
-                return request(errno);
+                return "the client may have given up, or a queue size of the configuration may be beyond what the device"
+                        + " has (see 'ibv_devinfo -v'); the endpoint goes on";
             case "rpma_conn_req_connect":
-                return errno == Errno.EINVAL
+                return says(messages, Errno.EINVAL)
                         ? "private data may be too long: InfiniBand and RoCE take 56 bytes with a request to connect and"
                                 + " 196 bytes with its acceptance"
                         : "";
@@ -33,40 +41,41 @@ final class Hint {
         }
     }
 
-    private static String registration(int errno) {
-        switch (errno) {
-            case Errno.ENOMEM:
-                return "the limit of locked memory may be too low: see ulimit -l, LimitMEMLOCK of systemd or"
-                        + " /etc/security/limits.d";
-            case Errno.EFAULT:
-                return "the memory can't be pinned for writing: kernels from 6.5 on refuse remote writes into a mapping"
-                        + " of an ordinary file (use device DAX, tmpfs, hugetlbfs or anonymous memory), and a read-only"
-                        + " mapping can only be the source of reads and sends";
-            case Errno.EOPNOTSUPP:
-                return "a file of a DAX file system needs a device with on-demand paging: see"
-                        + " RpmaDevice.isOdpCapable(), or use device DAX";
-            case Errno.EINVAL:
-                return "the device may refuse this usage for this kind of memory, as soft-RoCE refuses a persistent"
-                        + " flush to memory that is not persistent";
-            default:
-                return "";
-        }
+    private static boolean says(String messages, int errno) {
+        return messages.contains(Errno.message(errno));
     }
 
-    private static String device(int errno) {
-        return errno == Errno.ENODEV || errno == Errno.EADDRNOTAVAIL
+    private static String registration(String messages) {
+        if (says(messages, Errno.ENOMEM)) {
+            return "the limit of locked memory may be too low: see ulimit -l, LimitMEMLOCK of systemd or"
+                    + " /etc/security/limits.d";
+        }
+        if (says(messages, Errno.EFAULT)) {
+            return "the memory can't be pinned for writing: kernels from 6.5 on refuse remote writes into a mapping of an"
+                    + " ordinary file (use device DAX, tmpfs, hugetlbfs or anonymous memory), and a read-only mapping can"
+                    + " only be the source of reads and sends";
+        }
+        if (says(messages, Errno.EOPNOTSUPP)) {
+            return "a file of a DAX file system needs a device with on-demand paging: see RpmaDevice.isOdpCapable(), or"
+                    + " use device DAX";
+        }
+        if (says(messages, Errno.EINVAL)) {
+            return "the device may refuse this usage for this kind of memory, as soft-RoCE refuses a persistent flush to"
+                    + " memory that is not persistent";
+        }
+        return "";
+    }
+
+    private static String device(String messages) {
+        return says(messages, Errno.ENODEV) || says(messages, Errno.EADDRNOTAVAIL)
                 ? "no RDMA device has this address: see 'rdma link' and 'ip address'; soft-RoCE needs the address of its"
                         + " own interface, never 127.0.0.1"
                 : "";
     }
 
-    private static String request(int errno) {
-        switch (errno) {
-            case Errno.EINVAL:
-            case Errno.ENOMEM:
-                return "a queue size of the configuration may be beyond what the device has: see 'ibv_devinfo -v'";
-            default:
-                return device(errno);
-        }
+    private static String request(String messages) {
+        return says(messages, Errno.EINVAL) || says(messages, Errno.ENOMEM)
+                ? "a queue size of the configuration may be beyond what the device has: see 'ibv_devinfo -v'"
+                : device(messages);
     }
 }

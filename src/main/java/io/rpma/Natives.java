@@ -166,8 +166,6 @@ final class Natives {
     // log.c
     static native byte[] lastMessages();
 
-    static native int lastErrno();
-
     static native boolean hasMessages();
 
     static native byte[] nextMessage();

@@ -19,6 +19,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * only by a completion that is polled, so of the operations that fit into the queue ({@link RpmaConnCfg#setSqSize}) at
  * least one has to be posted with {@link #F_COMPLETION_ALWAYS}.
  *
+ * <p>The side that connects has to take {@link RpmaConnEvent#ESTABLISHED} by {@link #nextEvent()} for the handshake to
+ * go on: the accepting side gets its own only afterwards.
+ *
  * <p>A single failed operation breaks the connection (see {@link RpmaWcStatus}). No event tells of that.
  *
  * <p>Manual pages: rpma_read(3), rpma_write(3), rpma_atomic_write(3), rpma_flush(3), rpma_conn_next_event(3),
@@ -272,7 +275,7 @@ public final class RpmaConn implements AutoCloseable {
      * before.
      *
      * @throws IllegalStateException if closed
-     * @throws RpmaException if librpma fails, for example because the connection was never established
+     * @throws RpmaException if librpma fails, for example because the connection is lost
      */
     public void disconnect() {
         Call.check("rpma_conn_disconnect", Natives.connDisconnect(id), handle);

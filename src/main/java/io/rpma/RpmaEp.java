@@ -53,7 +53,8 @@ public final class RpmaEp implements AutoCloseable {
      * @return the request, to be connected or closed before this endpoint is closed
      * @throws InterruptedException if the thread is interrupted
      * @throws IllegalStateException if this endpoint or {@code cfg} is closed, before or while waiting
-     * @throws RpmaException if the queues of the connection can't be made
+     * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
+     *     client has given up meanwhile; the endpoint goes on
      */
     public RpmaConnReq nextConnReq(RpmaConnCfg cfg) throws InterruptedException {
         return next(cfg, Waiter.FOREVER);
@@ -70,7 +71,8 @@ public final class RpmaEp implements AutoCloseable {
      * @return the request, to be connected or closed before this endpoint is closed; empty if the time is up
      * @throws InterruptedException if the thread is interrupted
      * @throws IllegalStateException if this endpoint or {@code cfg} is closed, before or while waiting
-     * @throws RpmaException if the queues of the connection can't be made
+     * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
+     *     client has given up meanwhile; the endpoint goes on
      */
     public Optional<RpmaConnReq> nextConnReq(RpmaConnCfg cfg, long timeout, TimeUnit unit) throws InterruptedException {
         return Optional.ofNullable(next(cfg, Waiter.nanos(timeout, unit)));

@@ -1,0 +1,273 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Making connections: the requests, their private data, and all the ways in which it fails. */
+@Timeout(60)
+class ConnectIT {
+    private static final int REQUEST_DATA = 56;
+    private static final int ANSWER_DATA = 196;
+
+    private RpmaPeer peer;
+    private String address;
+    private int port;
+
+    @BeforeEach
+    void open() {
+        address = TestDevice.address();
+        port = TestDevice.port();
+        peer = TestDevice.peer();
+    }
+
+    @AfterEach
+    void close() {
+        if (peer != null) {
+            peer.close();
+        }
+    }
+
+    private static RpmaConnReq next(RpmaEp ep) throws InterruptedException {
+        return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+    }
+
+    @Test
+    void bothSidesGetEstablishedAndThenClosed() throws InterruptedException {
+        try (Pair pair = Pair.connect()) {
+            pair.client.disconnect();
+            Pair.assertEvent(RpmaConnEvent.CLOSED, pair.server);
+            pair.server.disconnect();
+            Pair.assertEvent(RpmaConnEvent.CLOSED, pair.client);
+        }
+    }
+
+    @Test
+    void closingOneSideIsSeenByTheOther() throws InterruptedException {
+        try (Pair pair = Pair.connect()) {
+            pair.client.close();
+            Pair.assertEvent(RpmaConnEvent.CLOSED, pair.server);
+        }
+    }
+
+    @Test
+    void privateDataGoesBothWays() throws InterruptedException {
+        byte[] question = "who are you?".getBytes(StandardCharsets.UTF_8);
+        byte[] answer = "a server".getBytes(StandardCharsets.UTF_8);
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port);
+                RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect(question);
+                RpmaConnReq request = next(ep)) {
+            assertArrayEquals(Arrays.copyOf(question, REQUEST_DATA), request.getPrivateData());
+            assertEquals(0, client.getPrivateData().length, "nothing is there before ESTABLISHED");
+            try (RpmaConn server = request.connect(answer)) {
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+                assertArrayEquals(Arrays.copyOf(question, REQUEST_DATA), server.getPrivateData());
+                assertArrayEquals(Arrays.copyOf(answer, ANSWER_DATA), client.getPrivateData());
+            }
+        }
+    }
+
+    @Test
+    void theMostPrivateDataFits() throws InterruptedException {
+        byte[] question = new byte[REQUEST_DATA];
+        byte[] answer = new byte[ANSWER_DATA];
+        Arrays.fill(question, (byte) 7);
+        Arrays.fill(answer, (byte) 9);
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port);
+                RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect(question);
+                RpmaConn server = next(ep).connect(answer)) {
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+            assertArrayEquals(question, server.getPrivateData());
+            assertArrayEquals(answer, client.getPrivateData());
+        }
+    }
+
+    @Test
+    void tooMuchPrivateDataIsRefusedWithAHint() throws InterruptedException {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
+            RpmaConnReq request = RpmaConnReq.create(peer, address, port, null);
+            assertThrows(IllegalArgumentException.class, () -> request.connect(new byte[256]));
+            RpmaException failure =
+                    assertThrows(RpmaException.class, () -> request.connect(new byte[REQUEST_DATA + 1]));
+            assertEquals(RpmaError.PROVIDER, failure.error());
+            assertTrue(failure.getMessage().contains("56 bytes"), failure.getMessage());
+            assertThrows(IllegalStateException.class, request::connect, "the request is consumed");
+            assertFalse(ep.nextConnReq(null, 0, TimeUnit.SECONDS).isPresent());
+        }
+    }
+
+    @Test
+    void anOutgoingRequestHasNoPrivateData() {
+        try (RpmaConnReq request = RpmaConnReq.create(peer, address, port, null)) {
+            assertEquals(0, request.getPrivateData().length);
+        }
+    }
+
+    @Test
+    void closingARequestRejectsIt() throws InterruptedException {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port);
+                RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
+            next(ep).close();
+            Pair.assertEvent(RpmaConnEvent.REJECTED, client);
+        }
+    }
+
+    @Test
+    void nobodyListening() throws InterruptedException {
+        try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
+            Pair.assertEvent(RpmaConnEvent.REJECTED, client);
+        }
+    }
+
+    @Test
+    void anAddressThatNobodyHasCantBeResolved() {
+        String network = address.substring(0, address.lastIndexOf('.') + 1);
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setTimeout(100)) {
+            RpmaException failure =
+                    assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, network + "253", port, cfg));
+            assertEquals("rpma_conn_req_new", failure.operation());
+            assertEquals(RpmaError.PROVIDER, failure.error());
+        }
+    }
+
+    @Test
+    void anAddressOfNoDevice() {
+        RpmaException failure =
+                assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, "no.such.host.invalid", port, null));
+        assertEquals(RpmaError.PROVIDER, failure.error());
+        assertThrows(RpmaException.class, () -> RpmaEp.listen(peer, "192.0.2.1", port));
+    }
+
+    @Test
+    void aPortThatIsTaken() {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
+            RpmaException failure = assertThrows(RpmaException.class, () -> RpmaEp.listen(peer, address, port));
+            assertTrue(failure.getMessage().contains("another endpoint listens"), failure.getMessage());
+            assertThrows(IllegalStateException.class, peer::close, ep + " is open");
+        }
+    }
+
+    @Test
+    void badPorts() {
+        for (int bad : new int[] {-1, 0, 65536}) {
+            assertThrows(IllegalArgumentException.class, () -> RpmaEp.listen(peer, address, bad));
+            assertThrows(IllegalArgumentException.class, () -> RpmaConnReq.create(peer, address, bad, null));
+        }
+        assertThrows(IllegalArgumentException.class, () -> RpmaEp.listen(peer, "", port));
+        assertThrows(NullPointerException.class, () -> RpmaEp.listen(peer, null, port));
+        assertThrows(NullPointerException.class, () -> RpmaConnReq.create(peer, null, port, null));
+    }
+
+    @Test
+    void aClientThatGivesUpDoesNotEndTheEndpoint() throws InterruptedException {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
+            RpmaConnReq.create(peer, address, port, null).connect().close();
+            try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
+                while (!isEstablished(ep, client)) {
+                    assertTrue(client.nextEvent(0, TimeUnit.SECONDS).isEmpty(), "the second client lost its turn");
+                }
+            }
+        }
+    }
+
+    /** Serves one request: the one of the client that gave up fails at some step, or never gets an answer. */
+    private static boolean isEstablished(RpmaEp ep, RpmaConn client) throws InterruptedException {
+        try (RpmaConn server = next(ep).connect()) {
+            Optional<RpmaConnEvent> answer = client.nextEvent(1, TimeUnit.SECONDS);
+            if (answer.isEmpty()) {
+                return false;
+            }
+            assertEquals(RpmaConnEvent.ESTABLISHED, answer.get());
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+            return true;
+        } catch (RpmaException e) {
+            assertEquals(RpmaError.PROVIDER, e.error());
+            return false;
+        }
+    }
+
+    @Test
+    void aRequestIsConsumedByConnect() throws InterruptedException {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
+            RpmaConnReq request = RpmaConnReq.create(peer, address, port, null);
+            try (RpmaConn client = request.connect()) {
+                request.close();
+                assertThrows(IllegalStateException.class, request::connect);
+                assertThrows(IllegalStateException.class, request::getPrivateData);
+                next(ep).connect().close();
+                assertEquals(client.toString(), client.toString());
+            }
+        }
+    }
+
+    @Test
+    void anEndpointIsNotClosedBeforeItsRequests() throws InterruptedException {
+        RpmaEp ep = RpmaEp.listen(peer, address, port);
+        try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
+            RpmaConnReq request = next(ep);
+            IllegalStateException refusal = assertThrows(IllegalStateException.class, ep::close);
+            assertTrue(refusal.getMessage().contains(request.toString()), refusal.getMessage());
+            try (RpmaConn server = request.connect()) {
+                ep.close();
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+            }
+        }
+    }
+
+    @Test
+    void aConnectionThatWasNeverEstablishedCanBeClosed() {
+        RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect();
+        client.close();
+        assertThrows(IllegalStateException.class, client::disconnect);
+    }
+
+    @Test
+    void queuesThatTheDeviceDoesNotHave() {
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setCqSize(Integer.MAX_VALUE)) {
+            RpmaException failure =
+                    assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, address, port, cfg));
+            assertTrue(failure.getMessage().contains("queue size"), failure.getMessage());
+        }
+    }
+
+    @Test
+    void aClosedConfigurationIsRefused() {
+        RpmaConnCfg cfg = RpmaConnCfg.create();
+        cfg.close();
+        assertThrows(IllegalStateException.class, () -> RpmaConnReq.create(peer, address, port, cfg));
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
+            assertThrows(IllegalStateException.class, () -> ep.nextConnReq(cfg, 0, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void aClosedPeerIsRefused() {
+        RpmaPeer closed = TestDevice.peer();
+        closed.close();
+        closed.close();
+        assertThrows(IllegalStateException.class, () -> RpmaConnReq.create(closed, address, port, null));
+        assertThrows(IllegalStateException.class, () -> RpmaEp.listen(closed, address, port));
+        assertThrows(IllegalStateException.class, () -> closed.register(RpmaMemory.allocate(1), RpmaMrUsage.READ_SRC));
+    }
+
+    @Test
+    void connectionsAreChildrenOfThePeer() throws InterruptedException {
+        try (Pair pair = Pair.connect()) {
+            IllegalStateException refusal = assertThrows(IllegalStateException.class, pair.peer::close);
+            assertTrue(refusal.getMessage().contains("RpmaConn#"), refusal.getMessage());
+        }
+    }
+}

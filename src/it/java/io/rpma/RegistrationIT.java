@@ -1,0 +1,170 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Registering memory of every kind. */
+@Timeout(60)
+class RegistrationIT {
+    private RpmaPeer peer;
+
+    @BeforeEach
+    void open() {
+        peer = TestDevice.peer();
+    }
+
+    @AfterEach
+    void close() {
+        if (peer != null) {
+            peer.close();
+        }
+    }
+
+    @Test
+    void theRegionTellsWhatItIs() {
+        try (RpmaMemory memory = RpmaMemory.allocate(8192);
+                RpmaMrLocal region = peer.register(memory, RpmaMrUsage.READ_SRC, RpmaMrUsage.WRITE_DST)) {
+            assertEquals(memory.address(), region.getPtr());
+            assertEquals(8192, region.getSize());
+            assertEquals(EnumSet.of(RpmaMrUsage.READ_SRC, RpmaMrUsage.WRITE_DST), region.usages());
+            assertEquals(RpmaMrLocal.DESCRIPTOR_SIZE, region.getDescriptorSize());
+        }
+    }
+
+    @Test
+    void theDescriptorIsAsLibrpmaWritesIt() {
+        try (RpmaMemory memory = RpmaMemory.allocate(4096);
+                RpmaMrLocal region = peer.register(
+                        memory, RpmaMrUsage.READ_SRC, RpmaMrUsage.FLUSH_TYPE_VISIBILITY, RpmaMrUsage.WRITE_DST)) {
+            ByteBuffer descriptor = ByteBuffer.wrap(region.getDescriptor()).order(ByteOrder.LITTLE_ENDIAN);
+            assertEquals(21, descriptor.remaining());
+            assertEquals(memory.address(), descriptor.getLong(0));
+            assertEquals(4096, descriptor.getLong(8));
+            assertEquals(0x01 | 0x08 | 0x10, descriptor.get(20));
+            try (RpmaMrRemote remote = RpmaMrRemote.fromDescriptor(descriptor)) {
+                assertEquals(0, descriptor.remaining());
+                assertEquals(4096, remote.getSize());
+                assertEquals(Set.of(RpmaFlushType.VISIBILITY), remote.getFlushType());
+                assertEquals(region.usages(), remote.usages());
+            }
+        }
+    }
+
+    @Test
+    void theRemainingBytesOfADirectBuffer() {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(1000).position(100).limit(900);
+        try (RpmaMrLocal region = peer.register(buffer, RpmaMrUsage.READ_SRC)) {
+            assertEquals(800, region.getSize());
+            assertEquals(Natives.bufferAddress(buffer) + 100, region.getPtr());
+        }
+    }
+
+    @Test
+    void buffersThatCantBeRegistered() {
+        assertThrows(IllegalArgumentException.class, () -> peer.register(ByteBuffer.allocate(8), RpmaMrUsage.READ_SRC));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> peer.register(ByteBuffer.allocateDirect(0), RpmaMrUsage.READ_SRC));
+        ByteBuffer readOnly = ByteBuffer.allocateDirect(8).asReadOnlyBuffer();
+        assertThrows(IllegalArgumentException.class, () -> peer.register(readOnly, RpmaMrUsage.WRITE_DST));
+        assertThrows(NullPointerException.class, () -> peer.register((ByteBuffer) null, RpmaMrUsage.READ_SRC));
+        assertThrows(NullPointerException.class, () -> peer.register((RpmaMemory) null, RpmaMrUsage.READ_SRC));
+        ByteBuffer buffer = ByteBuffer.allocateDirect(8);
+        assertThrows(IllegalArgumentException.class, () -> peer.register(buffer));
+        assertThrows(NullPointerException.class, () -> peer.register(buffer, (RpmaMrUsage) null));
+        peer.register(readOnly, RpmaMrUsage.READ_SRC).close();
+    }
+
+    @Test
+    void addresses() {
+        try (RpmaMemory memory = RpmaMemory.allocate(4096)) {
+            long address = memory.address();
+            peer.register(address, 4096, memory, RpmaMrUsage.READ_SRC).close();
+            assertThrows(IllegalArgumentException.class, () -> peer.register(0, 1, memory, RpmaMrUsage.READ_SRC));
+            assertThrows(IllegalArgumentException.class, () -> peer.register(-1, 1, memory, RpmaMrUsage.READ_SRC));
+            assertThrows(IllegalArgumentException.class, () -> peer.register(address, 0, memory, RpmaMrUsage.READ_SRC));
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> peer.register(address, Long.MAX_VALUE, memory, RpmaMrUsage.READ_SRC));
+            assertThrows(NullPointerException.class, () -> peer.register(address, 4096, null, RpmaMrUsage.READ_SRC));
+        }
+    }
+
+    @Test
+    void memoryThatIsNotMapped() {
+        RpmaException failure =
+                assertThrows(RpmaException.class, () -> peer.register(4096, 4096, "nothing", RpmaMrUsage.WRITE_DST));
+        assertEquals("rpma_mr_reg", failure.operation());
+        assertEquals(RpmaError.PROVIDER, failure.error());
+        assertTrue(failure.detail().contains("ibv_reg_mr"), failure.detail());
+    }
+
+    @Test
+    void memoryIsNotClosedBeforeItsRegions() {
+        RpmaMemory memory = RpmaMemory.allocate(4096);
+        RpmaMrLocal region = peer.register(memory, RpmaMrUsage.READ_SRC);
+        IllegalStateException refusal = assertThrows(IllegalStateException.class, memory::close);
+        assertTrue(refusal.getMessage().contains("RpmaMrLocal#"), refusal.getMessage());
+        assertThrows(IllegalStateException.class, peer::close);
+        region.close();
+        region.close();
+        memory.close();
+        assertThrows(IllegalStateException.class, region::getDescriptor);
+        assertThrows(IllegalStateException.class, region::getSize);
+        assertThrows(IllegalStateException.class, region::getPtr);
+        assertThrows(IllegalStateException.class, () -> peer.register(memory, RpmaMrUsage.READ_SRC));
+    }
+
+    @Test
+    void aReadOnlyMappingOfAFileIsASource(@TempDir Path directory) throws IOException, InterruptedException {
+        byte[] content = new byte[10_000];
+        new Random(7).nextBytes(content);
+        Path file = Files.write(directory.resolve("source"), content);
+        try (Pair pair = Pair.connect();
+                RpmaMemory source = RpmaMemory.mapReadOnly(file);
+                RpmaMrLocal region = pair.peer.register(source, RpmaMrUsage.READ_SRC);
+                RpmaMrRemote remote = Pair.remote(region);
+                Regions regions = new Regions(pair.peer, content.length)) {
+            assertThrows(IllegalArgumentException.class, () -> pair.peer.register(source, RpmaMrUsage.WRITE_DST));
+            Pair.assertPosted(
+                    pair.client.read(regions.local, 0, remote, 0, content.length, RpmaConn.F_COMPLETION_ALWAYS, 1));
+            Pair.assertDone(pair.client, 1);
+            byte[] read = new byte[content.length];
+            regions.localMemory.buffer().get(read);
+            assertArrayEquals(content, read);
+        }
+    }
+
+    @Test
+    void aFileInMemoryIsATarget() throws IOException, InterruptedException {
+        Path file = Files.createTempFile(Path.of("/dev/shm"), "rpma-java-", ".test");
+        try (Pair pair = Pair.connect();
+                RpmaMemory memory = RpmaMemory.map(file, 4096);
+                RpmaMrLocal region = pair.peer.register(memory, RpmaMrUsage.WRITE_DST);
+                RpmaMrRemote remote = Pair.remote(region);
+                Regions regions = new Regions(pair.peer, 4096)) {
+            regions.fillLocal(3);
+            Pair.assertPosted(pair.client.write(remote, 0, regions.local, 0, 4096, RpmaConn.F_COMPLETION_ALWAYS, 1));
+            Pair.assertDone(pair.client, 1);
+            assertEquals(regions.localMemory.buffer(), ByteBuffer.wrap(Files.readAllBytes(file)));
+        } finally {
+            Files.delete(file);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The RDMA device that the tests run on, found at run time. */
+final class TestDevice {
+    private static final AtomicInteger PORT = new AtomicInteger(20000);
+    private static final String ADDRESS = find();
+
+    private TestDevice() {}
+
+    /** The device's address; without a device the calling test is skipped, or fails if a device is required. */
+    static String address() {
+        if (ADDRESS == null) {
+            String reason = "no RDMA device found: set -Drpma.address, or use 'native/rxe test'";
+            if (Boolean.getBoolean("rpma.device.required")) {
+                fail(reason);
+            }
+            abort(reason);
+        }
+        return ADDRESS;
+    }
+
+    /** A port that no other test of this JVM uses. */
+    static int port() {
+        return PORT.getAndIncrement();
+    }
+
+    static RpmaPeer peer() {
+        return RpmaPeer.create(RpmaDevice.local(address()));
+    }
+
+    private static String find() {
+        String configured = System.getProperty("rpma.address", System.getenv("RPMA_ADDRESS"));
+        if (configured != null && !configured.isEmpty()) {
+            return configured;
+        }
+        try {
+            // throws where no interface is up
+            return NetworkInterface.networkInterfaces()
+                    .flatMap(NetworkInterface::inetAddresses)
+                    .filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+                    .map(InetAddress::getHostAddress)
+                    .filter(TestDevice::isOnDevice)
+                    .findFirst()
+                    .orElse(null);
+        } catch (SocketException e) {
+            return null;
+        }
+    }
+
+    private static boolean isOnDevice(String address) {
+        try {
+            RpmaDevice.local(address);
+            return true;
+        } catch (RpmaException e) {
+            return false;
+        }
+    }
+}
