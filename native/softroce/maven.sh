@@ -62,7 +62,7 @@ is_built() {
     local jar
     jar=$(find "$checkout/target" -maxdepth 1 -name '*.jar' 2>/dev/null | head -n 1)
     [[ -n $jar && -d $checkout/target/lib && -e $checkout/target/.rxe-built ]] &&
-        [[ -z $(find "$checkout/pom.xml" "$checkout/src" "$checkout"/native -name softroce -prune -o -type f \
+        [[ -z $(find "$checkout/pom.xml" "$checkout/src" "$checkout"/native \( -name softroce -o -name rxe \) -prune -o -type f \
             -newer "$checkout/target/.rxe-built" -print -quit) ]]
 }
 
