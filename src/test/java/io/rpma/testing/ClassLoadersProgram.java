@@ -18,7 +18,7 @@ public final class ClassLoadersProgram {
             } else {
                 System.setProperty("io.rpma.library", arguments[i]);
             }
-            System.out.println(i + ": " + load(new URLClassLoader("loader " + i, jar, null)));
+            System.out.println(i + ": " + load(new NamedLoader("loader " + i, jar)));
         }
     }
 
@@ -30,6 +30,17 @@ public final class ClassLoadersProgram {
             return "loaded";
         } catch (InvocationTargetException e) {
             return e.getCause().toString();
+        }
+    }
+
+    private static final class NamedLoader extends URLClassLoader {
+        NamedLoader(String name, URL... jar) {
+            super(name, jar, null);
+        }
+
+        @Override
+        public String toString() {
+            return getName();
         }
     }
 }
