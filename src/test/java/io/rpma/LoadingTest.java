@@ -150,6 +150,24 @@ class LoadingTest {
     }
 
     @Test
+    void aThreadThatIsInterruptedCanLoad() throws Exception {
+        Jvm.Finished finished = jvm().run(InterruptedProgram.class.getName());
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out()).isEqualTo("loaded, 1000 ms\ninterrupted: true\n");
+    }
+
+    /** Loads the library in a thread that is interrupted. */
+    static final class InterruptedProgram {
+        private InterruptedProgram() {}
+
+        public static void main(String[] arguments) {
+            Thread.currentThread().interrupt();
+            LoadProgram.main(arguments);
+            System.out.println("interrupted: " + Thread.interrupted());
+        }
+    }
+
+    @Test
     void aSecondClassLoaderIsRefused() throws Exception {
         Jvm.Finished finished = Jvm.onClassPath(Jvm.testClasses())
                 .run(ClassLoadersProgram.class.getName(), Jvm.libraryJar().toString(), "-", "-", "-");

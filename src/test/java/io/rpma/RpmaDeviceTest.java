@@ -59,6 +59,17 @@ class RpmaDeviceTest {
                 .withMessageContaining("no RDMA device has this address");
     }
 
+    /** Such a character must neither end the text of a failure nor make it unreadable. */
+    @ParameterizedTest
+    @ValueSource(strings = {"a\nb", "a\rb", "a\r\rb", "a\r\nb", "\n", "\r\n3", "a\u0085b"})
+    void theTextOfAFailureIsWholeWhateverTheAddress(String address) {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local(address))
+                .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.PROVIDER))
+                .satisfies(e ->
+                        assertThat(e.detail()).contains(", service=").isEqualTo(String.join("; ", log.messages())));
+    }
+
     @Test
     void anAddressThatIsLongIsNoDevice() {
         assertThatExceptionOfType(RpmaException.class).isThrownBy(() -> RpmaDevice.local("x".repeat(100_000)));

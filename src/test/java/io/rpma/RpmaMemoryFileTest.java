@@ -20,6 +20,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -115,6 +116,22 @@ class RpmaMemoryFileTest {
         assertThat(path.toFile().setReadOnly()).isTrue();
         assumeTrue(!Files.isWritable(path), "root may write to every file");
         assertFails(() -> RpmaMemory.map(path), path, "Permission denied");
+    }
+
+    /** Which holds for root, too. */
+    @Test
+    void aProgramThatRunsIsMappedForReadingOnly() throws IOException {
+        Path path = Files.copy(Path.of("/bin/sleep"), directory.resolve("program"), StandardCopyOption.COPY_ATTRIBUTES);
+        Process program = new ProcessBuilder(path.toString(), "60").start();
+        try {
+            assertFails(() -> RpmaMemory.map(path), path, "Text file busy");
+            assertFails(() -> RpmaMemory.map(path, PAGE), path, "Text file busy");
+            try (RpmaMemory memory = RpmaMemory.mapReadOnly(path)) {
+                assertThat(memory.buffer().get(1)).isEqualTo((byte) 'E');
+            }
+        } finally {
+            program.destroyForcibly();
+        }
     }
 
     @Test
