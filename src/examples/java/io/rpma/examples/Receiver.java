@@ -73,6 +73,7 @@ final class Receiver {
 
     /** Registers the memory for what the sender does with it: write, flush, and read back. */
     private RpmaMrLocal register(RpmaPeer peer, RpmaMemory memory) {
+        output.say("registering", "which locks the memory and takes seconds for a large one");
         if (memory.isPersistent()) {
             try {
                 RpmaMrLocal region = peer.register(

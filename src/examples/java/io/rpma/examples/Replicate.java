@@ -198,6 +198,7 @@ public final class Replicate {
 
         private static final long MOST_CHUNK = 8 << 20;
         private static final int MOST_DEPTH = 1024;
+        private static final long MOST_BUFFERS = 1 << 30;
 
         @CommandLine.Mixin
         private Connection connection;
@@ -229,6 +230,11 @@ public final class Replicate {
             check(command, "--chunk", chunk >= LEAST_CHUNK && chunk <= MOST_CHUNK, "is 4k to 8M");
             check(command, "--chunk", chunk % Layout.ALIGNMENT == 0, "is a multiple of " + Layout.ALIGNMENT);
             check(command, "--depth", depth >= 1 && depth <= MOST_DEPTH, "is 1 to " + MOST_DEPTH);
+            check(
+                    command,
+                    "--chunk",
+                    chunk * depth <= MOST_BUFFERS,
+                    "times --depth is at most 1G, all locked in memory");
             new Sender(connection.address, connection.port, chunk.intValue(), depth, connection.timeout).send(file);
             return 0;
         }

@@ -62,7 +62,7 @@ final class Sender {
      */
     void send(Path path) throws IOException, InterruptedException {
         try (SourceFile file = SourceFile.open(path);
-                RpmaPeer peer = RpmaPeer.create(RpmaDevice.remote(address));
+                RpmaPeer peer = RpmaPeer.create(findDevice());
                 RpmaMemory memory = RpmaMemory.allocate((long) chunk * depth);
                 RpmaMrLocal ring = peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
                 RpmaConn conn = connect(peer)) {
@@ -75,6 +75,12 @@ final class Sender {
             }
             disconnect(conn);
         }
+    }
+
+    private RpmaDevice findDevice() {
+        RpmaDevice device = RpmaDevice.remote(address);
+        output.say("connecting", "to " + address + " port " + port + " through " + device.name());
+        return device;
     }
 
     /** Connects, and tries again as long as nobody listens there, until the time is up. */
@@ -115,7 +121,7 @@ final class Sender {
 
     private void replicate(SourceFile file, Transfer transfer) throws IOException, InterruptedException {
         long size = file.size();
-        output.say("replicating", file + ", " + Size.exact(size) + ", to " + address + " port " + port);
+        output.say("replicating", file + ", " + Size.exact(size));
         byte[] fileDigest = hash(file);
 
         // Take back what was committed before. The receiver has done so too, but perhaps only in a processor's cache.

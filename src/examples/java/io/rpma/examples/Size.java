@@ -25,7 +25,7 @@ final class Size implements ITypeConverter<Long> {
         }
     }
 
-    /** For example 64 KiB, 128.3 MiB. */
+    /** For example 1 byte, 64 KiB, 128.3 MiB. */
     static String format(double bytes) {
         int power = 0;
         double value = bytes;
@@ -33,12 +33,12 @@ final class Size implements ITypeConverter<Long> {
             value /= 1024;
             power++;
         }
-        String unit = power == 0 ? "bytes" : UNITS.charAt(power - 1) + "iB";
+        String unit = power == 0 ? (bytes == 1 ? "byte" : "bytes") : UNITS.charAt(power - 1) + "iB";
         return String.format(Locale.ROOT, value == Math.rint(value) ? "%.0f %s" : "%.1f %s", value, unit);
     }
 
     /** With the exact number too, for example 134574080 bytes (128.3 MiB). */
     static String exact(long bytes) {
-        return bytes == 1 ? "1 byte" : bytes < 1024 ? bytes + " bytes" : bytes + " bytes (" + format(bytes) + ")";
+        return bytes < 1024 ? format(bytes) : bytes + " bytes (" + format(bytes) + ")";
     }
 }
