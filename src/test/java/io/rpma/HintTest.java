@@ -9,6 +9,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(30)
 class HintTest {
+    /** As librpma logs a failure. */
+    private static String said(int errno) {
+        return "ibv_something() failed: " + Errno.message(errno);
+    }
+
     @ParameterizedTest
     @CsvSource(textBlock = """
                     rpma_mr_reg,                12, ulimit -l
@@ -24,11 +29,12 @@ class HintTest {
                     rpma_conn_req_new,          19, no RDMA device has this address
                     rpma_conn_req_new,          22, ibv_devinfo
                     rpma_ep_next_conn_req,      12, ibv_devinfo
+                    rpma_ep_next_conn_req,      22, the endpoint goes on
                     rpma_conn_req_connect,      22, 56 bytes
                     """)
     void namesTheRemedyOfAProviderError(String operation, int errno, String part) {
-        assertThat(Hint.of(operation, RpmaError.PROVIDER.code(), errno)).contains(part);
-        assertThat(Hint.of(operation, RpmaError.NOMEM.code(), errno)).isEmpty();
+        assertThat(Hint.of(operation, RpmaError.PROVIDER, said(errno))).contains(part);
+        assertThat(Hint.of(operation, RpmaError.NOMEM, said(errno))).isEmpty();
     }
 
     @ParameterizedTest
@@ -40,12 +46,13 @@ class HintTest {
         "rpma_peer_new, 12"
     })
     void isEmptyWhereTheCauseIsNotKnown(String operation, int errno) {
-        assertThat(Hint.of(operation, RpmaError.PROVIDER.code(), errno)).isEmpty();
+        assertThat(Hint.of(operation, RpmaError.PROVIDER, said(errno))).isEmpty();
+        assertThat(Hint.of(operation, RpmaError.PROVIDER, "")).isEmpty();
     }
 
     @Test
     void tellsWhatAFlushNeeds() {
-        assertThat(Hint.of("rpma_flush", RpmaError.NOSUPP.code(), 0)).contains("applyRemotePeerCfg()");
-        assertThat(Hint.of("rpma_read", RpmaError.NOSUPP.code(), 0)).isEmpty();
+        assertThat(Hint.of("rpma_flush", RpmaError.NOSUPP, "")).contains("applyRemotePeerCfg()");
+        assertThat(Hint.of("rpma_read", RpmaError.NOSUPP, "")).isEmpty();
     }
 }

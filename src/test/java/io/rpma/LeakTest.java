@@ -7,15 +7,30 @@ import io.rpma.testing.Jvm;
 import io.rpma.testing.LeakProgram;
 import io.rpma.testing.LogCapture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(60)
 class LeakTest {
-    private static String drop() {
-        return RpmaPeerCfg.create().toString();
+    static Stream<Supplier<AutoCloseable>> objects() {
+        return Stream.of(
+                RpmaPeerCfg::create,
+                RpmaConnCfg::create,
+                () -> RpmaMrRemoteTest.region(4096, 4096, 1),
+                () -> RpmaMemory.allocate(1),
+                () -> new RpmaConnReq(null, new Handle("RpmaConnReq")),
+                () -> new RpmaConn(null, new Handle("RpmaConn"), 0));
+    }
+
+    /** The name is the first word. */
+    private static String drop(Supplier<? extends AutoCloseable> object) {
+        return object.get().toString().split("[ \\[]")[0];
     }
 
     private static String closeAndDrop() {
@@ -24,20 +39,20 @@ class LeakTest {
         return cfg.toString();
     }
 
-    @Test
-    void aDroppedObjectIsReported() {
+    @ParameterizedTest
+    @MethodSource("objects")
+    void aDroppedObjectIsReported(Supplier<? extends AutoCloseable> object) {
         try (LogCapture log = new LogCapture()) {
             String closed = closeAndDrop();
-            String dropped = drop();
             String report =
-                    dropped + " was dropped without close(); -Dio.rpma.leakSites=true tells where it was created";
+                    drop(object) + " was dropped without close(); -Dio.rpma.leakSites=true tells where it was created";
             Eventually.becomeByGc("a report", () -> log.messages().contains(report));
             assertThat(log.records())
                     .filteredOn(record -> record.getMessage().equals(report))
                     .singleElement()
                     .extracting(LogRecord::getLevel)
                     .isEqualTo(Level.WARNING);
-            assertThat(log.messages()).noneMatch(message -> message.contains(closed + " "));
+            assertThat(log.messages()).noneMatch(message -> message.startsWith(closed + " "));
         }
     }
 
@@ -49,7 +64,7 @@ class LeakTest {
             Eventually.becomeByGc(
                     "time for a collection", () -> System.nanoTime() - start > TimeUnit.MILLISECONDS.toNanos(100));
             assertThat(used.getDirectWriteToPmem()).isFalse();
-            assertThat(log.messages()).noneMatch(message -> message.contains(used + " "));
+            assertThat(log.messages()).noneMatch(message -> message.startsWith(used + " "));
         }
     }
 
