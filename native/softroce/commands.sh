@@ -38,7 +38,8 @@ command_demo() {
         head -c 64M /dev/urandom >"$name" || die "can't write 64 MB in $cache: free some space, or set RPMA_CACHE"
     fi
     shares+=("ro-demo=$offered")
-    cd "$checkout"
+    # The program looks for its classes there.
+    cd "$checkout" || die "can't enter $checkout"
     run_on_device "$softroce/demo" "$name" </dev/null
 }
 

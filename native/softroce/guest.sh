@@ -178,7 +178,7 @@ pause() {
 # Why the guest ended or did not start, and the end of what it said. After a panic come registers, which tell nobody
 # anything.
 guest_failed() {
-    say "$@; the end of its console:"
+    say "$*; the end of its console:"
     {
         cat "$run_directory/qemu.log"
         sed '/Kernel panic/q' "$run_directory/console" | tail -n 15

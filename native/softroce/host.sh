@@ -157,7 +157,7 @@ find_host_device() {
     local path name
     if [[ -n $device ]]; then
         [[ -e /sys/class/infiniband/$device ]] ||
-            die "no RDMA device $device on this host: there are $(ls /sys/class/infiniband 2>/dev/null | xargs)."
+            die "no RDMA device $device on this host: $(cd /sys/class/infiniband 2>/dev/null && echo "there are:" * || echo "it has none")"
         is_active "$device" || die "the RDMA device $device has no active port: bring its network interface up"
         host_address=$(device_address "$device") ||
             die "the RDMA device $device has no IPv4 address: give its network interface one"

@@ -57,6 +57,7 @@ remove_tree() {
 debian_mirror() {
     local mirror=
     if command -v apt-get >/dev/null; then
+        # shellcheck disable=SC2016 # apt's own variables
         mirror=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' 'Identifier: Packages' 2>/dev/null |
             awk '$1 == "Debian" && $2 == "Debian" && $3 == "main" { print $4; exit }')
     fi

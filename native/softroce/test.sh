@@ -97,7 +97,8 @@ count_part() {
     local name=$1 reports=$checkout/target/$2 skips=${3:-} run failed errors skipped crash
     read -r run failed errors skipped < <(count_reports "$reports")
     summaries+=("$name: Tests run: $run, Failures: $failed, Errors: $errors, Skipped: $skipped")
-    ((run > 0)) || failures+=("$name: none was run")
+    # With a failure that has been named already this is no news.
+    ((run > 0 || ${#failures[@]} > 0)) || failures+=("$name: none was run")
     ((failed + errors == 0)) || failures+=("$name: $((failed + errors)) failed")
     [[ -z $skips ]] || ((skipped == 0)) || failures+=("$name: $skipped skipped")
     for crash in "$checkout"/target/hs_err_*.log "$checkout"/hs_err_*.log; do
