@@ -107,6 +107,11 @@ public final class Jvm {
         return this;
     }
 
+    /** Runs the JVM without the sanitizer that this one may run with. */
+    public Jvm withoutSanitizer() {
+        return environment("LD_PRELOAD", "");
+    }
+
     /** Starts the JVM by a command that ends by executing its arguments. */
     public Jvm under(String... words) {
         command.addAll(List.of(words));
