@@ -3,6 +3,7 @@
  */
 #include "log.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <librpma.h>
 #include <pthread.h>
@@ -72,6 +73,18 @@ static void keep(struct thread *thread, enum rpma_log_level level, const char *t
 	pthread_mutex_unlock(&ring_lock);
 }
 
+/* a message ends with a newline; others, and whatever else controls a terminal, come from the caller's arguments */
+static void make_line(char *text)
+{
+	size_t length = strlen(text);
+	if (length > 0 && text[length - 1] == '\n')
+		text[length - 1] = '\0';
+	for (; *text != '\0'; text++) {
+		if (iscntrl((unsigned char)*text))
+			*text = ' ';
+	}
+}
+
 __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level level, const char *file_name,
 		const int line_no, const char *function_name, const char *message_format, ...)
 {
@@ -87,7 +100,7 @@ __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level le
 	(void)function_name;
 	if (length < 0)
 		text[0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
+	make_line(text);
 
 	struct thread *thread = thread_get();
 	if (thread != NULL && (thread->in_call || thread->mark % 2 == 1))

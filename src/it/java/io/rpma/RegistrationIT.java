@@ -131,11 +131,42 @@ class RegistrationIT {
         assertThrows(IllegalStateException.class, () -> peer.register(memory, RpmaMrUsage.READ_SRC));
     }
 
+    private static Path file(Path directory, byte[] content) throws IOException {
+        new Random(7).nextBytes(content);
+        return Files.write(directory.resolve("file"), content);
+    }
+
+    @Test
+    void anOrdinaryFileIsNoTargetOnNewKernels(@TempDir Path directory) throws IOException {
+        Path file = file(directory, new byte[10_000]);
+        try (RpmaMemory memory = RpmaMemory.map(file)) {
+            if (memory.kind() == RpmaMemory.Kind.FILE && TestDevice.kernelIsAtLeast(6, 5) && !isInMemory(file)) {
+                RpmaException failure =
+                        assertThrows(RpmaException.class, () -> peer.register(memory, RpmaMrUsage.WRITE_DST));
+                assertTrue(failure.getMessage().contains("ordinary file"), failure.getMessage());
+            } else {
+                peer.register(memory, RpmaMrUsage.WRITE_DST).close();
+            }
+        }
+    }
+
+    private static boolean isInMemory(Path file) throws IOException {
+        return Set.of("tmpfs", "ramfs", "hugetlbfs")
+                .contains(Files.getFileStore(file).type());
+    }
+
     @Test
     void aReadOnlyMappingOfAFileIsASource(@TempDir Path directory) throws IOException, InterruptedException {
         byte[] content = new byte[10_000];
-        new Random(7).nextBytes(content);
-        Path file = Files.write(directory.resolve("source"), content);
+        Path file = file(directory, content);
+        if (!TestDevice.kernelIsAtLeast(6, 2)) {
+            try (RpmaMemory source = RpmaMemory.mapReadOnly(file)) {
+                RpmaException failure =
+                        assertThrows(RpmaException.class, () -> peer.register(source, RpmaMrUsage.READ_SRC));
+                assertTrue(failure.getMessage().contains("before 6.2"), failure.getMessage());
+            }
+            return;
+        }
         try (Pair pair = Pair.connect();
                 RpmaMemory source = RpmaMemory.mapReadOnly(file);
                 RpmaMrLocal region = pair.peer.register(source, RpmaMrUsage.READ_SRC);

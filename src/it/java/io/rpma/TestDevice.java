@@ -36,6 +36,13 @@ final class TestDevice {
         return RpmaPeer.create(RpmaDevice.local(address()));
     }
 
+    /** What the tests expect of the device where it depends on the kernel. */
+    static boolean kernelIsAtLeast(int major, int minor) {
+        String[] version = System.getProperty("os.version").split("\\D+");
+        int runningMajor = Integer.parseInt(version[0]);
+        return runningMajor > major || (runningMajor == major && Integer.parseInt(version[1]) >= minor);
+    }
+
     private static String find() {
         String configured = System.getProperty("rpma.address", System.getenv("RPMA_ADDRESS"));
         if (configured != null && !configured.isEmpty()) {

@@ -1,10 +1,13 @@
 package io.rpma;
 
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** The one place where the result of a native becomes a value or an exception. */
 final class Call {
+    private static final Pattern NEWLINE = Pattern.compile("\n");
+
     private Call() {}
 
     /**
@@ -44,9 +47,10 @@ final class Call {
         return new IllegalStateException(operation + ": an object of the call is closed");
     }
 
-    /** What was logged as a warning or worse: each line starts with its level. */
+    /** What was logged as a warning or worse: each line starts with its level, and ends with a newline and no other. */
     private static String reasons(String lines) {
-        return lines.lines()
+        return NEWLINE.splitAsStream(lines)
+                .filter(line -> !line.isEmpty())
                 .filter(line -> line.charAt(0) <= Log.WARNING)
                 .map(line -> line.substring(1))
                 .collect(Collectors.joining("; "));

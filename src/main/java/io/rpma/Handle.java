@@ -116,16 +116,19 @@ final class Handle {
     /**
      * Closes the native object, once.
      *
+     * @return whether this call has closed it
      * @throws IllegalStateException if other objects depend on this one; it stays open
      * @throws RpmaException if librpma says that it failed; closed all the same, since librpma has freed it
      */
-    void close(String operation, LongUnaryOperator delete) {
-        if (disown()) {
-            try {
-                Call.check(operation, delete.applyAsLong(id), this);
-            } finally {
-                leaveParents();
-            }
+    boolean close(String operation, LongUnaryOperator delete) {
+        if (!disown()) {
+            return false;
+        }
+        try {
+            Call.check(operation, delete.applyAsLong(id), this);
+            return true;
+        } finally {
+            leaveParents();
         }
     }
 

@@ -52,8 +52,8 @@ final class Hint {
         }
         if (says(messages, Errno.EFAULT)) {
             return "the memory can't be pinned for writing: kernels from 6.5 on refuse remote writes into a mapping of an"
-                    + " ordinary file (use device DAX, tmpfs, hugetlbfs or anonymous memory), and a read-only mapping can"
-                    + " only be the source of reads and sends";
+                    + " ordinary file (use device DAX, tmpfs, hugetlbfs or anonymous memory); a read-only mapping can only"
+                    + " be the source of reads and sends, and not even that before 6.2";
         }
         if (says(messages, Errno.EOPNOTSUPP)) {
             return "a file of a DAX file system needs a device with on-demand paging: see RpmaDevice.isOdpCapable(), or"

@@ -30,7 +30,7 @@ final class Loader {
         try {
             String path = System.getProperty(LIBRARY_PROPERTY);
             if (path != null) {
-                load(Path.of(path));
+                loadNamed(path);
             } else {
                 loadPackaged();
             }
@@ -46,13 +46,22 @@ final class Loader {
      * librpma has one log function for the whole process, so a second copy of the shim would steal it from the first.
      */
     private static void claim() {
-        Object owner =
-                System.getProperties().putIfAbsent(CLAIM_PROPERTY, String.valueOf(Loader.class.getClassLoader()));
+        ClassLoader loader = Loader.class.getClassLoader();
+        String name = loader == null || loader.getName() == null ? String.valueOf(loader) : loader.getName();
+        Object owner = System.getProperties().putIfAbsent(CLAIM_PROPERTY, name);
         if (owner != null) {
             throw new UnsatisfiedLinkError("io.rpma is already loaded in this JVM by the class loader " + owner
                     + ", and librpma can serve only one: put the rpma-java jar where both users share it, for example"
                     + " into the server's common library directory");
         }
+    }
+
+    private static void loadNamed(String path) {
+        Path library = Path.of(path);
+        if (!Files.isReadable(library)) {
+            throw new UnsatisfiedLinkError("-D" + LIBRARY_PROPERTY + "=" + path + " names no file that can be read");
+        }
+        load(library);
     }
 
     private static void loadPackaged() {

@@ -28,7 +28,17 @@ final class Log {
     private static void drainLocked() {
         for (byte[] message = Natives.nextMessage(); message != null; message = Natives.nextMessage()) {
             String line = new String(message, StandardCharsets.UTF_8);
-            LOGGER.log(level(line.charAt(0)), line.substring(1));
+            log(level(line.charAt(0)), line.substring(1));
+        }
+    }
+
+    /** What a user's log handler throws must not take the place of the result of the call. */
+    private static void log(Level level, String message) {
+        try {
+            LOGGER.log(level, message);
+        } catch (RuntimeException e) {
+            Thread thread = Thread.currentThread();
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
         }
     }
 

@@ -5,6 +5,7 @@ import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.charset.Charset;
 import java.nio.file.FileSystemException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -14,7 +15,8 @@ import java.util.Objects;
 /**
  * A page-aligned mapping of any size: of fresh memory, of a file or of persistent memory.
  *
- * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while the memory is registered.
+ * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while the memory is registered. A file
+ * must not be made shorter while it is mapped: reading the part that is gone raises {@link InternalError}.
  *
  * <p>Manual page: mmap(2).
  */
@@ -95,6 +97,8 @@ public final class RpmaMemory implements AutoCloseable {
     /**
      * Maps a whole file or device DAX, for reading only: as a source of reads and sends.
      *
+     * <p>Kernels before 6.2 refuse to register such a mapping.
+     *
      * @param path of a file that is not empty, or of a device DAX
      * @return the memory, to be closed
      * @throws IOException if it does not exist, is empty or can't be mapped
@@ -104,13 +108,31 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     private static RpmaMemory map(Path path, long size, boolean writable, boolean extend) throws IOException {
-        boolean device = isCharacterDevice(path);
-        if (device && size > wholeSize(path)) {
-            throw new FileSystemException(path.toString(), null, "has " + wholeSize(path) + " bytes, not " + size);
+        checkMappable(path);
+        if (isCharacterDevice(path)) {
+            long whole = wholeSize(path);
+            if (size > whole) {
+                throw failure(path, "has " + whole + " bytes, not " + size);
+            }
+            return mapOpened(path, size, writable, false);
         }
-        int fd = check(path, Natives.memoryOpen(nativePath(path), writable, extend && !device));
+        boolean created = extend && Files.notExists(path);
+        boolean mapped = false;
         try {
-            if (extend && !device) {
+            RpmaMemory memory = mapOpened(path, size, writable, extend);
+            mapped = true;
+            return memory;
+        } finally {
+            if (created && !mapped) {
+                Files.deleteIfExists(path);
+            }
+        }
+    }
+
+    private static RpmaMemory mapOpened(Path path, long size, boolean writable, boolean extend) throws IOException {
+        int fd = check(path, Natives.memoryOpen(nativePath(path), writable, extend));
+        try {
+            if (extend) {
                 check(path, Natives.memoryAllocate(fd, size));
             }
             long address = Natives.memoryMap(fd, size, writable, true);
@@ -119,11 +141,25 @@ public final class RpmaMemory implements AutoCloseable {
                 address = Natives.memoryMap(fd, size, writable, false);
             }
             check(path, (int) Math.min(0, address));
-            Kind kind = device ? Kind.DEVICE_DAX : dax ? Kind.FILE_DAX : Kind.FILE;
+            Kind kind = isCharacterDevice(path) ? Kind.DEVICE_DAX : dax ? Kind.FILE_DAX : Kind.FILE;
             return new RpmaMemory(new Mapping(address, size), kind, !writable);
         } finally {
             Natives.memoryClose(fd);
         }
+    }
+
+    private static void checkMappable(Path path) throws IOException {
+        if (path.getFileSystem() != FileSystems.getDefault()) {
+            throw new IllegalArgumentException(path + " is not on the default file system, but in "
+                    + path.getFileSystem() + ", which has nothing to map");
+        }
+        if (Files.isDirectory(path)) {
+            throw failure(path, "is a directory");
+        }
+    }
+
+    private static FileSystemException failure(Path path, String reason) {
+        return new FileSystemException(path.toString(), null, reason);
     }
 
     private static void checkSize(long size) {
@@ -134,7 +170,7 @@ public final class RpmaMemory implements AutoCloseable {
 
     private static int check(Path path, int result) throws IOException {
         if (result < 0) {
-            throw new FileSystemException(path.toString(), null, Errno.message(-result));
+            throw failure(path, Errno.message(-result));
         }
         return result;
     }
@@ -150,9 +186,10 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     private static long wholeSize(Path path) throws IOException {
+        checkMappable(path);
         long size = isCharacterDevice(path) ? deviceSize(path) : Files.size(path);
         if (size == 0) {
-            throw new FileSystemException(path.toString(), null, "is empty, so there is nothing to map");
+            throw failure(path, "is empty, so there is nothing to map");
         }
         return size;
     }
@@ -168,9 +205,9 @@ public final class RpmaMemory implements AutoCloseable {
                 return Long.parseLong(Files.readString(sysfs.resolve("size")).strip());
             }
         } catch (NoSuchFileException e) {
-            throw (IOException) new FileSystemException(path.toString(), null, "is no device DAX").initCause(e);
+            throw (IOException) failure(path, "is no device DAX").initCause(e);
         }
-        throw new FileSystemException(path.toString(), null, "is a character device, but no device DAX");
+        throw failure(path, "is a character device, but no device DAX");
     }
 
     /** {@return the address of the first byte} */

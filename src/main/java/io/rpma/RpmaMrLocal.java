@@ -129,8 +129,10 @@ public final class RpmaMrLocal implements AutoCloseable {
     public void close() {
         peer.registrations().lock();
         try {
-            handle.close("rpma_mr_dereg", Natives::mrDereg);
-            MEMORY.remove(handle);
+            // after a failure the device may still have the memory
+            if (handle.close("rpma_mr_dereg", Natives::mrDereg)) {
+                MEMORY.remove(handle);
+            }
         } finally {
             peer.registrations().unlock();
         }

@@ -1,0 +1,97 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rpma.testing.Jvm;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The other side is another process: it works as one of the same process does, and may die. */
+@Timeout(100)
+class TwoProcessesIT {
+    private static final int SIZE = TargetProgram.SIZE;
+    private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
+
+    private String address;
+    private int port;
+    private Jvm.Running target;
+    private RpmaPeer peer;
+    private RpmaConn conn;
+    private RpmaMrRemote remote;
+    private Regions regions;
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        address = TestDevice.address();
+        port = TestDevice.port();
+        target = Jvm.likeThis().start(TargetProgram.class.getName(), address, Integer.toString(port));
+        target.awaitLine(TargetProgram.LISTENING);
+        peer = TestDevice.peer();
+        regions = new Regions(peer, SIZE);
+        regions.fillLocal(11);
+        conn = RpmaConnReq.create(peer, address, port, null).connect();
+        Pair.assertEvent(RpmaConnEvent.ESTABLISHED, conn);
+        remote = RpmaMrRemote.fromDescriptor(conn.getPrivateData());
+    }
+
+    @AfterEach
+    void close() {
+        if (target != null) {
+            target.close();
+        }
+        if (remote != null) {
+            remote.close();
+            conn.close();
+            regions.close();
+            peer.close();
+        }
+    }
+
+    @Test
+    void writesFlushesAndCommitsIntoTheOtherProcess() throws InterruptedException {
+        Pair.assertPosted(conn.write(remote, 8, regions.local, 8, SIZE - 8, RpmaConn.F_COMPLETION_ON_ERROR, 1));
+        Pair.assertPosted(conn.flush(remote, 8, SIZE - 8, RpmaFlushType.VISIBILITY, RpmaConn.F_COMPLETION_ON_ERROR, 2));
+        Pair.assertPosted(conn.atomicWrite(remote, 0, 4711, ALWAYS, 3));
+        Pair.assertDone(conn, 3);
+        byte[] sent = new byte[SIZE - 8];
+        regions.localMemory.buffer(8, SIZE - 8).get(sent);
+
+        Pair.assertPosted(conn.read(regions.local, 0, remote, 0, SIZE, ALWAYS, 4));
+        Pair.assertDone(conn, 4);
+        byte[] read = new byte[SIZE - 8];
+        regions.localMemory.buffer(8, SIZE - 8).get(read);
+        assertTrue(Arrays.equals(sent, read), "what is read back is not what was written");
+
+        conn.disconnect();
+        Jvm.Finished end = target.awaitEnd();
+        assertEquals(0, end.status(), end.toString());
+        long checksum = TargetProgram.checksum(regions.localMemory.buffer(8, SIZE - 8));
+        assertTrue(end.out().contains(TargetProgram.CHECKSUM + checksum + " 4711"), end.toString());
+    }
+
+    @Test
+    void theDeathOfTheOtherProcessClosesTheConnection() throws InterruptedException {
+        target.awaitLine(TargetProgram.CONNECTED);
+        target.process().destroyForcibly();
+        RpmaConnEvent event = conn.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+        assertTrue(event == RpmaConnEvent.CLOSED || event == RpmaConnEvent.LOST, event.toString());
+        Pair.assertPosted(conn.write(remote, 0, regions.local, 0, 8, ALWAYS, 5));
+        conn.disconnect();
+        Pair.assertCompletion(conn, 5, RpmaWcStatus.WR_FLUSH_ERR);
+    }
+
+    @Test
+    void theOtherProcessHoldsItsPort() throws InterruptedException {
+        try (Jvm.Running second =
+                Jvm.likeThis().start(TargetProgram.class.getName(), address, Integer.toString(port))) {
+            Jvm.Finished end = second.awaitEnd();
+            assertEquals(1, end.status(), end.toString());
+            assertTrue(end.err().contains("another endpoint listens"), end.toString());
+        }
+    }
+}
