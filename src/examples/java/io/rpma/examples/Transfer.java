@@ -185,12 +185,31 @@ final class Transfer {
         }
     }
 
+    /**
+     * Waits for completions, and looks at the connection's events meanwhile: when the receiver is gone, a device may try for
+     * minutes to reach it until it lets the operations fail.
+     */
     private void awaitCompletions() throws IOException, InterruptedException {
-        int taken = conn.getCq().await(completions, timeout, SECONDS);
-        if (taken == 0) {
-            throw new IOException(phase + " got stuck: nothing has completed for " + timeout + " s (--timeout)");
+        int taken = 0;
+        for (int seconds = 0; taken == 0; seconds++) {
+            if (seconds == timeout) {
+                throw new IOException(phase + " got stuck: nothing has completed for " + timeout + " s (--timeout)");
+            }
+            taken = conn.getCq().await(completions, 1, SECONDS);
+            if (taken == 0) {
+                checkConnected();
+            }
         }
         take(taken);
+    }
+
+    /** Once a connection is established, any event tells of its end. */
+    private void checkConnected() throws IOException, InterruptedException {
+        Optional<RpmaConnEvent> event = conn.nextEvent(0, SECONDS);
+        if (event.isPresent()) {
+            throw new IOException(
+                    phase + " failed: the receiver is gone (" + event.get().description() + ")");
+        }
     }
 
     private void take(int taken) throws IOException, InterruptedException {
@@ -206,11 +225,10 @@ final class Transfer {
     }
 
     /** After the first failure the connection is of no use any more. */
-    private IOException failure(int i) throws InterruptedException {
-        Optional<RpmaConnEvent> event = conn.nextEvent(0, SECONDS);
-        return new IOException(phase + " failed at byte " + completions.wrId(i) * chunk + ": "
-                + completions.status(i) + " (" + completions.status(i).description() + ")"
-                + event.map(e -> ", " + e.description()).orElse(""));
+    private IOException failure(int i) throws IOException, InterruptedException {
+        checkConnected();
+        return new IOException(phase + " failed at byte " + completions.wrId(i) * chunk + ": " + completions.status(i)
+                + " (" + completions.status(i).description() + ")");
     }
 
     private long chunks(long size) {
