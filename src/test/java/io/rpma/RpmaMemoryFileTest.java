@@ -161,7 +161,6 @@ class RpmaMemoryFileTest {
         assertFails(() -> RpmaMemory.map(directory), directory, "is a directory");
         assertFails(() -> RpmaMemory.mapReadOnly(directory), directory, "is a directory");
     }
-    }
 
     @ParameterizedTest
     @ValueSource(strings = {"/dev/null", "/dev/zero", "/dev/tty"})
