@@ -137,25 +137,6 @@ class RegistrationIT {
     }
 
     @Test
-    void anOrdinaryFileIsNoTargetOnNewKernels(@TempDir Path directory) throws IOException {
-        Path file = file(directory, new byte[10_000]);
-        try (RpmaMemory memory = RpmaMemory.map(file)) {
-            if (memory.kind() == RpmaMemory.Kind.FILE && TestDevice.kernelIsAtLeast(6, 5) && !isInMemory(file)) {
-                RpmaException failure =
-                        assertThrows(RpmaException.class, () -> peer.register(memory, RpmaMrUsage.WRITE_DST));
-                assertTrue(failure.getMessage().contains("ordinary file"), failure.getMessage());
-            } else {
-                peer.register(memory, RpmaMrUsage.WRITE_DST).close();
-            }
-        }
-    }
-
-    private static boolean isInMemory(Path file) throws IOException {
-        return Set.of("tmpfs", "ramfs", "hugetlbfs")
-                .contains(Files.getFileStore(file).type());
-    }
-
-    @Test
     void aReadOnlyMappingOfAFileIsASource(@TempDir Path directory) throws IOException, InterruptedException {
         byte[] content = new byte[10_000];
         Path file = file(directory, content);
