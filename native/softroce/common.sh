@@ -63,8 +63,9 @@ install_traps() {
 }
 
 end_by_signal() {
-    # The terminal of a hangup may be gone, and writing to it is no reason to stop here.
-    say "ended by SIG$1" 2>/dev/null || true
+    # The terminal of a hangup may be gone, and that is no reason to stop here.
+    trap '' PIPE
+    say "ended by SIG$1" || true
     exit "$2"
 }
 

@@ -102,6 +102,8 @@ show_progress() {
             ! on_terminal || printf '\r\033[K  %3d%% %s, %d s' $((count * 100 / row_items)) "$text" \
                 $((SECONDS - started)) >&2
             ;;
+        # What bash says when a signal ends the builder.
+        Terminated | Killed) ;;
         *) printf '  | %s %s\n' "$kind" "$text" >&2 ;;
         esac
     done
