@@ -7,33 +7,9 @@
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
+#include "post.h"
 
-/* what a post returns when the queue has no room: an answer, not an error */
-#define QUEUE_FULL 1
-
-/*
- * librpma does not return why a post failed, only logs it. A provider answers ENOMEM when the send queue is full;
- * soft-RoCE's native flush and native atomic write answer ENOSPC.
- */
-static jint post_failed(struct thread *thread, int rc)
-{
-	if (rc != RPMA_E_PROVIDER || !(log_says(thread, ENOMEM) || log_says(thread, ENOSPC)))
-		return log_failed(thread, rc);
-	log_discard();
-	return QUEUE_FULL;
-}
-
-static inline jint posted(struct thread *thread, int rc)
-{
-	jint result = __builtin_expect(rc == 0 || rc == HANDLE_CLOSED, 1) ? rc : post_failed(thread, rc);
-	thread_unmark(thread);
-	return result;
-}
-
-static inline const void *op_context_of(jlong op_context)
-{
-	return jni_pointer(op_context);
-}
+typedef int fd_getter(const struct rpma_conn *conn, int *fd);
 
 static jint conn_read(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
 		jlong src_offset, jlong length, jint flags, jlong op_context)
@@ -47,7 +23,7 @@ static jint conn_read(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_
 	struct rpma_mr_local *dst = handle_marked(dst_handle);
 	const struct rpma_mr_remote *src = handle_marked(src_handle);
 	int rc = HANDLE_CLOSED;
-	if (conn != NULL && dst != NULL && src != NULL)
+	if (conn != NULL && is_usable(dst_handle, dst) && is_usable(src_handle, src))
 		rc = rpma_read(conn, dst, (size_t)dst_offset, src, (size_t)src_offset, (size_t)length, flags,
 				op_context_of(op_context));
 	return posted(thread, rc);
@@ -65,9 +41,27 @@ static jint conn_write(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst
 	struct rpma_mr_remote *dst = handle_marked(dst_handle);
 	const struct rpma_mr_local *src = handle_marked(src_handle);
 	int rc = HANDLE_CLOSED;
-	if (conn != NULL && dst != NULL && src != NULL)
+	if (conn != NULL && is_usable(dst_handle, dst) && is_usable(src_handle, src))
 		rc = rpma_write(conn, dst, (size_t)dst_offset, src, (size_t)src_offset, (size_t)length, flags,
 				op_context_of(op_context));
+	return posted(thread, rc);
+}
+
+static jint conn_write_with_imm(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset,
+		jlong src_handle, jlong src_offset, jlong length, jint flags, jint imm, jlong op_context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RPMA_E_NOMEM;
+	struct rpma_conn *conn = handle_marked(conn_handle);
+	struct rpma_mr_remote *dst = handle_marked(dst_handle);
+	const struct rpma_mr_local *src = handle_marked(src_handle);
+	int rc = HANDLE_CLOSED;
+	if (conn != NULL && is_usable(dst_handle, dst) && is_usable(src_handle, src))
+		rc = rpma_write_with_imm(conn, dst, (size_t)dst_offset, src, (size_t)src_offset, (size_t)length, flags,
+				(uint32_t)imm, op_context_of(op_context));
 	return posted(thread, rc);
 }
 
@@ -87,6 +81,29 @@ static jint conn_atomic_write(JNIEnv *env, jclass natives, jlong conn_handle, jl
 	return posted(thread, rc);
 }
 
+/* rpma_write_atomic() of librpma 0.12, but that the source is read now and not when the write is carried out */
+static jint conn_write_atomic(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset,
+		jlong src_handle, jlong src_offset, jint flags, jlong op_context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RPMA_E_NOMEM;
+	struct rpma_conn *conn = handle_marked(conn_handle);
+	struct rpma_mr_remote *dst = handle_marked(dst_handle);
+	const struct rpma_mr_local *src = handle_marked(src_handle);
+	int rc = HANDLE_CLOSED;
+	if (conn != NULL && dst != NULL && src != NULL) {
+		void *region = NULL;
+		rc = rpma_mr_get_ptr(src, &region);
+		if (rc == 0)
+			rc = rpma_atomic_write(conn, dst, (size_t)dst_offset, (const char *)region + src_offset, flags,
+					op_context_of(op_context));
+	}
+	return posted(thread, rc);
+}
+
 static jint conn_flush(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong length,
 		jint type, jint flags, jlong op_context)
 {
@@ -101,6 +118,55 @@ static jint conn_flush(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst
 	if (conn != NULL && dst != NULL)
 		rc = rpma_flush(conn, dst, (size_t)dst_offset, (size_t)length, (enum rpma_flush_type)type, flags,
 				op_context_of(op_context));
+	return posted(thread, rc);
+}
+
+static jint conn_send(JNIEnv *env, jclass natives, jlong conn_handle, jlong src_handle, jlong offset, jlong length, jint flags,
+		jlong op_context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RPMA_E_NOMEM;
+	struct rpma_conn *conn = handle_marked(conn_handle);
+	const struct rpma_mr_local *src = handle_marked(src_handle);
+	int rc = HANDLE_CLOSED;
+	if (conn != NULL && is_usable(src_handle, src))
+		rc = rpma_send(conn, src, (size_t)offset, (size_t)length, flags, op_context_of(op_context));
+	return posted(thread, rc);
+}
+
+static jint conn_send_with_imm(JNIEnv *env, jclass natives, jlong conn_handle, jlong src_handle, jlong offset, jlong length,
+		jint flags, jint imm, jlong op_context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RPMA_E_NOMEM;
+	struct rpma_conn *conn = handle_marked(conn_handle);
+	const struct rpma_mr_local *src = handle_marked(src_handle);
+	int rc = HANDLE_CLOSED;
+	if (conn != NULL && is_usable(src_handle, src))
+		rc = rpma_send_with_imm(conn, src, (size_t)offset, (size_t)length, flags, (uint32_t)imm,
+				op_context_of(op_context));
+	return posted(thread, rc);
+}
+
+static jint conn_recv(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong offset, jlong length,
+		jlong op_context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RPMA_E_NOMEM;
+	struct rpma_conn *conn = handle_marked(conn_handle);
+	struct rpma_mr_local *dst = handle_marked(dst_handle);
+	int rc = HANDLE_CLOSED;
+	if (conn != NULL && is_usable(dst_handle, dst))
+		rc = rpma_recv(conn, dst, (size_t)offset, (size_t)length, op_context_of(op_context));
 	return posted(thread, rc);
 }
 
@@ -171,12 +237,69 @@ static jint conn_disconnect(JNIEnv *env, jclass natives, jlong handle)
 	return rc;
 }
 
-/* the completion queue dies with its connection */
-static jint conn_delete(JNIEnv *env, jclass natives, jlong handle, jlong cq_handle)
+/* the queue pair's number, 32 bits without a sign */
+static jlong conn_get_qp_num(JNIEnv *env, jclass natives, jlong handle)
 {
 	(void)env;
 	(void)natives;
-	const jlong handles[] = {handle, cq_handle};
+	const struct rpma_conn *conn = handle_hold(handle);
+	if (conn == NULL)
+		return HANDLE_CLOSED;
+	uint32_t qp_num = 0;
+	log_begin();
+	int rc = log_end(rpma_conn_get_qp_num(conn, &qp_num));
+	handle_release(handle);
+	return rc != 0 ? rc : (jlong)qp_num;
+}
+
+static jint get_fd(jlong handle, fd_getter *getter)
+{
+	const struct rpma_conn *conn = handle_hold(handle);
+	if (conn == NULL)
+		return HANDLE_CLOSED;
+	int fd = -1;
+	log_begin();
+	int rc = log_end(getter(conn, &fd));
+	handle_release(handle);
+	return rc != 0 ? rc : fd;
+}
+
+static jint conn_get_event_fd(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	return get_fd(handle, rpma_conn_get_event_fd);
+}
+
+/* RPMA_E_NOT_SHARED_CHNL when each queue has a channel of its own */
+static jint conn_get_compl_fd(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	return get_fd(handle, rpma_conn_get_compl_fd);
+}
+
+/* takes a pending event of the shared channel and re-arms its queue; RPMA_E_NO_COMPLETION when there is no event */
+static jint conn_wait(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_conn *conn = handle_hold(handle);
+	if (conn == NULL)
+		return HANDLE_CLOSED;
+	struct rpma_cq *cq = NULL;
+	log_begin();
+	int rc = log_end(rpma_conn_wait(conn, 0, &cq, NULL));
+	handle_release(handle);
+	return rc;
+}
+
+/* the completion queues die with their connection; the handle of the receive queue is 0 where there is none */
+static jint conn_delete(JNIEnv *env, jclass natives, jlong handle, jlong cq_handle, jlong rcq_handle)
+{
+	(void)env;
+	(void)natives;
+	const jlong handles[] = {handle, cq_handle, rcq_handle};
 	struct rpma_conn *conn = handle_retire(handles, sizeof(handles) / sizeof(handles[0]));
 	if (conn == NULL)
 		return HANDLE_CLOSED;
@@ -193,13 +316,22 @@ static jstring conn_event_message(JNIEnv *env, jclass natives, jint event)
 static const JNINativeMethod methods[] = {
 	{"connRead", "(JJJJJJIJ)I", conn_read},
 	{"connWrite", "(JJJJJJIJ)I", conn_write},
+	{"connWriteWithImm", "(JJJJJJIIJ)I", conn_write_with_imm},
 	{"connAtomicWrite", "(JJJJIJ)I", conn_atomic_write},
+	{"connWriteAtomic", "(JJJJJIJ)I", conn_write_atomic},
 	{"connFlush", "(JJJJIIJ)I", conn_flush},
+	{"connSend", "(JJJJIJ)I", conn_send},
+	{"connSendWithImm", "(JJJJIIJ)I", conn_send_with_imm},
+	{"connRecv", "(JJJJJ)I", conn_recv},
 	{"connNextEvent", "(J)I", conn_next_event},
 	{"connGetPrivateData", "(J)[B", conn_get_private_data},
 	{"connApplyRemotePeerCfg", "(JJ)I", conn_apply_remote_peer_cfg},
 	{"connDisconnect", "(J)I", conn_disconnect},
-	{"connDelete", "(JJ)I", conn_delete},
+	{"connGetQpNum", "(J)J", conn_get_qp_num},
+	{"connGetEventFd", "(J)I", conn_get_event_fd},
+	{"connGetComplFd", "(J)I", conn_get_compl_fd},
+	{"connWait", "(J)I", conn_wait},
+	{"connDelete", "(JJJ)I", conn_delete},
 	{"connEventMessage", "(I)Ljava/lang/String;", conn_event_message},
 };
 

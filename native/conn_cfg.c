@@ -1,5 +1,5 @@
 /*
- * conn_cfg.c -- RpmaConnCfg: the sizes of a connection's queues and the time it may take to resolve
+ * conn_cfg.c -- RpmaConnCfg: the queues of a connection and the time it may take to resolve
  */
 #include <librpma.h>
 
@@ -128,6 +128,80 @@ static jint conn_cfg_get_rq_size(JNIEnv *env, jclass natives, jlong handle)
 	return get_size(handle, rpma_conn_cfg_get_rq_size);
 }
 
+static jint conn_cfg_set_rcq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+{
+	(void)env;
+	(void)natives;
+	return set_size(handle, rpma_conn_cfg_set_rcq_size, size);
+}
+
+static jint conn_cfg_get_rcq_size(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	return get_size(handle, rpma_conn_cfg_get_rcq_size);
+}
+
+static jint conn_cfg_set_compl_channel(JNIEnv *env, jclass natives, jlong handle, jboolean shared)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_conn_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	int rc = log_end(rpma_conn_cfg_set_compl_channel(cfg, shared));
+	handle_release(handle);
+	return rc;
+}
+
+static jint conn_cfg_get_compl_channel(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_conn_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	bool shared = false;
+	log_begin();
+	int rc = log_end(rpma_conn_cfg_get_compl_channel(cfg, &shared));
+	handle_release(handle);
+	return rc != 0 ? rc : shared;
+}
+
+static jint conn_cfg_set_srq(JNIEnv *env, jclass natives, jlong handle, jlong srq_handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_conn_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	int rc = HANDLE_CLOSED;
+	struct rpma_srq *srq = handle_hold(srq_handle);
+	if (srq != NULL) {
+		log_begin();
+		rc = log_end(rpma_conn_cfg_set_srq(cfg, srq));
+		handle_release(srq_handle);
+	}
+	handle_release(handle);
+	return rc;
+}
+
+/* whether a shared receive queue is set, 1 or 0; the queue itself may be gone */
+static jint conn_cfg_get_srq(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_conn_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	struct rpma_srq *srq = NULL;
+	log_begin();
+	int rc = log_end(rpma_conn_cfg_get_srq(cfg, &srq));
+	handle_release(handle);
+	return rc != 0 ? rc : srq != NULL;
+}
+
 static const JNINativeMethod methods[] = {
 	{"connCfgNew", "()J", conn_cfg_new},
 	{"connCfgDelete", "(J)I", conn_cfg_delete},
@@ -139,6 +213,12 @@ static const JNINativeMethod methods[] = {
 	{"connCfgGetSqSize", "(J)I", conn_cfg_get_sq_size},
 	{"connCfgSetRqSize", "(JI)I", conn_cfg_set_rq_size},
 	{"connCfgGetRqSize", "(J)I", conn_cfg_get_rq_size},
+	{"connCfgSetRcqSize", "(JI)I", conn_cfg_set_rcq_size},
+	{"connCfgGetRcqSize", "(J)I", conn_cfg_get_rcq_size},
+	{"connCfgSetComplChannel", "(JZ)I", conn_cfg_set_compl_channel},
+	{"connCfgGetComplChannel", "(J)I", conn_cfg_get_compl_channel},
+	{"connCfgSetSrq", "(JJ)I", conn_cfg_set_srq},
+	{"connCfgGetSrq", "(J)I", conn_cfg_get_srq},
 };
 
 const struct jni_table conn_cfg_natives = {methods, sizeof(methods) / sizeof(methods[0])};

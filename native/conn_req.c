@@ -3,12 +3,14 @@
  */
 #include <librpma.h>
 
+#include "cq.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
+#include "post.h"
 
-/* the connection, its completion queue */
-#define CONN_HANDLES 2
+/* the handles that Java gets for a connection; that of the receive queue is 0 where there is none */
+enum conn_handles { CONN, CQ, RCQ, CONN_HANDLES };
 
 static jlong new_request(struct rpma_peer *peer, const char *address, const char *port, const struct rpma_conn_cfg *cfg)
 {
@@ -82,31 +84,33 @@ static jbyteArray conn_req_get_private_data(JNIEnv *env, jclass natives, jlong h
 	return bytes;
 }
 
-/* makes the connection's descriptors fit for waits with a time limit, and puts it and its queue into the table */
-static int adopt(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
+static int adopt_conn(struct rpma_conn *conn, jlong *handle)
 {
-	int event_fd = -1;
-	int cq_fd = -1;
-	struct rpma_cq *cq = NULL;
-	int rc = rpma_conn_get_event_fd(conn, &event_fd);
+	int fd = -1;
+	int rc = rpma_conn_get_event_fd(conn, &fd);
 	if (rc == 0)
-		rc = jni_nonblocking(event_fd);
-	if (rc == 0)
-		rc = rpma_conn_get_cq(conn, &cq);
-	if (rc == 0)
-		rc = rpma_cq_get_fd(cq, &cq_fd);
-	if (rc == 0)
-		rc = jni_nonblocking(cq_fd);
+		rc = jni_nonblocking(fd);
 	if (rc != 0)
 		return rc;
-	handles[0] = handle_new(conn, event_fd);
-	if (handles[0] < 0)
-		return RPMA_E_NOMEM;
-	handles[1] = handle_new(cq, cq_fd);
-	if (handles[1] >= 0)
-		return 0;
-	(void)handle_retire(&handles[0], 1);
-	return RPMA_E_NOMEM;
+	*handle = handle_new(conn, fd);
+	return *handle < 0 ? RPMA_E_NOMEM : 0;
+}
+
+/* puts a connection and its queues into the table; after a failure those that are there are open */
+static int adopt(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
+{
+	struct rpma_cq *cq = NULL;
+	struct rpma_cq *rcq = NULL;
+	int rc = rpma_conn_get_cq(conn, &cq);
+	if (rc == 0)
+		rc = rpma_conn_get_rcq(conn, &rcq);
+	if (rc == 0)
+		rc = adopt_conn(conn, &handles[CONN]);
+	if (rc == 0)
+		rc = cq_adopt(cq, &handles[CQ]);
+	if (rc == 0 && rcq != NULL)
+		rc = cq_adopt(rcq, &handles[RCQ]);
+	return rc;
 }
 
 static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
@@ -116,12 +120,14 @@ static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_pri
 	if (rc != 0)
 		return rc;
 	rc = adopt(conn, handles);
-	if (rc != 0)
+	if (rc != 0) {
+		handle_drop(handles, CONN_HANDLES);
 		(void)rpma_conn_delete(&conn);
+	}
 	return rc;
 }
 
-/* consumes the request, whatever comes of it; fills in the handles of the connection and its completion queue */
+/* consumes the request, whatever comes of it; fills in the handles of the connection and its queues */
 static jint conn_req_connect(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data, jlongArray conn_handles)
 {
 	(void)natives;
@@ -144,10 +150,27 @@ static jint conn_req_connect(JNIEnv *env, jclass natives, jlong handle, jbyteArr
 	return rc;
 }
 
+static jint conn_req_recv(JNIEnv *env, jclass natives, jlong handle, jlong dst_handle, jlong offset, jlong length,
+		jlong op_context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RPMA_E_NOMEM;
+	struct rpma_conn_req *req = handle_marked(handle);
+	struct rpma_mr_local *dst = handle_marked(dst_handle);
+	int rc = HANDLE_CLOSED;
+	if (req != NULL && dst != NULL)
+		rc = rpma_conn_req_recv(req, dst, (size_t)offset, (size_t)length, op_context_of(op_context));
+	return posted(thread, rc);
+}
+
 static const JNINativeMethod methods[] = {
 	{"connReqNew", "(JLjava/lang/String;Ljava/lang/String;J)J", conn_req_new},
 	{"connReqDelete", "(J)I", conn_req_delete},
 	{"connReqGetPrivateData", "(J)[B", conn_req_get_private_data},
+	{"connReqRecv", "(JJJJJ)I", conn_req_recv},
 	{"connReqConnect", "(J[B[J)I", conn_req_connect},
 };
 

@@ -1,7 +1,7 @@
 /*
  * cq.c -- RpmaCq: the completions of what was posted
  */
-#include <librpma.h>
+#include "cq.h"
 
 #include "handle.h"
 #include "log.h"
@@ -14,7 +14,22 @@ _Static_assert(offsetof(struct ibv_wc, status) == 8, "status");
 _Static_assert(offsetof(struct ibv_wc, opcode) == 12, "opcode");
 _Static_assert(offsetof(struct ibv_wc, vendor_err) == 16, "vendor_err");
 _Static_assert(offsetof(struct ibv_wc, byte_len) == 20, "byte_len");
+_Static_assert(offsetof(struct ibv_wc, imm_data) == 24, "imm_data");
 _Static_assert(offsetof(struct ibv_wc, qp_num) == 28, "qp_num");
+_Static_assert(offsetof(struct ibv_wc, wc_flags) == 36, "wc_flags");
+_Static_assert(IBV_WC_WITH_IMM == 2, "IBV_WC_WITH_IMM");
+
+int cq_adopt(struct rpma_cq *cq, jlong *handle)
+{
+	int fd = -1;
+	int rc = rpma_cq_get_fd(cq, &fd);
+	if (rc == 0)
+		rc = jni_nonblocking(fd);
+	if (rc != 0)
+		return rc;
+	*handle = handle_new(cq, fd);
+	return *handle < 0 ? RPMA_E_NOMEM : 0;
+}
 
 /* how many completions were taken, 0 when there is none, or librpma's code */
 static jint cq_get_wc(JNIEnv *env, jclass natives, jlong handle, jint capacity, jlong completions)
@@ -52,6 +67,20 @@ static jint cq_wait(JNIEnv *env, jclass natives, jlong handle)
 	return rc;
 }
 
+static jint cq_get_fd(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_cq *cq = handle_hold(handle);
+	if (cq == NULL)
+		return HANDLE_CLOSED;
+	int fd = -1;
+	log_begin();
+	int rc = log_end(rpma_cq_get_fd(cq, &fd));
+	handle_release(handle);
+	return rc != 0 ? rc : fd;
+}
+
 static jstring wc_status_message(JNIEnv *env, jclass natives, jint status)
 {
 	(void)natives;
@@ -61,6 +90,7 @@ static jstring wc_status_message(JNIEnv *env, jclass natives, jint status)
 static const JNINativeMethod methods[] = {
 	{"cqGetWc", "(JIJ)I", cq_get_wc},
 	{"cqWait", "(J)I", cq_wait},
+	{"cqGetFd", "(J)I", cq_get_fd},
 	{"wcStatusMessage", "(I)Ljava/lang/String;", wc_status_message},
 };
 

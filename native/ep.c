@@ -103,9 +103,24 @@ static jlong ep_next_conn_req(JNIEnv *env, jclass natives, jlong handle, jlong c
 	return result;
 }
 
+static jint ep_get_fd(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rpma_ep *ep = handle_hold(handle);
+	if (ep == NULL)
+		return HANDLE_CLOSED;
+	int fd = -1;
+	log_begin();
+	int rc = log_end(rpma_ep_get_fd(ep, &fd));
+	handle_release(handle);
+	return rc != 0 ? rc : fd;
+}
+
 static const JNINativeMethod methods[] = {
 	{"epListen", "(JLjava/lang/String;Ljava/lang/String;)J", ep_listen},
 	{"epShutdown", "(J)I", ep_shutdown},
+	{"epGetFd", "(J)I", ep_get_fd},
 	{"epNextConnReq", "(JJ)J", ep_next_conn_req},
 };
 

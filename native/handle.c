@@ -152,3 +152,11 @@ void *handle_retire(const jlong *handles, int count)
 	pthread_mutex_unlock(&table_lock);
 	return object;
 }
+
+void handle_drop(const jlong *handles, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (handles[i] > 0)
+			(void)handle_retire(&handles[i], 1);
+	}
+}

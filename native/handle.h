@@ -51,6 +51,9 @@ int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd);
  */
 void *handle_retire(const jlong *handles, int count);
 
+/* takes handles that nobody knows yet out of the table again; zeroes and errors among them are passed over */
+void handle_drop(const jlong *handles, int count);
+
 static inline struct handle_entry *handle_entry(jlong handle)
 {
 	uint32_t index = (uint32_t)handle;

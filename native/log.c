@@ -14,43 +14,37 @@
 #include "natives.h"
 
 #define MESSAGE_SIZE 1024
+/* a message with its level, file, line and function, divided by unit separators, which no text has */
+#define LINE_SIZE 1280
 #define RING_SIZE 256U
 
-struct message {
-	enum rpma_log_level level;
-	char text[MESSAGE_SIZE];
-};
-
 static pthread_mutex_t ring_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct message ring[RING_SIZE];
+static char ring[RING_SIZE][LINE_SIZE];
 static unsigned ring_first;
 static unsigned ring_count;
 static unsigned dropped;
 
-static void ring_put(enum rpma_log_level level, const char *text, size_t length)
+static void ring_put(const char *line, size_t length)
 {
 	pthread_mutex_lock(&ring_lock);
-	if (ring_count == RING_SIZE) {
+	if (ring_count == RING_SIZE)
 		dropped++;
-	} else {
-		struct message *message = &ring[(ring_first + ring_count++) % RING_SIZE];
-		message->level = level;
-		snprintf(message->text, sizeof(message->text), "%.*s", (int)length, text);
-	}
+	else
+		snprintf(ring[(ring_first + ring_count++) % RING_SIZE], LINE_SIZE, "%.*s", (int)length, line);
 	pthread_mutex_unlock(&ring_lock);
 }
 
-static bool ring_take(struct message *message)
+static bool ring_take(char line[LINE_SIZE])
 {
 	pthread_mutex_lock(&ring_lock);
 	bool found = true;
 	if (ring_count > 0) {
-		*message = ring[ring_first];
+		memcpy(line, ring[ring_first], LINE_SIZE);
 		ring_first = (ring_first + 1) % RING_SIZE;
 		ring_count--;
 	} else if (dropped > 0) {
-		message->level = RPMA_LOG_LEVEL_WARNING;
-		snprintf(message->text, sizeof(message->text), "%u messages of librpma were dropped: they came faster than they were read", dropped);
+		snprintf(line, LINE_SIZE, "%c\037\0370\037\037%u messages of librpma were dropped: they came faster than they were read",
+				'0' + RPMA_LOG_LEVEL_WARNING, dropped);
 		dropped = 0;
 	} else {
 		found = false;
@@ -59,11 +53,10 @@ static bool ring_take(struct message *message)
 	return found;
 }
 
-/* one message a line in the thread's text: the level as a character, then what was said */
-static void keep(struct thread *thread, enum rpma_log_level level, const char *text)
+static void keep(struct thread *thread, const char *line)
 {
 	size_t room = THREAD_TEXT_SIZE - thread->text_length;
-	int length = snprintf(thread->text + thread->text_length, room, "%c%s\n", '0' + (int)level, text);
+	int length = snprintf(thread->text + thread->text_length, room, "%s\n", line);
 	if (length > 0 && (size_t)length < room) {
 		thread->text_length += (size_t)length;
 		return;
@@ -95,18 +88,17 @@ __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level le
 	va_start(arguments, message_format);
 	int length = vsnprintf(text, sizeof(text), message_format, arguments);
 	va_end(arguments);
-	(void)file_name;
-	(void)line_no;
-	(void)function_name;
 	if (length < 0)
 		text[0] = '\0';
 	make_line(text);
+	char line[LINE_SIZE];
+	snprintf(line, sizeof(line), "%c\037%s\037%d\037%s\037%s", '0' + (int)level, file_name, line_no, function_name, text);
 
 	struct thread *thread = thread_get();
 	if (thread != NULL && (thread->in_call || thread->mark % 2 == 1))
-		keep(thread, level, text);
+		keep(thread, line);
 	else
-		ring_put(level, text, strlen(text));
+		ring_put(line, strlen(line));
 	errno = error;
 }
 
@@ -118,7 +110,7 @@ static void publish(const struct thread *thread)
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
 		if (newline == NULL)
 			return;
-		ring_put((enum rpma_log_level)(*line - '0'), line + 1, (size_t)(newline - line - 1));
+		ring_put(line, (size_t)(newline - line));
 		line = newline + 1;
 	}
 }
@@ -167,7 +159,7 @@ void log_discard(void)
 	thread->in_call = false;
 }
 
-/* the messages of this thread's last call, a line each */
+/* what was logged during this thread's last call, a line each */
 static jbyteArray last_messages(JNIEnv *env, jclass natives)
 {
 	(void)natives;
@@ -187,16 +179,12 @@ static jboolean has_messages(JNIEnv *env, jclass natives)
 	return found;
 }
 
-/* the oldest message of the ring, its level as the first character, or NULL when there is none */
+/* the oldest line of the ring, or NULL when there is none */
 static jbyteArray next_message(JNIEnv *env, jclass natives)
 {
 	(void)natives;
-	struct message message;
-	if (!ring_take(&message))
-		return NULL;
-	char line[MESSAGE_SIZE + 1];
-	int length = snprintf(line, sizeof(line), "%c%s", '0' + (int)message.level, message.text);
-	return jni_bytes(env, line, length < (int)sizeof(line) ? length : (int)sizeof(line) - 1);
+	char line[LINE_SIZE];
+	return ring_take(line) ? jni_bytes(env, line, (jsize)strlen(line)) : NULL;
 }
 
 static jbyteArray errno_message(JNIEnv *env, jclass natives, jint error)
@@ -214,10 +202,29 @@ static jbyteArray error_message(JNIEnv *env, jclass natives, jint code)
 	return jni_bytes(env, text, (jsize)strlen(text));
 }
 
+static jint log_set_threshold(JNIEnv *env, jclass natives, jint threshold, jint level)
+{
+	(void)env;
+	(void)natives;
+	return rpma_log_set_threshold((enum rpma_log_threshold)threshold, (enum rpma_log_level)level);
+}
+
+/* the level, from -1, plus one: a negative result is librpma's code */
+static jint log_get_threshold(JNIEnv *env, jclass natives, jint threshold)
+{
+	(void)env;
+	(void)natives;
+	enum rpma_log_level level = RPMA_LOG_DISABLED;
+	int rc = rpma_log_get_threshold((enum rpma_log_threshold)threshold, &level);
+	return rc != 0 ? rc : (jint)level + 1;
+}
+
 static const JNINativeMethod methods[] = {
 	{"lastMessages", "()[B", last_messages},
 	{"hasMessages", "()Z", has_messages},
 	{"nextMessage", "()[B", next_message},
+	{"logSetThreshold", "(II)I", log_set_threshold},
+	{"logGetThreshold", "(I)I", log_get_threshold},
 	{"errnoMessage", "(I)[B", errno_message},
 	{"errorMessage", "(I)[B", error_message},
 };

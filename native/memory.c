@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "natives.h"
+#include "persist.h"
 
 /* all functions here return -errno on failure */
 
@@ -16,11 +17,15 @@ static jlong address_or_error(void *address)
 	return address == MAP_FAILED ? -errno : (jlong)(intptr_t)address;
 }
 
-static jlong memory_map_anonymous(JNIEnv *env, jclass natives, jlong size)
+/* page_bits is the binary logarithm of the size of huge pages, or 0 for ordinary ones */
+static jlong memory_map_anonymous(JNIEnv *env, jclass natives, jlong size, jint page_bits)
 {
 	(void)env;
 	(void)natives;
-	return address_or_error(mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	int flags = MAP_SHARED | MAP_ANONYMOUS;
+	if (page_bits != 0)
+		flags |= MAP_HUGETLB | page_bits << MAP_HUGE_SHIFT;
+	return address_or_error(mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, flags, -1, 0));
 }
 
 static jint memory_open(JNIEnv *env, jclass natives, jbyteArray path, jboolean writable, jboolean create)
@@ -69,6 +74,29 @@ static jint memory_unmap(JNIEnv *env, jclass natives, jlong address, jlong size)
 	return munmap(jni_pointer(address), (size_t)size) == 0 ? 0 : -errno;
 }
 
+/* for a mapping that bypasses the page cache */
+static void memory_persist(JNIEnv *env, jclass natives, jlong address, jlong size)
+{
+	(void)env;
+	(void)natives;
+	persist(jni_pointer(address), (size_t)size);
+}
+
+/* for a mapping of the page cache; the address is that of a page */
+static jint memory_sync(JNIEnv *env, jclass natives, jlong address, jlong size)
+{
+	(void)env;
+	(void)natives;
+	return msync(jni_pointer(address), (size_t)size, MS_SYNC) == 0 ? 0 : -errno;
+}
+
+static jint memory_page_size(JNIEnv *env, jclass natives)
+{
+	(void)env;
+	(void)natives;
+	return (jint)sysconf(_SC_PAGESIZE);
+}
+
 /* a direct buffer without an owner; the caller keeps the mapping while the buffer is reachable */
 static jobject memory_buffer(JNIEnv *env, jclass natives, jlong address, jlong size)
 {
@@ -84,12 +112,15 @@ static jlong buffer_address(JNIEnv *env, jclass natives, jobject buffer)
 }
 
 static const JNINativeMethod methods[] = {
-	{"memoryMapAnonymous", "(J)J", memory_map_anonymous},
+	{"memoryMapAnonymous", "(JI)J", memory_map_anonymous},
 	{"memoryOpen", "([BZZ)I", memory_open},
 	{"memoryAllocate", "(IJ)I", memory_allocate},
 	{"memoryMap", "(IJZZ)J", memory_map},
 	{"memoryClose", "(I)V", memory_close},
 	{"memoryUnmap", "(JJ)I", memory_unmap},
+	{"memoryPersist", "(JJ)V", memory_persist},
+	{"memorySync", "(JJ)I", memory_sync},
+	{"memoryPageSize", "()I", memory_page_size},
 	{"memoryBuffer", "(JJ)Ljava/nio/ByteBuffer;", memory_buffer},
 	{"bufferAddress", "(Ljava/nio/ByteBuffer;)J", buffer_address},
 };

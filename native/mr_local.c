@@ -107,6 +107,19 @@ static jint mr_get_descriptor(JNIEnv *env, jclass natives, jlong handle, jbyteAr
 	return rc;
 }
 
+static jint mr_advise(JNIEnv *env, jclass natives, jlong handle, jlong offset, jlong length, jint advice, jint flags)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_mr_local *mr = handle_hold(handle);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	int rc = log_end(rpma_mr_advise(mr, (size_t)offset, (size_t)length, advice, (uint32_t)flags));
+	handle_release(handle);
+	return rc;
+}
+
 static const JNINativeMethod methods[] = {
 	{"mrReg", "(JJJI)J", mr_reg},
 	{"mrDereg", "(J)I", mr_dereg},
@@ -114,6 +127,7 @@ static const JNINativeMethod methods[] = {
 	{"mrGetSize", "(J)J", mr_get_size},
 	{"mrGetDescriptorSize", "(J)I", mr_get_descriptor_size},
 	{"mrGetDescriptor", "(J[B)I", mr_get_descriptor},
+	{"mrAdvise", "(JJJII)I", mr_advise},
 };
 
 const struct jni_table mr_local_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,13 +1,7 @@
 package io.rpma;
 
-import java.nio.charset.StandardCharsets;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-
 /** The one place where the result of a native becomes a value or an exception. */
 final class Call {
-    private static final Pattern NEWLINE = Pattern.compile("\n");
-
     private Call() {}
 
     /**
@@ -32,10 +26,18 @@ final class Call {
         if (result == Natives.CLOSED) {
             return closed(operation, handles);
         }
-        String messages = reasons(new String(Natives.lastMessages(), StandardCharsets.UTF_8));
+        String messages = Log.reasons(Natives.lastMessages());
         Log.drain();
         RpmaError error = RpmaError.of((int) result);
         return new RpmaException(operation, error, messages, Hint.of(operation, error, messages));
+    }
+
+    /** Turns the result of a post that is not posted into the answer that its queue is full, or an exception. */
+    static boolean isRoomFor(String operation, int result, Handle... handles) {
+        if (result == Natives.QUEUE_FULL) {
+            return false;
+        }
+        throw failure(operation, result, handles);
     }
 
     private static RuntimeException closed(String operation, Handle... handles) {
@@ -45,14 +47,5 @@ final class Call {
             }
         }
         return new IllegalStateException(operation + ": an object of the call is closed");
-    }
-
-    /** What was logged as a warning or worse: each line starts with its level, and ends with a newline and no other. */
-    private static String reasons(String lines) {
-        return NEWLINE.splitAsStream(lines)
-                .filter(line -> !line.isEmpty())
-                .filter(line -> line.charAt(0) <= Log.WARNING)
-                .map(line -> line.substring(1))
-                .collect(Collectors.joining("; "));
     }
 }

@@ -37,6 +37,13 @@ final class Check {
         }
     }
 
+    /** A size of a queue with at least so many entries. */
+    static void queueSize(String queue, int size, int least) {
+        if (size < least) {
+            throw new IllegalArgumentException("a " + queue + " queue has at least " + least + " entries, not " + size);
+        }
+    }
+
     static String address(String address) {
         if (Objects.requireNonNull(address, "address").isEmpty()) {
             throw new IllegalArgumentException("address must not be empty");

@@ -1,18 +1,35 @@
 package io.rpma;
 
-import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 
-/** Carries librpma's messages from the shim's ring to the logger "io.rpma", in their order. */
+/** Carries librpma's messages from the shim's ring to the logger "io.rpma" or a user's function, in their order. */
 final class Log {
-    /** librpma's level of a warning, as the shim writes it. */
-    static final char WARNING = '2';
-
     private static final System.Logger LOGGER = System.getLogger("io.rpma");
     private static final ReentrantLock DRAINING = new ReentrantLock();
 
+    private static volatile RpmaLogFunction function = Log::toLogger;
+
+    /** The user's threshold, which librpma's own must not go below: failures would lose their reason. */
+    private static volatile RpmaLogLevel threshold = RpmaLogLevel.DEBUG;
+
     private Log() {}
+
+    /** Sets what gets the messages from now on; null for the logger. */
+    static void setFunction(RpmaLogFunction user) {
+        drain();
+        function = user != null ? user : Log::toLogger;
+    }
+
+    static void setThreshold(RpmaLogLevel level) {
+        threshold = level;
+    }
+
+    static RpmaLogLevel threshold() {
+        return threshold;
+    }
 
     /** Empties the ring, unless another thread is at it: then that one takes ours too. */
     static void drain() {
@@ -26,34 +43,55 @@ final class Log {
     }
 
     private static void drainLocked() {
-        for (byte[] message = Natives.nextMessage(); message != null; message = Natives.nextMessage()) {
-            String line = new String(message, StandardCharsets.UTF_8);
-            log(level(line.charAt(0)), line.substring(1));
+        for (byte[] line = Natives.nextMessage(); line != null; line = Natives.nextMessage()) {
+            Message message = new Message(new String(line, StandardCharsets.UTF_8));
+            if (message.level.compareTo(threshold) <= 0) {
+                deliver(message);
+            }
         }
     }
 
-    /** What a user's log handler throws must not take the place of the result of the call. */
-    private static void log(Level level, String message) {
+    /** What a user's function or log handler throws must not take the place of the result of the call. */
+    private static void deliver(Message message) {
         try {
-            LOGGER.log(level, message);
-        } catch (RuntimeException e) {
+            function.log(message.level, message.fileName, message.lineNo, message.functionName, message.text);
+        } catch (Throwable e) {
             Thread thread = Thread.currentThread();
             thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
         }
     }
 
-    private static Level level(char level) {
-        switch (level) {
-            case '0':
-            case '1':
-                return Level.ERROR;
-            case WARNING:
-                return Level.WARNING;
-            case '3':
-            case '4':
-                return Level.INFO;
-            default:
-                return Level.DEBUG;
+    private static void toLogger(RpmaLogLevel level, String fileName, int lineNo, String functionName, String message) {
+        LOGGER.log(level.systemLevel(), message);
+    }
+
+    /** What was logged as a warning or worse among the lines of a call. */
+    static String reasons(byte[] lines) {
+        return Arrays.stream(new String(lines, StandardCharsets.UTF_8).split("\n"))
+                .filter(line -> !line.isEmpty())
+                .map(Message::new)
+                .filter(message -> message.level.compareTo(RpmaLogLevel.WARNING) <= 0)
+                .map(message -> message.text)
+                .collect(Collectors.joining("; "));
+    }
+
+    /** A line of native/log.c. */
+    private static final class Message {
+        private static final String SEPARATOR = "\u001f";
+
+        private final RpmaLogLevel level;
+        private final String fileName;
+        private final int lineNo;
+        private final String functionName;
+        private final String text;
+
+        Message(String line) {
+            String[] fields = line.split(SEPARATOR, 5);
+            level = RpmaLogLevel.of(Integer.parseInt(fields[0]));
+            fileName = fields[1];
+            lineNo = Integer.parseInt(fields[2]);
+            functionName = fields[3];
+            text = fields[4];
         }
     }
 }

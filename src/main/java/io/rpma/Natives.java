@@ -61,6 +61,8 @@ final class Natives {
 
     static native int mrGetDescriptor(long mr, byte[] descriptor);
 
+    static native int mrAdvise(long mr, long offset, long length, int advice, int flags);
+
     // mr_remote.c
     static native long mrRemoteFromDescriptor(byte[] descriptor);
 
@@ -91,10 +93,44 @@ final class Natives {
 
     static native int connCfgGetRqSize(long cfg);
 
+    static native int connCfgSetRcqSize(long cfg, int size);
+
+    static native int connCfgGetRcqSize(long cfg);
+
+    static native int connCfgSetComplChannel(long cfg, boolean shared);
+
+    static native int connCfgGetComplChannel(long cfg);
+
+    static native int connCfgSetSrq(long cfg, long srq);
+
+    static native int connCfgGetSrq(long cfg);
+
+    // srq_cfg.c
+    static native long srqCfgNew();
+
+    static native int srqCfgDelete(long cfg);
+
+    static native int srqCfgSetRqSize(long cfg, int size);
+
+    static native int srqCfgGetRqSize(long cfg);
+
+    static native int srqCfgSetRcqSize(long cfg, int size);
+
+    static native int srqCfgGetRcqSize(long cfg);
+
+    // srq.c
+    static native int srqNew(long peer, long cfg, long[] srqAndRcq);
+
+    static native int srqDelete(long srq, long rcq);
+
+    static native int srqRecv(long srq, long dst, long offset, long length, long opContext);
+
     // ep.c
     static native long epListen(long peer, String address, String port);
 
     static native int epShutdown(long ep);
+
+    static native int epGetFd(long ep);
 
     static native long epNextConnReq(long ep, long cfg);
 
@@ -105,7 +141,9 @@ final class Natives {
 
     static native byte[] connReqGetPrivateData(long req);
 
-    static native int connReqConnect(long req, byte[] privateData, long[] connAndCq);
+    static native int connReqRecv(long req, long dst, long offset, long length, long opContext);
+
+    static native int connReqConnect(long req, byte[] privateData, long[] connAndQueues);
 
     // conn.c
     static native int connRead(
@@ -114,9 +152,30 @@ final class Natives {
     static native int connWrite(
             long conn, long dst, long dstOffset, long src, long srcOffset, long length, int flags, long opContext);
 
+    static native int connWriteWithImm(
+            long conn,
+            long dst,
+            long dstOffset,
+            long src,
+            long srcOffset,
+            long length,
+            int flags,
+            int imm,
+            long opContext);
+
     static native int connAtomicWrite(long conn, long dst, long dstOffset, long value, int flags, long opContext);
 
+    static native int connWriteAtomic(
+            long conn, long dst, long dstOffset, long src, long srcOffset, int flags, long opContext);
+
     static native int connFlush(long conn, long dst, long dstOffset, long length, int type, int flags, long opContext);
+
+    static native int connSend(long conn, long src, long offset, long length, int flags, long opContext);
+
+    static native int connSendWithImm(
+            long conn, long src, long offset, long length, int flags, int imm, long opContext);
+
+    static native int connRecv(long conn, long dst, long offset, long length, long opContext);
 
     static native int connNextEvent(long conn);
 
@@ -126,7 +185,15 @@ final class Natives {
 
     static native int connDisconnect(long conn);
 
-    static native int connDelete(long conn, long cq);
+    static native long connGetQpNum(long conn);
+
+    static native int connGetEventFd(long conn);
+
+    static native int connGetComplFd(long conn);
+
+    static native int connWait(long conn);
+
+    static native int connDelete(long conn, long cq, long rcq);
 
     static native String connEventMessage(int event);
 
@@ -134,6 +201,8 @@ final class Natives {
     static native int cqGetWc(long cq, int capacity, long completions);
 
     static native int cqWait(long cq);
+
+    static native int cqGetFd(long cq);
 
     static native String wcStatusMessage(int status);
 
@@ -147,7 +216,7 @@ final class Natives {
     static native void wakerReset(int fd);
 
     // memory.c
-    static native long memoryMapAnonymous(long size);
+    static native long memoryMapAnonymous(long size, int pageBits);
 
     static native int memoryOpen(byte[] path, boolean writable, boolean create);
 
@@ -159,6 +228,12 @@ final class Natives {
 
     static native int memoryUnmap(long address, long size);
 
+    static native void memoryPersist(long address, long size);
+
+    static native int memorySync(long address, long size);
+
+    static native int memoryPageSize();
+
     static native ByteBuffer memoryBuffer(long address, long size);
 
     static native long bufferAddress(ByteBuffer buffer);
@@ -169,6 +244,10 @@ final class Natives {
     static native boolean hasMessages();
 
     static native byte[] nextMessage();
+
+    static native int logSetThreshold(int threshold, int level);
+
+    static native int logGetThreshold(int threshold);
 
     static native byte[] errnoMessage(int errno);
 

@@ -19,7 +19,10 @@ public final class RpmaCompletions {
     private static final int OPCODE = 12;
     private static final int VENDOR_ERR = 16;
     private static final int BYTE_LEN = 20;
+    private static final int IMM_DATA = 24;
     private static final int QP_NUM = 28;
+    private static final int WC_FLAGS = 36;
+    private static final int WITH_IMM = 2;
 
     private final ByteBuffer wcs;
     private final long address;
@@ -104,8 +107,35 @@ public final class RpmaCompletions {
      * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
      * @throws IllegalStateException if the operation failed: the device does not say then
      */
-    public int byteLen(int index) {
-        return wcs.getInt(successOffset(index) + BYTE_LEN);
+    public long byteLen(int index) {
+        return Integer.toUnsignedLong(wcs.getInt(successOffset(index) + BYTE_LEN));
+    }
+
+    /**
+     * {@return whether immediate data came with what was received}
+     *
+     * @param index of the completion, of a receive
+     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     * @throws IllegalStateException if the operation failed: the device does not say then
+     */
+    public boolean hasImmData(int index) {
+        return (wcs.getInt(successOffset(index) + WC_FLAGS) & WITH_IMM) != 0;
+    }
+
+    /**
+     * {@return the immediate data that came with what was received: the value that was posted, whatever the byte orders of
+     * the two machines}
+     *
+     * @param index of the completion, of a receive
+     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     * @throws IllegalStateException if the operation failed, or nothing of the kind came
+     */
+    public int immData(int index) {
+        if (!hasImmData(index)) {
+            throw new IllegalStateException("completion " + index + " (" + opcode(index) + ") has no immediate data");
+        }
+        int networkOrder = wcs.getInt(offset(index) + IMM_DATA);
+        return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? networkOrder : Integer.reverseBytes(networkOrder);
     }
 
     /**
@@ -119,7 +149,8 @@ public final class RpmaCompletions {
     }
 
     /**
-     * {@return the number of the queue pair, which tells connections apart}
+     * {@return the number of the queue pair, which tells connections apart that share a receive queue: see
+     * {@link RpmaConn#getQpNum()}}
      *
      * @param index of the completion
      * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}

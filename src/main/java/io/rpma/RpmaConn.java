@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Safe for use by many threads. It can be closed while others post, poll or wait: they finish first, or get an
  * {@link IllegalStateException}.
  *
- * <p>Posting ({@link #read}, {@link #write}, {@link #atomicWrite}, {@link #flush}) never blocks and allocates nothing.
+ * <p>Posting ({@code read}, {@code write}, {@code send} and their family, {@link #flush}) never blocks and allocates nothing.
  * An operation that is posted is not done: its completion comes through {@link #getCq()}, with the operation context
  * that it was posted with. Operations are carried out in the order in which they are posted. The local memory must be
  * left alone until then.
@@ -24,7 +24,9 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>A single failed operation breaks the connection (see {@link RpmaWcStatus}). No event tells of that.
  *
- * <p>Manual pages: rpma_read(3), rpma_write(3), rpma_atomic_write(3), rpma_flush(3), rpma_conn_next_event(3),
+ * <p>Manual pages: rpma_read(3), rpma_write(3), rpma_write_with_imm(3), rpma_atomic_write(3), rpma_flush(3), rpma_send(3),
+ * rpma_send_with_imm(3), rpma_recv(3), rpma_conn_wait(3), rpma_conn_get_rcq(3), rpma_conn_get_compl_fd(3),
+ * rpma_conn_get_event_fd(3), rpma_conn_get_qp_num(3), rpma_conn_next_event(3),
  * rpma_conn_get_private_data(3), rpma_conn_apply_remote_peer_cfg(3), rpma_conn_disconnect(3), rpma_conn_delete(3).
  */
 public final class RpmaConn implements AutoCloseable {
@@ -37,6 +39,8 @@ public final class RpmaConn implements AutoCloseable {
     /** An emulated flush reads so many bytes, wherever it is. */
     private static final long FLUSH_LENGTH = 8;
 
+    private static final String WRITE_WITH_IMM = "rpma_write_with_imm";
+    private static final String WAIT = "rpma_conn_wait";
     private static final String NEXT_EVENT = "rpma_conn_next_event";
     private static final String DESTINATION = "destination";
     private static final String SOURCE = "source";
@@ -45,17 +49,35 @@ public final class RpmaConn implements AutoCloseable {
     private final Handle handle;
     private final long id;
     private final long cqId;
+    private final long rcqId;
     private final RpmaCq cq;
+    private final RpmaCq rcq;
+    private final RpmaSrq srq;
+    private final boolean sharesChannel;
 
     /** librpma stores the private data when it reads an event, without a lock. */
     private final ReentrantLock events = new ReentrantLock();
 
-    RpmaConn(RpmaPeer peer, Handle handle, long cqId) {
+    /** A waiter for both queues re-arms one and then polls; as in RpmaCq, there must not be two. */
+    private final ReentrantLock waiting = new ReentrantLock();
+
+    /** Which queue a wait polls first: they take turns, so that neither starves. */
+    private boolean rcqFirst;
+
+    /**
+     * @param rcqId of the completion queue for receives, 0 if there is none
+     * @param srq the shared receive queue that it uses, or null
+     */
+    RpmaConn(RpmaPeer peer, Handle handle, long cqId, long rcqId, RpmaSrq srq) {
         this.peer = peer;
         this.handle = handle;
         this.id = handle.id();
         this.cqId = cqId;
-        this.cq = new RpmaCq(this, cqId);
+        this.rcqId = rcqId;
+        this.srq = srq;
+        this.sharesChannel = Natives.connGetComplFd(id) >= 0;
+        this.cq = new RpmaCq(handle, "RpmaCq", cqId, sharesChannel);
+        this.rcq = rcqId == 0 ? null : new RpmaCq(handle, "receive RpmaCq", rcqId, sharesChannel);
         handle.watch(this);
     }
 
@@ -81,7 +103,23 @@ public final class RpmaConn implements AutoCloseable {
         long dstId = dst.use(RpmaMrUsage.READ_DST, DESTINATION, dstOffset, length);
         long srcId = src.use(RpmaMrUsage.READ_SRC, SOURCE, srcOffset, length);
         int result = Natives.connRead(id, dstId, dstOffset, srcId, srcOffset, length, flags, opContext);
-        return result == 0 || isRoomFor("rpma_read", result, dst.handle(), src.handle());
+        return result == 0 || Call.isRoomFor("rpma_read", result, handle, dst.handle(), src.handle());
+    }
+
+    /**
+     * Posts a read of no bytes, for which neither side needs a region: it completes once the other side has answered.
+     *
+     * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IllegalArgumentException if the flags are wrong
+     * @throws IllegalStateException if the connection is closed
+     * @throws RpmaException if librpma fails, for example because the connection is not established
+     */
+    public boolean read(int flags, long opContext) {
+        Check.flags(flags);
+        int result = Natives.connRead(id, 0, 0, 0, 0, 0, flags, opContext);
+        return result == 0 || Call.isRoomFor("rpma_read", result, handle);
     }
 
     /**
@@ -109,7 +147,77 @@ public final class RpmaConn implements AutoCloseable {
         long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
         long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
         int result = Natives.connWrite(id, dstId, dstOffset, srcId, srcOffset, length, flags, opContext);
-        return result == 0 || isRoomFor("rpma_write", result, dst.handle(), src.handle());
+        return result == 0 || Call.isRoomFor("rpma_write", result, handle, dst.handle(), src.handle());
+    }
+
+    /**
+     * Posts a write of no bytes, for which neither side needs a region: it completes once the other side has answered.
+     *
+     * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IllegalArgumentException if the flags are wrong
+     * @throws IllegalStateException if the connection is closed
+     * @throws RpmaException if librpma fails, for example because the connection is not established
+     */
+    public boolean write(int flags, long opContext) {
+        Check.flags(flags);
+        int result = Natives.connWrite(id, 0, 0, 0, 0, 0, flags, opContext);
+        return result == 0 || Call.isRoomFor("rpma_write", result, handle);
+    }
+
+    /**
+     * Posts a write with immediate data: after the bytes are written, the other side gets a completion with the data.
+     *
+     * <p>Takes one of the receives that are posted on the other side. Without one it is tried again for ever, and what is
+     * posted later waits.
+     *
+     * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
+     * @param dstOffset in bytes
+     * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
+     * @param srcOffset in bytes
+     * @param length in bytes, 0 to 2^31
+     * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
+     * @param imm the immediate data: there {@link RpmaCompletions#immData}
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if bytes are outside of a region
+     * @throws IllegalArgumentException if a region is not registered for this, or the length or the flags are wrong
+     * @throws IllegalStateException if the connection or a region is closed
+     * @throws RpmaException if librpma fails, for example because the connection is not established
+     */
+    public boolean writeWithImm(
+            RpmaMrRemote dst,
+            long dstOffset,
+            RpmaMrLocal src,
+            long srcOffset,
+            long length,
+            int flags,
+            int imm,
+            long opContext) {
+        Check.flags(flags);
+        long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
+        long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
+        int result = Natives.connWriteWithImm(id, dstId, dstOffset, srcId, srcOffset, length, flags, imm, opContext);
+        return result == 0 || Call.isRoomFor(WRITE_WITH_IMM, result, handle, dst.handle(), src.handle());
+    }
+
+    /**
+     * Posts a write of no bytes with immediate data, as {@link #writeWithImm(RpmaMrRemote, long, RpmaMrLocal, long, long,
+     * int, int, long)}, for which neither side needs a region.
+     *
+     * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
+     * @param imm the immediate data: there {@link RpmaCompletions#immData}
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IllegalArgumentException if the flags are wrong
+     * @throws IllegalStateException if the connection is closed
+     * @throws RpmaException if librpma fails, for example because the connection is not established
+     */
+    public boolean writeWithImm(int flags, int imm, long opContext) {
+        Check.flags(flags);
+        int result = Natives.connWriteWithImm(id, 0, 0, 0, 0, 0, flags, imm, opContext);
+        return result == 0 || Call.isRoomFor(WRITE_WITH_IMM, result, handle);
     }
 
     /**
@@ -134,7 +242,35 @@ public final class RpmaConn implements AutoCloseable {
         long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, Long.BYTES);
         dst.checkAligned(dstOffset);
         int result = Natives.connAtomicWrite(id, dstId, dstOffset, value, flags, opContext);
-        return result == 0 || isRoomFor("rpma_atomic_write", result, dst.handle());
+        return result == 0 || Call.isRoomFor("rpma_atomic_write", result, handle, dst.handle());
+    }
+
+    /**
+     * Posts an atomic write of 8 bytes of this side's memory, which are read now: later changes do not matter.
+     *
+     * <p>That is {@code rpma_write_atomic()} of librpma 0.12, which read them when the write was carried out.
+     *
+     * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
+     * @param dstOffset in bytes; the address there must be a multiple of 8
+     * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
+     * @param srcOffset in bytes
+     * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if bytes are outside of a region
+     * @throws IllegalArgumentException if a region is not registered for this, the address is not a multiple of 8 or the
+     *     flags are wrong
+     * @throws IllegalStateException if the connection or a region is closed
+     * @throws RpmaException if librpma fails, for example because the connection is not established
+     */
+    public boolean writeAtomic(
+            RpmaMrRemote dst, long dstOffset, RpmaMrLocal src, long srcOffset, int flags, long opContext) {
+        Check.flags(flags);
+        long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, Long.BYTES);
+        dst.checkAligned(dstOffset);
+        long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, Long.BYTES);
+        int result = Natives.connWriteAtomic(id, dstId, dstOffset, srcId, srcOffset, flags, opContext);
+        return result == 0 || Call.isRoomFor("rpma_atomic_write", result, handle, dst.handle(), src.handle());
     }
 
     /**
@@ -164,23 +300,259 @@ public final class RpmaConn implements AutoCloseable {
         dst.use(DESTINATION, dstOffset, length);
         long dstId = dst.use(DESTINATION, dstOffset, FLUSH_LENGTH);
         int result = Natives.connFlush(id, dstId, dstOffset, length, type.ordinal(), flags, opContext);
-        return result == 0 || isRoomFor("rpma_flush", result, dst.handle());
+        return result == 0 || Call.isRoomFor("rpma_flush", result, handle, dst.handle());
     }
 
-    /** Turns the result of a post that is not posted into an answer or an exception. */
-    private boolean isRoomFor(String operation, int result, Handle... regions) {
-        if (result == Natives.QUEUE_FULL) {
-            return false;
+    /**
+     * Posts a send: the bytes go into the next receive that is posted on the other side.
+     *
+     * <p>Without one it is tried again for ever, and what is posted later waits. A receive that is too small breaks the
+     * connection.
+     *
+     * @param src where from, registered for {@link RpmaMrUsage#SEND}
+     * @param offset in bytes
+     * @param length in bytes, 0 to 2^31
+     * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if bytes are outside of the region
+     * @throws IllegalArgumentException if the region is not registered for this, or the length or the flags are wrong
+     * @throws IllegalStateException if the connection or the region is closed
+     * @throws RpmaException if librpma fails, for example because the connection is not established
+     */
+    public boolean send(RpmaMrLocal src, long offset, long length, int flags, long opContext) {
+        Check.flags(flags);
+        long srcId = src.use(RpmaMrUsage.SEND, SOURCE, offset, length);
+        int result = Natives.connSend(id, srcId, offset, length, flags, opContext);
+        return result == 0 || Call.isRoomFor("rpma_send", result, handle, src.handle());
+    }
+
+    /**
+     * Posts a send of no bytes, as {@link #send(RpmaMrLocal, long, long, int, long)}.
+     *
+     * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IllegalArgumentException if the flags are wrong
+     * @throws IllegalStateException if the connection is closed
+     * @throws RpmaException if librpma fails, for example because the connection is not established
+     */
+    public boolean send(int flags, long opContext) {
+        Check.flags(flags);
+        int result = Natives.connSend(id, 0, 0, 0, flags, opContext);
+        return result == 0 || Call.isRoomFor("rpma_send", result, handle);
+    }
+
+    /**
+     * Posts a send with immediate data, as {@link #send(RpmaMrLocal, long, long, int, long)}.
+     *
+     * @param src where from, registered for {@link RpmaMrUsage#SEND}
+     * @param offset in bytes
+     * @param length in bytes, 0 to 2^31
+     * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
+     * @param imm the immediate data: there {@link RpmaCompletions#immData}
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if bytes are outside of the region
+     * @throws IllegalArgumentException if the region is not registered for this, or the length or the flags are wrong
+     * @throws IllegalStateException if the connection or the region is closed
+     * @throws RpmaException if librpma fails, for example because the connection is not established
+     */
+    public boolean sendWithImm(RpmaMrLocal src, long offset, long length, int flags, int imm, long opContext) {
+        Check.flags(flags);
+        long srcId = src.use(RpmaMrUsage.SEND, SOURCE, offset, length);
+        int result = Natives.connSendWithImm(id, srcId, offset, length, flags, imm, opContext);
+        return result == 0 || Call.isRoomFor("rpma_send_with_imm", result, handle, src.handle());
+    }
+
+    /**
+     * Posts a send of no bytes with immediate data, as {@link #send(RpmaMrLocal, long, long, int, long)}.
+     *
+     * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
+     * @param imm the immediate data: there {@link RpmaCompletions#immData}
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IllegalArgumentException if the flags are wrong
+     * @throws IllegalStateException if the connection is closed
+     * @throws RpmaException if librpma fails, for example because the connection is not established
+     */
+    public boolean sendWithImm(int flags, int imm, long opContext) {
+        Check.flags(flags);
+        int result = Natives.connSendWithImm(id, 0, 0, 0, flags, imm, opContext);
+        return result == 0 || Call.isRoomFor("rpma_send_with_imm", result, handle);
+    }
+
+    /**
+     * Posts a receive: the next message of the other side goes there.
+     *
+     * <p>It always completes: in {@link #getRcq()} if there is one, else in {@link #getCq()}.
+     *
+     * @param dst where to, registered for {@link RpmaMrUsage#RECV}
+     * @param offset in bytes
+     * @param length in bytes, 0 to 2^31; a longer message breaks the connection
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the receive queue is full
+     * @throws IndexOutOfBoundsException if bytes are outside of the region
+     * @throws IllegalArgumentException if the region is not registered for this or the length is wrong
+     * @throws IllegalStateException if the connection or the region is closed, or the connection uses a shared receive
+     *     queue, which is where to post receives then
+     * @throws RpmaException if librpma fails
+     */
+    public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
+        long dstId = dst.use(RpmaMrUsage.RECV, DESTINATION, offset, length);
+        checkReceives(handle, srq);
+        int result = Natives.connRecv(id, dstId, offset, length, opContext);
+        return result == 0 || Call.isRoomFor("rpma_recv", result, handle, dst.handle());
+    }
+
+    /**
+     * Posts a receive without memory: for a message of no bytes, whose immediate data may be all.
+     *
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the receive queue is full
+     * @throws IllegalStateException if the connection is closed, or uses a shared receive queue, which is where to post
+     *     receives then
+     * @throws RpmaException if librpma fails
+     */
+    public boolean recv(long opContext) {
+        checkReceives(handle, srq);
+        int result = Natives.connRecv(id, 0, 0, 0, opContext);
+        return result == 0 || Call.isRoomFor("rpma_recv", result, handle);
+    }
+
+    /** A provider would call the receive queue of such a connection full, for ever. */
+    static void checkReceives(Handle handle, RpmaSrq srq) {
+        if (srq != null) {
+            handle.checkOpen();
+            throw new IllegalStateException(handle + " has no receive queue of its own: post receives to " + srq);
         }
-        if (handle.isClosed()) {
-            throw Call.failure(operation, result, handle);
-        }
-        throw Call.failure(operation, result, regions);
     }
 
     /** {@return the queue of this connection's completions; it is closed with the connection} */
     public RpmaCq getCq() {
         return cq;
+    }
+
+    /**
+     * {@return the queue of the completions of receives, closed with the connection; empty if they are in {@link #getCq()},
+     * or in that of the shared receive queue}
+     */
+    public Optional<RpmaCq> getRcq() {
+        return Optional.ofNullable(rcq);
+    }
+
+    /**
+     * Takes completions of one of the queues of a shared completion channel, and waits without end for the first one.
+     *
+     * @param completions where to; what it had before is gone
+     * @return the queue that they are from
+     * @throws InterruptedException if the thread is interrupted while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
+     *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
+     */
+    public RpmaCq await(RpmaCompletions completions) throws InterruptedException {
+        waiting.lockInterruptibly();
+        try {
+            return await(completions, Waiter.FOREVER);
+        } finally {
+            waiting.unlock();
+        }
+    }
+
+    /**
+     * Takes completions of one of the queues of a shared completion channel, and waits for the first one if there is
+     * none.
+     *
+     * @param completions where to; what it had before is gone
+     * @param timeout how long to wait; 0 does not wait
+     * @param unit the unit of {@code timeout}
+     * @return the queue that they are from; empty if the time is up
+     * @throws InterruptedException if the thread is interrupted while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
+     *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
+     */
+    public Optional<RpmaCq> await(RpmaCompletions completions, long timeout, TimeUnit unit)
+            throws InterruptedException {
+        long nanos = Waiter.nanos(timeout, unit);
+        long start = System.nanoTime();
+        if (!waiting.tryLock(nanos, TimeUnit.NANOSECONDS)) {
+            completions.clear();
+            handle.checkOpen();
+            return Optional.empty();
+        }
+        try {
+            return Optional.ofNullable(await(completions, Waiter.left(nanos, start)));
+        } finally {
+            waiting.unlock();
+        }
+    }
+
+    private RpmaCq await(RpmaCompletions completions, long nanos) throws InterruptedException {
+        if (!sharesChannel) {
+            throw Call.failure(WAIT, Natives.connWait(id), handle);
+        }
+        RpmaCq from = pollBoth(completions);
+        long start = System.nanoTime();
+        while (from == null && Waiter.await(WAIT, cq.handle(), Waiter.left(nanos, start))) {
+            int result = Natives.connWait(id);
+            if (result != RpmaError.NO_COMPLETION.code()) {
+                Call.check(WAIT, result, handle);
+            }
+            from = pollBoth(completions);
+        }
+        return from;
+    }
+
+    /** Returns the queue that had completions, or null. */
+    private RpmaCq pollBoth(RpmaCompletions completions) {
+        if (rcq == null) {
+            return cq.poll(completions) > 0 ? cq : null;
+        }
+        RpmaCq first = rcqFirst ? rcq : cq;
+        RpmaCq second = rcqFirst ? cq : rcq;
+        if (first.poll(completions) > 0) {
+            rcqFirst = !rcqFirst;
+            return first;
+        }
+        return second.poll(completions) > 0 ? second : null;
+    }
+
+    /**
+     * {@return the number of the connection's queue pair: {@link RpmaCompletions#qpNum} of its completions}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public int getQpNum() {
+        return (int) Call.check("rpma_conn_get_qp_num", Natives.connGetQpNum(id), handle);
+    }
+
+    /**
+     * {@return the descriptor on which events can be waited for with epoll(7) and the like}
+     *
+     * <p>It is borrowed: never close it or read from it, and use it no more once this connection is closed. It does not
+     * block.
+     *
+     * @throws IllegalStateException if closed
+     */
+    public int getEventFd() {
+        return (int) Call.check("rpma_conn_get_event_fd", Natives.connGetEventFd(id), handle);
+    }
+
+    /**
+     * {@return the descriptor of the shared completion channel, on which completions can be waited for with epoll(7) and
+     * the like}
+     *
+     * <p>It is borrowed: never close it or read from it, and use it no more once this connection is closed. It does not
+     * block.
+     *
+     * @throws IllegalStateException if closed
+     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
+     *     {@link RpmaConnCfg#setComplChannel}
+     */
+    public int getComplFd() {
+        return (int) Call.check("rpma_conn_get_compl_fd", Natives.connGetComplFd(id), handle);
     }
 
     /**
@@ -295,7 +667,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("rpma_conn_delete", conn -> Natives.connDelete(conn, cqId));
+        handle.close("rpma_conn_delete", conn -> Natives.connDelete(conn, cqId, rcqId));
     }
 
     @Override

@@ -1,16 +1,26 @@
 package io.rpma;
 
+import java.util.Optional;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
 /**
- * How a connection is made: the sizes of its queues and the time for its resolution.
+ * How a connection is made: its queues and the time for its resolution.
  *
  * <p>Read when a request is made ({@link RpmaConnReq#create} and {@link RpmaEp#nextConnReq}); later changes and closing
  * do not affect it. Devices round sizes up. Safe for use by many threads.
  *
  * <p>Manual pages: rpma_conn_cfg_new(3), rpma_conn_cfg_set_timeout(3), rpma_conn_cfg_set_cq_size(3),
- * rpma_conn_cfg_set_sq_size(3), rpma_conn_cfg_set_rq_size(3).
+ * rpma_conn_cfg_set_sq_size(3), rpma_conn_cfg_set_rq_size(3), rpma_conn_cfg_set_rcq_size(3),
+ * rpma_conn_cfg_set_compl_channel(3), rpma_conn_cfg_set_srq(3).
  */
 public final class RpmaConnCfg implements AutoCloseable {
     private final Handle handle;
+
+    /** Read while a request is made: librpma keeps a pointer to the shared receive queue, which must not change then. */
+    private final ReadWriteLock inUse = new ReentrantReadWriteLock();
+
+    private RpmaSrq srq;
 
     private RpmaConnCfg(Handle handle) {
         this.handle = handle;
@@ -18,7 +28,8 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Creates a configuration with librpma's defaults: a timeout of 1000 ms and 10 entries in each queue.
+     * Creates a configuration with librpma's defaults: a timeout of 1000 ms, 10 entries in each queue,
+     * and neither a completion queue for receives alone, nor a shared channel, nor a shared receive queue.
      *
      * @return the configuration, to be closed
      * @throws RpmaException if out of memory
@@ -60,7 +71,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public RpmaConnCfg setCqSize(int size) {
-        checkSize("completion", size, 1);
+        Check.queueSize("completion", size, 1);
         Call.check("rpma_conn_cfg_set_cq_size", Natives.connCfgSetCqSize(handle.id(), size), handle);
         return this;
     }
@@ -83,7 +94,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public RpmaConnCfg setSqSize(int size) {
-        checkSize("send", size, 1);
+        Check.queueSize("send", size, 1);
         Call.check("rpma_conn_cfg_set_sq_size", Natives.connCfgSetSqSize(handle.id(), size), handle);
         return this;
     }
@@ -98,14 +109,15 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Sets the size of the receive queue: how many receives can be outstanding.
+     * Sets the size of the receive queue: how many receives can be outstanding. Has no effect if the connection uses
+     * a shared receive queue.
      *
      * @param size in receives, 0 or more
      * @return this
      * @throws IllegalStateException if closed
      */
     public RpmaConnCfg setRqSize(int size) {
-        checkSize("receive", size, 0);
+        Check.queueSize("receive", size, 0);
         Call.check("rpma_conn_cfg_set_rq_size", Natives.connCfgSetRqSize(handle.id(), size), handle);
         return this;
     }
@@ -119,19 +131,161 @@ public final class RpmaConnCfg implements AutoCloseable {
         return (int) Call.check("rpma_conn_cfg_get_rq_size", Natives.connCfgGetRqSize(handle.id()), handle);
     }
 
-    private static void checkSize(String queue, int size, int least) {
-        if (size < least) {
-            throw new IllegalArgumentException("a " + queue + " queue has at least " + least + " entries, not " + size);
+    /**
+     * Sets the size of a completion queue for receives alone.
+     *
+     * @param size in completions; 0 for none: the completions of receives are in the queue of all then. Has no effect if
+     *     the connection uses a shared receive queue with a completion queue of its own
+     * @return this
+     * @throws IllegalStateException if closed
+     */
+    public RpmaConnCfg setRcqSize(int size) {
+        Check.queueSize("receive completion", size, 0);
+        Call.check("rpma_conn_cfg_set_rcq_size", Natives.connCfgSetRcqSize(handle.id(), size), handle);
+        return this;
+    }
+
+    /**
+     * {@return the size of the completion queue for receives alone; 0 for none}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public int getRcqSize() {
+        return (int) Call.check("rpma_conn_cfg_get_rcq_size", Natives.connCfgGetRcqSize(handle.id()), handle);
+    }
+
+    /**
+     * Sets whether the connection's completion queues share one channel, so that {@link RpmaConn#await} waits for both.
+     *
+     * <p>Does not go with a shared receive queue that has a completion queue of its own. Waits for requests that are
+     * being made with this configuration.
+     *
+     * @param shared whether they do
+     * @return this
+     * @throws IllegalStateException if closed
+     */
+    public RpmaConnCfg setComplChannel(boolean shared) {
+        inUse.writeLock().lock();
+        try {
+            Call.check("rpma_conn_cfg_set_compl_channel", Natives.connCfgSetComplChannel(handle.id(), shared), handle);
+        } finally {
+            inUse.writeLock().unlock();
+        }
+        return this;
+    }
+
+    /**
+     * {@return whether the connection's completion queues share one channel}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public boolean getComplChannel() {
+        return Call.check("rpma_conn_cfg_get_compl_channel", Natives.connCfgGetComplChannel(handle.id()), handle) != 0;
+    }
+
+    /**
+     * Sets the shared receive queue that the connection uses. It can be replaced by another one, but not by none.
+     *
+     * <p>Waits for requests that are being made with this configuration.
+     *
+     * @param srq the queue, of the connection's peer
+     * @return this
+     * @throws IllegalStateException if this or {@code srq} is closed
+     */
+    public RpmaConnCfg setSrq(RpmaSrq srq) {
+        inUse.writeLock().lock();
+        try {
+            Call.check(
+                    "rpma_conn_cfg_set_srq",
+                    Natives.connCfgSetSrq(handle.id(), srq.handle().id()),
+                    handle,
+                    srq.handle());
+            this.srq = srq;
+        } finally {
+            inUse.writeLock().unlock();
+        }
+        return this;
+    }
+
+    /**
+     * {@return the shared receive queue that the connection uses; empty if none is set}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public Optional<RpmaSrq> getSrq() {
+        inUse.readLock().lock();
+        try {
+            boolean set = Call.check("rpma_conn_cfg_get_srq", Natives.connCfgGetSrq(handle.id()), handle) != 0;
+            return set ? Optional.of(srq) : Optional.empty();
+        } finally {
+            inUse.readLock().unlock();
         }
     }
 
-    /** The native handle for a call that takes a configuration or, as null, the defaults. */
-    static long idOf(RpmaConnCfg cfg) {
-        if (cfg == null) {
-            return 0;
+    /**
+     * Keeps a configuration as it is while a request is made with it.
+     *
+     * @param cfg the configuration, or null for the defaults
+     * @param peer the peer of the connection
+     * @throws IllegalStateException if {@code cfg} is closed
+     * @throws IllegalArgumentException if what is set does not go together
+     */
+    static Use use(RpmaConnCfg cfg, RpmaPeer peer) {
+        return new Use(cfg, peer);
+    }
+
+    /** A configuration while a request is made with it. */
+    static final class Use implements AutoCloseable {
+        private final RpmaConnCfg cfg;
+
+        private Use(RpmaConnCfg cfg, RpmaPeer peer) {
+            this.cfg = cfg;
+            if (cfg == null) {
+                return;
+            }
+            cfg.inUse.readLock().lock();
+            boolean usable = false;
+            try {
+                cfg.check(peer);
+                usable = true;
+            } finally {
+                if (!usable) {
+                    cfg.inUse.readLock().unlock();
+                }
+            }
         }
-        cfg.handle.checkOpen();
-        return cfg.handle.id();
+
+        /** The native handle, 0 for the defaults. */
+        long id() {
+            return cfg == null ? 0 : cfg.handle.id();
+        }
+
+        /** The shared receive queue, or null. */
+        RpmaSrq srq() {
+            return cfg == null ? null : cfg.srq;
+        }
+
+        @Override
+        public void close() {
+            if (cfg != null) {
+                cfg.inUse.readLock().unlock();
+            }
+        }
+    }
+
+    private void check(RpmaPeer peer) {
+        handle.checkOpen();
+        if (srq == null) {
+            return;
+        }
+        if (srq.peer() != peer) {
+            throw new IllegalArgumentException(srq + " belongs to " + srq.peer() + " and not to " + peer);
+        }
+        // librpma would refuse it, but an endpoint would not tell that from a client that has given up
+        if (getComplChannel() && srq.getRcq().isPresent()) {
+            throw new IllegalArgumentException("a shared completion channel does not go with " + srq
+                    + ", whose receives have a completion queue of their own");
+        }
     }
 
     /** Closes the configuration; does nothing if it is closed already. */

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>librpma leaks a little memory with each incoming request that is rejected (its {@code rdma_cm_id}).
  *
  * <p>Manual pages: rpma_conn_req_new(3), rpma_conn_req_connect(3), rpma_conn_req_get_private_data(3),
- * rpma_conn_req_delete(3).
+ * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
  */
 public final class RpmaConnReq implements AutoCloseable {
     /** The most private data that any transport takes; InfiniBand and RoCE take 56 bytes here and 196 there. */
@@ -20,10 +20,18 @@ public final class RpmaConnReq implements AutoCloseable {
 
     private final RpmaPeer peer;
     private final Handle handle;
+    private final RpmaSrq srq;
+    private final ReentrantLock requests;
 
-    RpmaConnReq(RpmaPeer peer, Handle handle) {
+    /**
+     * @param srq the shared receive queue that the connection uses, or null
+     * @param requests what librpma does not allow several threads to do at once
+     */
+    RpmaConnReq(RpmaPeer peer, Handle handle, RpmaSrq srq, ReentrantLock requests) {
         this.peer = peer;
         this.handle = handle;
+        this.srq = srq;
+        this.requests = requests;
         handle.watch(this);
     }
 
@@ -38,21 +46,51 @@ public final class RpmaConnReq implements AutoCloseable {
      * @param port 1 to 65535
      * @param cfg the configuration of the connection, or null for the defaults
      * @return the request, to be connected or closed
-     * @throws IllegalStateException if {@code peer} or {@code cfg} is closed
+     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or one with a completion
+     *     queue of its own and a shared completion channel too
+     * @throws IllegalStateException if {@code peer}, {@code cfg} or its shared receive queue is closed
      * @throws RpmaException if the address can't be resolved or the queues of the connection can't be made
      */
     public static RpmaConnReq create(RpmaPeer peer, String address, int port, RpmaConnCfg cfg) {
         Check.address(address);
         String service = Check.port(port);
-        long cfgId = RpmaConnCfg.idOf(cfg);
-        Handle handle = new Handle("RpmaConnReq", peer.handle());
-        peer.requests().lock();
-        try {
-            handle.opened("rpma_conn_req_new", Natives.connReqNew(peer.handle().id(), address, service, cfgId));
-        } finally {
-            peer.requests().unlock();
+        try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
+            Handle handle = handle(peer.handle(), use.srq());
+            peer.requests().lock();
+            try {
+                handle.opened(
+                        "rpma_conn_req_new", Natives.connReqNew(peer.handle().id(), address, service, use.id()));
+            } finally {
+                peer.requests().unlock();
+            }
+            return new RpmaConnReq(peer, handle, use.srq(), peer.requests());
         }
-        return new RpmaConnReq(peer, handle);
+    }
+
+    /** Begins the making of a request, which a shared receive queue must outlive. */
+    static Handle handle(Handle parent, RpmaSrq srq) {
+        return srq == null ? new Handle("RpmaConnReq", parent) : new Handle("RpmaConnReq", parent, srq.handle());
+    }
+
+    /**
+     * Posts a receive before the connection is established, so that it is there for the other side's first message.
+     *
+     * @param dst where to, registered for {@link RpmaMrUsage#RECV}
+     * @param offset in bytes
+     * @param length in bytes, 0 to 2^31; a longer message breaks the connection
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the receive queue is full
+     * @throws IndexOutOfBoundsException if bytes are outside of the region
+     * @throws IllegalArgumentException if the region is not registered for this or the length is wrong
+     * @throws IllegalStateException if this request is closed or connected, the region is closed, or the connection uses
+     *     a shared receive queue, which is where to post receives then
+     * @throws RpmaException if librpma fails
+     */
+    public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
+        long dstId = dst.use(RpmaMrUsage.RECV, "destination", offset, length);
+        RpmaConn.checkReceives(handle, srq);
+        int result = Natives.connReqRecv(handle.id(), dstId, offset, length, opContext);
+        return result == 0 || Call.isRoomFor("rpma_conn_req_recv", result, handle, dst.handle());
     }
 
     /**
@@ -101,7 +139,9 @@ public final class RpmaConnReq implements AutoCloseable {
             throw new IllegalArgumentException(
                     "private data has at most " + MAX_PRIVATE_DATA + " bytes, not " + privateData.length);
         }
-        Handle conn = new Handle("RpmaConn", peer.handle());
+        Handle conn = srq == null
+                ? new Handle("RpmaConn", peer.handle())
+                : new Handle("RpmaConn", peer.handle(), srq.handle());
         boolean connecting = false;
         try {
             connecting = handle.disown();
@@ -117,14 +157,14 @@ public final class RpmaConnReq implements AutoCloseable {
     }
 
     private RpmaConn connect(Handle conn, byte[] privateData) {
-        long[] connAndCq = new long[2];
+        long[] connAndQueues = new long[3];
         try {
-            int result = Natives.connReqConnect(handle.id(), privateData, connAndCq);
-            conn.opened(CONNECT, result < 0 ? result : connAndCq[0]);
+            int result = Natives.connReqConnect(handle.id(), privateData, connAndQueues);
+            conn.opened(CONNECT, result < 0 ? result : connAndQueues[0]);
         } finally {
             handle.leaveParents();
         }
-        return new RpmaConn(peer, conn, connAndCq[1]);
+        return new RpmaConn(peer, conn, connAndQueues[1], connAndQueues[2], srq);
     }
 
     /**
@@ -134,7 +174,6 @@ public final class RpmaConnReq implements AutoCloseable {
      */
     @Override
     public void close() {
-        ReentrantLock requests = peer.requests();
         requests.lock();
         try {
             handle.close("rpma_conn_req_delete", Natives::connReqDelete);

@@ -7,17 +7,20 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A completion queue: tells which operations are done.
  *
- * <p>Safe for use by many threads, each with its own {@link RpmaCompletions}. It belongs to its connection and is closed
- * with it.
+ * <p>Safe for use by many threads, each with its own {@link RpmaCompletions}. It belongs to its connection or
+ * shared receive queue and is closed with it.
  *
- * <p>Manual pages: rpma_cq_get_wc(3), rpma_cq_wait(3).
+ * <p>A queue that shares its completion channel ({@link RpmaConnCfg#setComplChannel}) can be polled, but is waited for by
+ * {@link RpmaConn#await}.
+ *
+ * <p>Manual pages: rpma_cq_get_wc(3), rpma_cq_wait(3), rpma_cq_get_fd(3).
  */
 public final class RpmaCq {
     private static final String WAIT = "rpma_cq_wait";
 
-    private final RpmaConn conn;
-    private final Handle wait;
+    private final Handle handle;
     private final long id;
+    private final boolean sharesChannel;
 
     /**
      * A waiter re-arms the queue and then polls. Were there a second one, asleep, it would not be woken for completions
@@ -25,10 +28,14 @@ public final class RpmaCq {
      */
     private final ReentrantLock waiting = new ReentrantLock();
 
-    RpmaCq(RpmaConn conn, long id) {
-        this.conn = conn;
+    /**
+     * @param owner what it belongs to and is closed with
+     * @param sharesChannel whether only its connection can wait for it
+     */
+    RpmaCq(Handle owner, String name, long id, boolean sharesChannel) {
+        handle = owner.part(name, id);
         this.id = id;
-        this.wait = conn.handle().part("RpmaCq", id);
+        this.sharesChannel = sharesChannel;
     }
 
     /**
@@ -38,7 +45,7 @@ public final class RpmaCq {
      *
      * @param completions where to; what it had before is gone
      * @return how many were taken, from 0 to the capacity
-     * @throws IllegalStateException if the connection is closed
+     * @throws IllegalStateException if closed
      * @throws RpmaException if the device fails
      */
     public int poll(RpmaCompletions completions) {
@@ -46,7 +53,7 @@ public final class RpmaCq {
         int result = Natives.cqGetWc(id, completions.capacity(), completions.address());
         Reference.reachabilityFence(completions);
         if (result < 0) {
-            throw Call.failure("rpma_cq_get_wc", result, conn.handle());
+            throw Call.failure("rpma_cq_get_wc", result, handle);
         }
         completions.filled(result);
         return result;
@@ -58,8 +65,9 @@ public final class RpmaCq {
      * @param completions where to; what it had before is gone
      * @return how many were taken, from 1 to the capacity
      * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the connection is closed, before or while waiting
-     * @throws RpmaException if the device fails
+     * @throws IllegalStateException if closed, before or while waiting
+     * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
+     *     device fails
      */
     public int await(RpmaCompletions completions) throws InterruptedException {
         waiting.lockInterruptibly();
@@ -78,8 +86,9 @@ public final class RpmaCq {
      * @param unit the unit of {@code timeout}
      * @return how many were taken, from 1 to the capacity; 0 if the time is up
      * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the connection is closed, before or while waiting
-     * @throws RpmaException if the device fails
+     * @throws IllegalStateException if closed, before or while waiting
+     * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
+     *     device fails
      */
     public int await(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
         long nanos = Waiter.nanos(timeout, unit);
@@ -95,20 +104,42 @@ public final class RpmaCq {
     }
 
     private int await(RpmaCompletions completions, long nanos) throws InterruptedException {
+        if (sharesChannel) {
+            throw Call.failure(WAIT, Natives.cqWait(id), handle);
+        }
         int taken = poll(completions);
         long start = System.nanoTime();
-        while (taken == 0 && Waiter.await(WAIT, wait, Waiter.left(nanos, start))) {
+        while (taken == 0 && Waiter.await(WAIT, handle, Waiter.left(nanos, start))) {
             int result = Natives.cqWait(id);
             if (result != RpmaError.NO_COMPLETION.code()) {
-                Call.check(WAIT, result, wait);
+                Call.check(WAIT, result, handle);
             }
             taken = poll(completions);
         }
         return taken;
     }
 
+    /**
+     * {@return the descriptor on which completions can be waited for with epoll(7) and the like; of the shared channel if
+     * the queue has none of its own}
+     *
+     * <p>It is readable when something has completed since the queue was last armed, which making it and {@link #await}
+     * do: take completions by {@code await} with a timeout of 0 until there is none, then wait again.
+     *
+     * <p>It is borrowed: never close it or read from it, and use it no more once this queue is closed. It does not block.
+     *
+     * @throws IllegalStateException if closed
+     */
+    public int getFd() {
+        return (int) Call.check("rpma_cq_get_fd", Natives.cqGetFd(id), handle);
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
     @Override
     public String toString() {
-        return "RpmaCq of " + conn;
+        return handle.toString();
     }
 }

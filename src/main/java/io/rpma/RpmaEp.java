@@ -2,6 +2,7 @@ package io.rpma;
 
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * An endpoint that listens for requests to connect.
@@ -9,13 +10,16 @@ import java.util.concurrent.TimeUnit;
  * <p>Safe for use by many threads. Closing wakes the threads that wait here, and throws {@link IllegalStateException}
  * while a request of this endpoint is neither connected nor closed.
  *
- * <p>Manual pages: rpma_ep_listen(3), rpma_ep_next_conn_req(3), rpma_ep_shutdown(3).
+ * <p>Manual pages: rpma_ep_listen(3), rpma_ep_next_conn_req(3), rpma_ep_get_fd(3), rpma_ep_shutdown(3).
  */
 public final class RpmaEp implements AutoCloseable {
     private static final String NEXT = "rpma_ep_next_conn_req";
 
     private final RpmaPeer peer;
     private final Handle handle;
+
+    /** What librpma does not allow several threads to do at once; not the peer's, which a resolution may hold long. */
+    private final ReentrantLock requests = new ReentrantLock();
 
     private RpmaEp(RpmaPeer peer, Handle handle) {
         this.peer = peer;
@@ -52,7 +56,10 @@ public final class RpmaEp implements AutoCloseable {
      * @param cfg the configuration of the connection, or null for the defaults
      * @return the request, to be connected or closed before this endpoint is closed
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if this endpoint or {@code cfg} is closed, before or while waiting
+     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or one with a completion
+     *     queue of its own and a shared completion channel too
+     * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
+     *     waiting
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
      *     client has given up meanwhile; the endpoint goes on
      */
@@ -70,7 +77,10 @@ public final class RpmaEp implements AutoCloseable {
      * @param unit the unit of {@code timeout}
      * @return the request, to be connected or closed before this endpoint is closed; empty if the time is up
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if this endpoint or {@code cfg} is closed, before or while waiting
+     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or one with a completion
+     *     queue of its own and a shared completion channel too
+     * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
+     *     waiting
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
      *     client has given up meanwhile; the endpoint goes on
      */
@@ -79,10 +89,10 @@ public final class RpmaEp implements AutoCloseable {
     }
 
     private RpmaConnReq next(RpmaConnCfg cfg, long nanos) throws InterruptedException {
-        long cfgId = RpmaConnCfg.idOf(cfg);
+        RpmaConnCfg.use(cfg, peer).close();
         long start = System.nanoTime();
         while (Waiter.await(NEXT, handle, Waiter.left(nanos, start))) {
-            RpmaConnReq request = take(cfgId);
+            RpmaConnReq request = take(cfg);
             if (request != null) {
                 return request;
             }
@@ -90,20 +100,34 @@ public final class RpmaEp implements AutoCloseable {
         return null;
     }
 
-    private RpmaConnReq take(long cfgId) {
-        Handle request = new Handle("RpmaConnReq", handle);
-        peer.requests().lock();
-        try {
-            long result = Natives.epNextConnReq(handle.id(), cfgId);
-            if (result == RpmaError.NO_EVENT.code()) {
-                request.abandon();
-                return null;
+    private RpmaConnReq take(RpmaConnCfg cfg) {
+        try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
+            Handle request = RpmaConnReq.handle(handle, use.srq());
+            requests.lock();
+            try {
+                long result = Natives.epNextConnReq(handle.id(), use.id());
+                if (result == RpmaError.NO_EVENT.code()) {
+                    request.abandon();
+                    return null;
+                }
+                request.opened(NEXT, result);
+            } finally {
+                requests.unlock();
             }
-            request.opened(NEXT, result);
-        } finally {
-            peer.requests().unlock();
+            return new RpmaConnReq(peer, request, use.srq(), requests);
         }
-        return new RpmaConnReq(peer, request);
+    }
+
+    /**
+     * {@return the descriptor on which requests can be waited for with epoll(7) and the like}
+     *
+     * <p>It is borrowed: never close it or read from it, and use it no more once this endpoint is closed. It does not
+     * block.
+     *
+     * @throws IllegalStateException if closed
+     */
+    public int getFd() {
+        return (int) Call.check("rpma_ep_get_fd", Natives.epGetFd(handle.id()), handle);
     }
 
     /**
@@ -115,7 +139,12 @@ public final class RpmaEp implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("rpma_ep_shutdown", Natives::epShutdown);
+        requests.lock();
+        try {
+            handle.close("rpma_ep_shutdown", Natives::epShutdown);
+        } finally {
+            requests.unlock();
+        }
     }
 
     @Override

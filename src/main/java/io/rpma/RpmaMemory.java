@@ -1,6 +1,7 @@
 package io.rpma;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.charset.Charset;
@@ -18,7 +19,7 @@ import java.util.Objects;
  * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while the memory is registered. A file
  * must not be made shorter while it is mapped: reading the part that is gone raises {@link InternalError}.
  *
- * <p>Manual page: mmap(2).
+ * <p>Manual pages: mmap(2), msync(2).
  */
 public final class RpmaMemory implements AutoCloseable {
     /** What is behind a mapping. */
@@ -61,11 +62,47 @@ public final class RpmaMemory implements AutoCloseable {
      */
     public static RpmaMemory allocate(long size) {
         checkSize(size);
-        long address = Natives.memoryMapAnonymous(size);
+        return allocate(size, 0, "");
+    }
+
+    /**
+     * Allocates fresh memory in huge pages, filled with zeroes: faster to register, and for the device to find.
+     *
+     * <p>The system must have set huge pages aside ({@code /proc/sys/vm/nr_hugepages}, or for other sizes than the
+     * default one {@code /sys/kernel/mm/hugepages}).
+     *
+     * @param size in bytes, at least 1; rounded up to whole pages
+     * @param pageSize in bytes, a size that the system has: on x86-64 2 MiB, and mostly 1 GiB
+     * @return the memory, to be closed
+     * @throws IllegalArgumentException if {@code pageSize} is no power of two that is larger than an ordinary page
+     * @throws OutOfMemoryError if the system has not as many huge pages of this size
+     */
+    public static RpmaMemory allocateHuge(long size, long pageSize) {
+        checkSize(size);
+        if (Long.bitCount(pageSize) != 1 || pageSize <= Natives.memoryPageSize()) {
+            throw new IllegalArgumentException("the size of a huge page is a power of two and more than "
+                    + Natives.memoryPageSize() + ", not " + pageSize);
+        }
+        if (size > Long.MAX_VALUE - pageSize) {
+            throw outOfMemory(size, Errno.ENOMEM, "");
+        }
+        long whole = (size + pageSize - 1) & -pageSize;
+        return allocate(
+                whole,
+                Long.numberOfTrailingZeros(pageSize),
+                " in huge pages of " + pageSize + ": see /proc/sys/vm/nr_hugepages and /sys/kernel/mm/hugepages");
+    }
+
+    private static RpmaMemory allocate(long size, int pageBits, String where) {
+        long address = Natives.memoryMapAnonymous(size, pageBits);
         if (address < 0) {
-            throw new OutOfMemoryError("can't map " + size + " bytes: " + Errno.message((int) -address));
+            throw outOfMemory(size, (int) -address, where);
         }
         return new RpmaMemory(new Mapping(address, size), Kind.ANONYMOUS, false);
+    }
+
+    private static OutOfMemoryError outOfMemory(long size, int errno, String where) {
+        return new OutOfMemoryError("can't map " + size + " bytes" + where + ": " + Errno.message(errno));
     }
 
     /**
@@ -267,6 +304,52 @@ public final class RpmaMemory implements AutoCloseable {
         return readOnly ? buffer.asReadOnlyBuffer() : buffer;
     }
 
+    /**
+     * Makes all of the memory persistent, as {@link #persist(long, long)}.
+     *
+     * @throws IllegalStateException if closed
+     * @throws UncheckedIOException if a file can't be written
+     */
+    public void persist() {
+        persist(0, size());
+    }
+
+    /**
+     * Makes what this machine's processors have stored into a part of the memory persistent, and waits for it: on
+     * persistent memory by writing their caches back, for other files by writing the pages of the page cache to the disk.
+     *
+     * <p>Bytes that came over the network do not pass through these caches on every platform: the other side's flush
+     * makes them persistent. Fresh memory of {@link #allocate} is left as it is.
+     *
+     * @param offset of the first byte
+     * @param length in bytes
+     * @throws IllegalStateException if closed
+     * @throws IndexOutOfBoundsException if bytes are outside of the memory
+     * @throws UncheckedIOException if a file can't be written
+     */
+    public void persist(long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, size());
+        handle.checkOpen();
+        mapping.enter();
+        try {
+            if (isPersistent()) {
+                Natives.memoryPersist(address() + offset, length);
+            } else if (kind == Kind.FILE) {
+                sync(offset, length);
+            }
+        } finally {
+            mapping.leave();
+        }
+    }
+
+    private void sync(long offset, long length) {
+        long before = offset % Natives.memoryPageSize();
+        int result = Natives.memorySync(address() + offset - before, before + length);
+        if (result < 0) {
+            throw new UncheckedIOException(new IOException("msync: " + Errno.message(-result)));
+        }
+    }
+
     Handle handle() {
         return handle;
     }
@@ -294,7 +377,7 @@ public final class RpmaMemory implements AutoCloseable {
 
         private final long address;
         private final long size;
-        private int views;
+        private int uses;
         private boolean closed;
 
         Mapping(long address, long size) {
@@ -304,25 +387,38 @@ public final class RpmaMemory implements AutoCloseable {
 
         /** Slices and duplicates of the buffer keep it reachable, so that it stands for them too. */
         synchronized ByteBuffer view(long offset, int length) {
+            enter();
+            boolean made = false;
+            try {
+                ByteBuffer buffer = Natives.memoryBuffer(address + offset, length);
+                VIEWS.register(buffer, this::leave);
+                made = true;
+                return buffer;
+            } finally {
+                if (!made) {
+                    leave();
+                }
+            }
+        }
+
+        /** Begins a use of the pages, which stay mapped until {@link #leave}. */
+        synchronized void enter() {
             if (closed) {
                 throw new IllegalStateException("the memory is closed");
             }
-            ByteBuffer buffer = Natives.memoryBuffer(address + offset, length);
-            VIEWS.register(buffer, this::viewGone);
-            views++;
-            return buffer;
+            uses++;
         }
 
-        private synchronized void viewGone() {
-            views--;
-            if (closed && views == 0) {
+        synchronized void leave() {
+            uses--;
+            if (closed && uses == 0) {
                 unmap();
             }
         }
 
         synchronized long close() {
             closed = true;
-            if (views == 0) {
+            if (uses == 0) {
                 unmap();
             }
             return 0;

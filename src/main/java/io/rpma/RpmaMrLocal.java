@@ -11,11 +11,15 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>Safe for use by many threads. Its memory stays reachable until the region is closed, even when nothing else refers
  * to either, because the other side may still write to it.
  *
- * <p>Manual pages: rpma_mr_reg(3), rpma_mr_get_descriptor(3), rpma_mr_get_ptr(3), rpma_mr_get_size(3).
+ * <p>Manual pages: rpma_mr_reg(3), rpma_mr_get_descriptor(3), rpma_mr_get_ptr(3), rpma_mr_get_size(3),
+ * rpma_mr_advise(3).
  */
 public final class RpmaMrLocal implements AutoCloseable {
     /** The size of a descriptor in bytes. */
     public static final int DESCRIPTOR_SIZE = 21;
+
+    /** {@code IBV_ADVISE_MR_FLAG_FLUSH}. */
+    private static final int ADVISE_FLAG_FLUSH = 1;
 
     /** What the device may read or write must not be collected: it stays here until the region is closed. */
     private static final Map<Handle, Object> MEMORY = new ConcurrentHashMap<>();
@@ -99,6 +103,27 @@ public final class RpmaMrLocal implements AutoCloseable {
     /** {@return what the region is registered for} */
     public Set<RpmaMrUsage> usages() {
         return RpmaMrUsage.setOf(usage);
+    }
+
+    /**
+     * Advises the device about pages that will be used, where it pins them only on demand.
+     *
+     * @param offset in bytes
+     * @param length in bytes, 0 to 2^31
+     * @param advice what to do
+     * @param flush whether to wait until it is done, which takes time in proportion to the length
+     * @throws IndexOutOfBoundsException if bytes are outside of the region
+     * @throws IllegalArgumentException if the length is wrong
+     * @throws IllegalStateException if closed
+     * @throws RpmaException with {@link RpmaError#NOSUPP} if the device takes no advice; with {@link RpmaError#INVAL} if
+     *     the region is not registered on demand, or not for what is advised
+     */
+    public void advise(long offset, long length, RpmaMrAdvice advice, boolean flush) {
+        Check.range("local", offset, length, size);
+        Call.check(
+                "rpma_mr_advise",
+                Natives.mrAdvise(id, offset, length, advice.ordinal(), flush ? ADVISE_FLAG_FLUSH : 0),
+                handle);
     }
 
     /**

@@ -107,12 +107,12 @@ public final class RpmaPeer implements AutoCloseable {
         }
     }
 
-    /** Guards the registration of memory, which is not thread-safe in librpma. */
+    /** Guards the making and deletion of memory regions and shared receive queues, not thread-safe in librpma. */
     ReentrantLock registrations() {
         return registrations;
     }
 
-    /** Guards endpoints and requests, whose making and deletion are not thread-safe in librpma. */
+    /** Guards the making of endpoints and outgoing requests, not thread-safe in librpma; may be held for seconds. */
     ReentrantLock requests() {
         return requests;
     }

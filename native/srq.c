@@ -1,0 +1,103 @@
+/*
+ * srq.c -- RpmaSrq: a receive queue that connections share
+ */
+#include <librpma.h>
+
+#include "cq.h"
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+#include "post.h"
+
+/* the handles that Java gets; that of the receive completion queue is 0 where there is none */
+enum srq_handles { SRQ, RCQ, SRQ_HANDLES };
+
+/* puts a queue and its completion queue into the table; after a failure those that are there are open */
+static int adopt(struct rpma_srq *srq, jlong handles[SRQ_HANDLES])
+{
+	struct rpma_cq *rcq = NULL;
+	int rc = rpma_srq_get_rcq(srq, &rcq);
+	if (rc != 0)
+		return rc;
+	handles[SRQ] = handle_new(srq, -1);
+	if (handles[SRQ] < 0)
+		return RPMA_E_NOMEM;
+	return rcq == NULL ? 0 : cq_adopt(rcq, &handles[RCQ]);
+}
+
+static int make(struct rpma_peer *peer, struct rpma_srq_cfg *cfg, jlong handles[SRQ_HANDLES])
+{
+	struct rpma_srq *srq = NULL;
+	int rc = rpma_srq_new(peer, cfg, &srq);
+	if (rc != 0)
+		return rc;
+	rc = adopt(srq, handles);
+	if (rc != 0) {
+		handle_drop(handles, SRQ_HANDLES);
+		(void)rpma_srq_delete(&srq);
+	}
+	return rc;
+}
+
+static jint make_held(jlong peer_handle, jlong cfg_handle, jlong handles[SRQ_HANDLES])
+{
+	struct rpma_srq_cfg *cfg = NULL;
+	if (cfg_handle != 0 && (cfg = handle_hold(cfg_handle)) == NULL)
+		return HANDLE_CLOSED;
+	jint rc = HANDLE_CLOSED;
+	struct rpma_peer *peer = handle_hold(peer_handle);
+	if (peer != NULL) {
+		log_begin();
+		rc = log_end(make(peer, cfg, handles));
+		handle_release(peer_handle);
+	}
+	if (cfg != NULL)
+		handle_release(cfg_handle);
+	return rc;
+}
+
+/* the configuration's handle may be 0 for the defaults; fills in the handles of the queue and its completion queue */
+static jint srq_new(JNIEnv *env, jclass natives, jlong peer, jlong cfg, jlongArray srq_handles)
+{
+	(void)natives;
+	jlong handles[SRQ_HANDLES] = {0};
+	jint rc = make_held(peer, cfg, handles);
+	if (rc == 0)
+		(*env)->SetLongArrayRegion(env, srq_handles, 0, SRQ_HANDLES, handles);
+	return rc;
+}
+
+static jint srq_delete(JNIEnv *env, jclass natives, jlong handle, jlong rcq_handle)
+{
+	(void)env;
+	(void)natives;
+	const jlong handles[] = {handle, rcq_handle};
+	struct rpma_srq *srq = handle_retire(handles, sizeof(handles) / sizeof(handles[0]));
+	if (srq == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	return log_end(rpma_srq_delete(&srq));
+}
+
+static jint srq_recv(JNIEnv *env, jclass natives, jlong handle, jlong dst_handle, jlong offset, jlong length, jlong op_context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RPMA_E_NOMEM;
+	struct rpma_srq *srq = handle_marked(handle);
+	struct rpma_mr_local *dst = handle_marked(dst_handle);
+	int rc = HANDLE_CLOSED;
+	if (srq != NULL && is_usable(dst_handle, dst))
+		rc = rpma_srq_recv(srq, dst, (size_t)offset, (size_t)length, op_context_of(op_context));
+	return posted(thread, rc);
+}
+
+static const JNINativeMethod methods[] = {
+	{"srqNew", "(JJ[J)I", srq_new},
+	{"srqDelete", "(JJ)I", srq_delete},
+	{"srqRecv", "(JJJJJ)I", srq_recv},
+};
+
+const struct jni_table srq_natives = {methods, sizeof(methods) / sizeof(methods[0])};

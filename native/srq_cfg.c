@@ -1,0 +1,99 @@
+/*
+ * srq_cfg.c -- RpmaSrqCfg: the sizes of a shared receive queue and its completion queue
+ */
+#include <librpma.h>
+
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+
+typedef int size_setter(struct rpma_srq_cfg *cfg, uint32_t size);
+typedef int size_getter(const struct rpma_srq_cfg *cfg, uint32_t *size);
+
+static jlong srq_cfg_new(JNIEnv *env, jclass natives)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_srq_cfg *cfg = NULL;
+	log_begin();
+	int rc = log_end(rpma_srq_cfg_new(&cfg));
+	if (rc != 0)
+		return rc;
+	jlong handle = handle_new(cfg, -1);
+	if (handle < 0)
+		(void)rpma_srq_cfg_delete(&cfg);
+	return handle;
+}
+
+static jint srq_cfg_delete(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rpma_srq_cfg *cfg = handle_retire(&handle, 1);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	return log_end(rpma_srq_cfg_delete(&cfg));
+}
+
+static jint set_size(jlong handle, size_setter *setter, jint size)
+{
+	struct rpma_srq_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	log_begin();
+	int rc = log_end(setter(cfg, (uint32_t)size));
+	handle_release(handle);
+	return rc;
+}
+
+static jint get_size(jlong handle, size_getter *getter)
+{
+	const struct rpma_srq_cfg *cfg = handle_hold(handle);
+	if (cfg == NULL)
+		return HANDLE_CLOSED;
+	uint32_t size = 0;
+	log_begin();
+	int rc = log_end(getter(cfg, &size));
+	handle_release(handle);
+	return rc != 0 ? rc : (jint)size;
+}
+
+static jint srq_cfg_set_rq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+{
+	(void)env;
+	(void)natives;
+	return set_size(handle, rpma_srq_cfg_set_rq_size, size);
+}
+
+static jint srq_cfg_get_rq_size(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	return get_size(handle, rpma_srq_cfg_get_rq_size);
+}
+
+static jint srq_cfg_set_rcq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+{
+	(void)env;
+	(void)natives;
+	return set_size(handle, rpma_srq_cfg_set_rcq_size, size);
+}
+
+static jint srq_cfg_get_rcq_size(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	return get_size(handle, rpma_srq_cfg_get_rcq_size);
+}
+
+static const JNINativeMethod methods[] = {
+	{"srqCfgNew", "()J", srq_cfg_new},
+	{"srqCfgDelete", "(J)I", srq_cfg_delete},
+	{"srqCfgSetRqSize", "(JI)I", srq_cfg_set_rq_size},
+	{"srqCfgGetRqSize", "(J)I", srq_cfg_get_rq_size},
+	{"srqCfgSetRcqSize", "(JI)I", srq_cfg_set_rcq_size},
+	{"srqCfgGetRcqSize", "(J)I", srq_cfg_get_rcq_size},
+};
+
+const struct jni_table srq_cfg_natives = {methods, sizeof(methods) / sizeof(methods[0])};

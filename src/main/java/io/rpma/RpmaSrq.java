@@ -1,0 +1,122 @@
+package io.rpma;
+
+import java.util.Optional;
+
+/**
+ * A receive queue that connections share: whichever of them gets a message takes the next of its receives.
+ *
+ * <p>{@link RpmaConnCfg#setSrq} makes connections use it. {@link RpmaCompletions#qpNum} tells which of them has received.
+ *
+ * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while a connection or a request uses it.
+ *
+ * <p>Manual pages: rpma_srq_new(3), rpma_srq_recv(3), rpma_srq_get_rcq(3), rpma_srq_delete(3).
+ */
+public final class RpmaSrq implements AutoCloseable {
+    private final RpmaPeer peer;
+    private final Handle handle;
+    private final long id;
+    private final long rcqId;
+    private final RpmaCq rcq;
+
+    private RpmaSrq(RpmaPeer peer, Handle handle, long rcqId) {
+        this.peer = peer;
+        this.handle = handle;
+        this.id = handle.id();
+        this.rcqId = rcqId;
+        this.rcq = rcqId == 0 ? null : new RpmaCq(handle, "RpmaCq", rcqId, false);
+        handle.watch(this);
+    }
+
+    /**
+     * Creates a shared receive queue.
+     *
+     * @param peer the peer of the connections that will use it
+     * @param cfg its configuration, or null for the defaults
+     * @return the queue, to be closed after the connections that use it
+     * @throws IllegalStateException if {@code peer} or {@code cfg} is closed
+     * @throws RpmaException if the device refuses, for example a size that is too large
+     */
+    public static RpmaSrq create(RpmaPeer peer, RpmaSrqCfg cfg) {
+        if (cfg != null) {
+            cfg.handle().checkOpen();
+        }
+        Handle handle = new Handle("RpmaSrq", peer.handle());
+        long[] srqAndRcq = new long[2];
+        peer.registrations().lock();
+        try {
+            int result = Natives.srqNew(
+                    peer.handle().id(), cfg == null ? 0 : cfg.handle().id(), srqAndRcq);
+            handle.opened("rpma_srq_new", result < 0 ? result : srqAndRcq[0]);
+        } finally {
+            peer.registrations().unlock();
+        }
+        return new RpmaSrq(peer, handle, srqAndRcq[1]);
+    }
+
+    /**
+     * Posts a receive: the next message to one of the connections goes there.
+     *
+     * @param dst where to, registered for {@link RpmaMrUsage#RECV}
+     * @param offset in bytes
+     * @param length in bytes, 0 to 2^31; a longer message breaks its connection
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the queue is full
+     * @throws IndexOutOfBoundsException if bytes are outside of the region
+     * @throws IllegalArgumentException if the region is not registered for this or the length is wrong
+     * @throws IllegalStateException if this queue or the region is closed
+     * @throws RpmaException if librpma fails
+     */
+    public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
+        long dstId = dst.use(RpmaMrUsage.RECV, "destination", offset, length);
+        int result = Natives.srqRecv(id, dstId, offset, length, opContext);
+        return result == 0 || Call.isRoomFor("rpma_srq_recv", result, handle, dst.handle());
+    }
+
+    /**
+     * Posts a receive without memory: for a message without content, whose immediate data may be all.
+     *
+     * @param opContext comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the queue is full
+     * @throws IllegalStateException if this queue is closed
+     * @throws RpmaException if librpma fails
+     */
+    public boolean recv(long opContext) {
+        int result = Natives.srqRecv(id, 0, 0, 0, opContext);
+        return result == 0 || Call.isRoomFor("rpma_srq_recv", result, handle);
+    }
+
+    /** {@return the queue of the receives' completions, closed with this; empty if it was made without one} */
+    public Optional<RpmaCq> getRcq() {
+        return Optional.ofNullable(rcq);
+    }
+
+    RpmaPeer peer() {
+        return peer;
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    /**
+     * Closes the queue; does nothing if it is closed already. The receives that are posted are dropped, without
+     * completions.
+     *
+     * @throws IllegalStateException if a connection or a request uses it; the message names it, and nothing is closed
+     * @throws RpmaException if librpma reports a failure; the queue is closed all the same
+     */
+    @Override
+    public void close() {
+        peer.registrations().lock();
+        try {
+            handle.close("rpma_srq_delete", srq -> Natives.srqDelete(srq, rcqId));
+        } finally {
+            peer.registrations().unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return handle.toString();
+    }
+}

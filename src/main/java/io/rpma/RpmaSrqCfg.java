@@ -1,0 +1,88 @@
+package io.rpma;
+
+/**
+ * How a shared receive queue is made: its size and that of its completion queue.
+ *
+ * <p>Read when the queue is made ({@link RpmaSrq#create}); later changes and closing do not affect it. Devices round sizes
+ * up. Safe for use by many threads.
+ *
+ * <p>Manual pages: rpma_srq_cfg_new(3), rpma_srq_cfg_set_rq_size(3), rpma_srq_cfg_set_rcq_size(3).
+ */
+public final class RpmaSrqCfg implements AutoCloseable {
+    private final Handle handle;
+
+    private RpmaSrqCfg(Handle handle) {
+        this.handle = handle;
+        handle.watch(this);
+    }
+
+    /**
+     * Creates a configuration with librpma's defaults: 20 entries in each queue.
+     *
+     * @return the configuration, to be closed
+     * @throws RpmaException if out of memory
+     */
+    public static RpmaSrqCfg create() {
+        return new RpmaSrqCfg(new Handle("RpmaSrqCfg").opened("rpma_srq_cfg_new", Natives.srqCfgNew()));
+    }
+
+    /**
+     * Sets the size of the receive queue: how many receives can be outstanding.
+     *
+     * @param size in receives, at least 1
+     * @return this
+     * @throws IllegalStateException if closed
+     */
+    public RpmaSrqCfg setRqSize(int size) {
+        Check.queueSize("shared receive", size, 1);
+        Call.check("rpma_srq_cfg_set_rq_size", Natives.srqCfgSetRqSize(handle.id(), size), handle);
+        return this;
+    }
+
+    /**
+     * {@return the size of the receive queue}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public int getRqSize() {
+        return (int) Call.check("rpma_srq_cfg_get_rq_size", Natives.srqCfgGetRqSize(handle.id()), handle);
+    }
+
+    /**
+     * Sets the size of the completion queue of the receives.
+     *
+     * @param size in completions; 0 for none: the completions of a connection's receives are in the connection's own
+     *     queues then
+     * @return this
+     * @throws IllegalStateException if closed
+     */
+    public RpmaSrqCfg setRcqSize(int size) {
+        Check.queueSize("receive completion", size, 0);
+        Call.check("rpma_srq_cfg_set_rcq_size", Natives.srqCfgSetRcqSize(handle.id(), size), handle);
+        return this;
+    }
+
+    /**
+     * {@return the size of the completion queue of the receives; 0 for none}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public int getRcqSize() {
+        return (int) Call.check("rpma_srq_cfg_get_rcq_size", Natives.srqCfgGetRcqSize(handle.id()), handle);
+    }
+
+    Handle handle() {
+        return handle;
+    }
+
+    /** Closes the configuration; does nothing if it is closed already. */
+    @Override
+    public void close() {
+        handle.close("rpma_srq_cfg_delete", Natives::srqCfgDelete);
+    }
+
+    @Override
+    public String toString() {
+        return handle.toString();
+    }
+}
