@@ -22,10 +22,11 @@ class LeakTest {
         return Stream.of(
                 RpmaPeerCfg::create,
                 RpmaConnCfg::create,
+                RpmaSrqCfg::create,
                 () -> RpmaMrRemoteTest.region(4096, 4096, 1),
                 () -> RpmaMemory.allocate(1),
-                () -> new RpmaConnReq(null, new Handle("RpmaConnReq")),
-                () -> new RpmaConn(null, new Handle("RpmaConn"), 0));
+                () -> new RpmaConnReq(null, new Handle("RpmaConnReq"), null, null),
+                () -> new RpmaConn(null, new Handle("RpmaConn"), 0, 0, null));
     }
 
     /** The name is the first word. */

@@ -117,12 +117,17 @@ class RpmaConnCfgTest {
     }
 
     @Test
-    void idOfNullMeansTheDefaults() {
-        assertThat(RpmaConnCfg.idOf(null)).isZero();
+    void aRequestUsesTheDefaultsOrAnOpenConfiguration() {
+        try (RpmaConnCfg.Use use = RpmaConnCfg.use(null, null)) {
+            assertThat(use.id()).isZero();
+            assertThat(use.srq()).isNull();
+        }
         RpmaConnCfg cfg = RpmaConnCfg.create();
-        assertThat(RpmaConnCfg.idOf(cfg)).isPositive();
+        try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, null)) {
+            assertThat(use.id()).isPositive();
+        }
         cfg.close();
-        assertThatIllegalStateException().isThrownBy(() -> RpmaConnCfg.idOf(cfg));
+        assertThatIllegalStateException().isThrownBy(() -> RpmaConnCfg.use(cfg, null));
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
@@ -27,7 +28,7 @@ class UnconnectedTest {
     /** A connection whose native object is gone: what passes the checks of its arguments is told that it is closed. */
     private final Handle handle = new Handle("RpmaConn");
 
-    private final RpmaConn conn = new RpmaConn(null, handle, 0);
+    private final RpmaConn conn = new RpmaConn(null, handle, 0, 0, null);
     private final RpmaMrRemote region = RpmaMrRemoteTest.region(4096, SIZE, ALL);
 
     @AfterEach
@@ -252,7 +253,7 @@ class UnconnectedTest {
     @Nested
     class Requests {
         private final Handle requestHandle = new Handle("RpmaConnReq");
-        private final RpmaConnReq request = new RpmaConnReq(null, requestHandle);
+        private final RpmaConnReq request = new RpmaConnReq(null, requestHandle, null, new ReentrantLock());
 
         @AfterEach
         void close() {
