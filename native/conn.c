@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <librpma.h>
 
+#include "cq.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -289,7 +290,7 @@ static jint conn_wait(JNIEnv *env, jclass natives, jlong handle)
 		return HANDLE_CLOSED;
 	struct rpma_cq *cq = NULL;
 	log_begin();
-	int rc = log_end(rpma_conn_wait(conn, 0, &cq, NULL));
+	int rc = log_end(cq_waited("rpma_conn_wait()", rpma_conn_wait(conn, 0, &cq, NULL)));
 	handle_release(handle);
 	return rc;
 }

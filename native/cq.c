@@ -3,6 +3,8 @@
  */
 #include "cq.h"
 
+#include <errno.h>
+
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -29,6 +31,11 @@ int cq_adopt(struct rpma_cq *cq, jlong *handle)
 		return rc;
 	*handle = handle_new(cq, fd);
 	return *handle < 0 ? RPMA_E_NOMEM : 0;
+}
+
+int cq_waited(const char *what, int rc)
+{
+	return rc != RPMA_E_NO_COMPLETION || errno == EAGAIN || errno == EINTR ? rc : log_error(what, errno);
 }
 
 /* how many completions were taken, 0 when there is none, or librpma's code */
@@ -62,7 +69,7 @@ static jint cq_wait(JNIEnv *env, jclass natives, jlong handle)
 	if (cq == NULL)
 		return HANDLE_CLOSED;
 	log_begin();
-	int rc = log_end(rpma_cq_wait(cq));
+	int rc = log_end(cq_waited("rpma_cq_wait()", rpma_cq_wait(cq)));
 	handle_release(handle);
 	return rc;
 }

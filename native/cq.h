@@ -10,4 +10,10 @@
 /* makes a queue fit for waits with a time limit and puts it into the table; 0 or librpma's code */
 int cq_adopt(struct rpma_cq *cq, jlong *handle);
 
+/*
+ * Tells "no event" from a channel that can't be read any more, as that of a removed device: librpma says
+ * RPMA_E_NO_COMPLETION for both, and errno is still that of the read.
+ */
+int cq_waited(const char *what, int rc);
+
 #endif

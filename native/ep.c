@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <librpma.h>
+#include <rdma/rdma_cma.h>
 
 #include "handle.h"
 #include "log.h"
@@ -61,10 +62,18 @@ static jint ep_shutdown(JNIEnv *env, jclass natives, jlong handle)
 	return log_end(rpma_ep_shutdown(&ep));
 }
 
-/* an event that is no request is a client that gave up before it was accepted; librpma has taken it off the queue */
-static bool is_nothing_to_accept(int rc)
+static bool is_empty(int rc)
 {
-	return (rc == RPMA_E_PROVIDER && errno == EAGAIN) || rc == RPMA_E_NO_EVENT || rc == RPMA_E_INVAL;
+	return (rc == RPMA_E_PROVIDER && errno == EAGAIN) || rc == RPMA_E_NO_EVENT;
+}
+
+/*
+ * An event that is no request is one of a client that gave up before it was accepted: librpma has taken it off the
+ * queue, and the endpoint goes on. It does not when its device has been removed.
+ */
+static bool is_passing(const struct thread *thread, int rc)
+{
+	return rc == RPMA_E_INVAL && thread != NULL && !log_says(thread, rdma_event_str(RDMA_CM_EVENT_DEVICE_REMOVAL));
 }
 
 static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
@@ -72,12 +81,12 @@ static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
 	struct rpma_conn_req *req = NULL;
 	log_begin();
 	int rc = rpma_ep_next_conn_req(ep, cfg, &req);
-	if (rc != 0 && is_nothing_to_accept(rc)) {
+	if (is_empty(rc)) {
 		log_discard();
 		return RPMA_E_NO_EVENT;
 	}
 	if (log_end(rc) != 0)
-		return rc;
+		return is_passing(thread_get(), rc) ? RPMA_E_NO_EVENT : rc;
 	jlong handle = handle_new(req, -1);
 	if (handle < 0)
 		(void)rpma_conn_req_delete(&req);

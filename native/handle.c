@@ -3,12 +3,14 @@
  */
 #include "handle.h"
 
+#include <errno.h>
 #include <librpma.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "thread.h"
 
 #define NO_ENTRY UINT32_MAX
@@ -90,7 +92,7 @@ int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd)
 	if (handle_is_open(entry, handle)) {
 		if (entry->close_fd < 0)
 			entry->close_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		rc = entry->close_fd < 0 ? RPMA_E_NOMEM : 0;
+		rc = entry->close_fd < 0 ? log_error("eventfd()", errno) : 0;
 		if (rc == 0) {
 			entry->holds++;
 			*wait_fd = entry->wait_fd;

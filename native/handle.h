@@ -41,7 +41,7 @@ void handle_release(jlong handle);
 
 /*
  * With a counted hold: the fd that a wait polls and the eventfd that ends it at close. 0, HANDLE_CLOSED or
- * RPMA_E_NOMEM.
+ * RPMA_E_PROVIDER with its reason logged.
  */
 int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd);
 

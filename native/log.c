@@ -17,6 +17,8 @@
 /* a message with its level, file, line and function, divided by unit separators, which no text has */
 #define LINE_SIZE 1280
 #define RING_SIZE 256U
+/* for strerror_r(), whose GNU form need not use it */
+#define REASON_SIZE 256
 
 static pthread_mutex_t ring_lock = PTHREAD_MUTEX_INITIALIZER;
 static char ring[RING_SIZE][LINE_SIZE];
@@ -140,14 +142,23 @@ int log_failed(struct thread *thread, int rc)
 	return rc;
 }
 
-bool log_says(const struct thread *thread, int error)
+bool log_says(const struct thread *thread, const char *text)
 {
-	if (thread->text_length == 0)
-		return false;
-	char reason[256];
-	/* the GNU form, which need not use the buffer */
-	const char *said = strerror_r(error, reason, sizeof(reason));
-	return memmem(thread->text, thread->text_length, said, strlen(said)) != NULL;
+	return memmem(thread->text, thread->text_length, text, strlen(text)) != NULL;
+}
+
+bool log_says_errno(const struct thread *thread, int error)
+{
+	char reason[REASON_SIZE];
+	return thread->text_length > 0 && log_says(thread, strerror_r(error, reason, sizeof(reason)));
+}
+
+int log_error(const char *what, int error)
+{
+	char reason[REASON_SIZE];
+	receive(RPMA_LOG_LEVEL_ERROR, __FILE__, __LINE__, __func__, "%s failed: %s\n", what,
+			strerror_r(error, reason, sizeof(reason)));
+	return RPMA_E_PROVIDER;
 }
 
 void log_discard(void)
@@ -190,8 +201,8 @@ static jbyteArray next_message(JNIEnv *env, jclass natives)
 static jbyteArray errno_message(JNIEnv *env, jclass natives, jint error)
 {
 	(void)natives;
-	char buffer[256];
-	const char *text = strerror_r(error, buffer, sizeof(buffer));
+	char reason[REASON_SIZE];
+	const char *text = strerror_r(error, reason, sizeof(reason));
 	return jni_bytes(env, text, (jsize)strlen(text));
 }
 

@@ -21,8 +21,14 @@ int log_end(int rc);
 /* the failure of a hot call, whose text thread_mark() has cleared; passes the result through */
 int log_failed(struct thread *thread, int rc);
 
-/* whether the messages of the thread's current call say this errno; the only place where a failed post says it */
-bool log_says(const struct thread *thread, int error);
+/* whether the messages of the thread's current call have this text */
+bool log_says(const struct thread *thread, const char *text);
+
+/* the same for the text of an errno; the only place where a failed post says it */
+bool log_says_errno(const struct thread *thread, int error);
+
+/* logs a failure that librpma does not log, as librpma would, and returns RPMA_E_PROVIDER */
+int log_error(const char *what, int error);
 
 /* ends a call as log_end() does, but forgets its messages: for a failure that is an answer and no error */
 void log_discard(void);

@@ -3,8 +3,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "natives.h"
@@ -28,13 +30,14 @@ static jlong memory_map_anonymous(JNIEnv *env, jclass natives, jlong size, jint 
 	return address_or_error(mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, flags, -1, 0));
 }
 
+/* create: with O_CREAT and O_EXCL */
 static jint memory_open(JNIEnv *env, jclass natives, jbyteArray path, jboolean writable, jboolean create)
 {
 	(void)natives;
 	jbyte *text = (*env)->GetByteArrayElements(env, path, NULL);
 	if (text == NULL)
 		return -ENOMEM;
-	int flags = (writable ? O_RDWR : O_RDONLY) | (create ? O_CREAT : 0) | O_CLOEXEC;
+	int flags = (writable ? O_RDWR : O_RDONLY) | (create ? O_CREAT | O_EXCL : 0) | O_CLOEXEC;
 	int fd = open((const char *)text, flags, 0666);
 	int error = errno;
 	(*env)->ReleaseByteArrayElements(env, path, text, JNI_ABORT);
@@ -46,7 +49,11 @@ static jint memory_allocate(JNIEnv *env, jclass natives, jint fd, jlong size)
 {
 	(void)env;
 	(void)natives;
-	return -posix_fallocate(fd, 0, size);
+	int error;
+	do {
+		error = posix_fallocate(fd, 0, size);
+	} while (error == EINTR);
+	return -error;
 }
 
 /* with sync only where the mapping bypasses the page cache (DAX); EOPNOTSUPP says that it does not */
@@ -90,11 +97,22 @@ static jint memory_sync(JNIEnv *env, jclass natives, jlong address, jlong size)
 	return msync(jni_pointer(address), (size_t)size, MS_SYNC) == 0 ? 0 : -errno;
 }
 
-static jint memory_page_size(JNIEnv *env, jclass natives)
+static jlong memory_page_size(JNIEnv *env, jclass natives)
 {
 	(void)env;
 	(void)natives;
-	return (jint)sysconf(_SC_PAGESIZE);
+	return sysconf(_SC_PAGESIZE);
+}
+
+/* the size of the pages that a file is mapped in */
+static jlong memory_file_page_size(JNIEnv *env, jclass natives, jint fd)
+{
+	(void)env;
+	(void)natives;
+	struct statfs file_system;
+	if (fstatfs(fd, &file_system) != 0)
+		return -errno;
+	return file_system.f_type == HUGETLBFS_MAGIC ? (jlong)file_system.f_bsize : sysconf(_SC_PAGESIZE);
 }
 
 /* a direct buffer without an owner; the caller keeps the mapping while the buffer is reachable */
@@ -120,7 +138,8 @@ static const JNINativeMethod methods[] = {
 	{"memoryUnmap", "(JJ)I", memory_unmap},
 	{"memoryPersist", "(JJ)V", memory_persist},
 	{"memorySync", "(JJ)I", memory_sync},
-	{"memoryPageSize", "()I", memory_page_size},
+	{"memoryPageSize", "()J", memory_page_size},
+	{"memoryFilePageSize", "(I)J", memory_file_page_size},
 	{"memoryBuffer", "(JJ)Ljava/nio/ByteBuffer;", memory_buffer},
 	{"bufferAddress", "(Ljava/nio/ByteBuffer;)J", buffer_address},
 };

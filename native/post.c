@@ -17,7 +17,7 @@
  */
 jint post_failed(struct thread *thread, int rc)
 {
-	if (rc != RPMA_E_PROVIDER || !(log_says(thread, ENOMEM) || log_says(thread, ENOSPC)))
+	if (rc != RPMA_E_PROVIDER || !(log_says_errno(thread, ENOMEM) || log_says_errno(thread, ENOSPC)))
 		return log_failed(thread, rc);
 	log_discard();
 	return QUEUE_FULL;

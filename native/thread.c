@@ -72,6 +72,13 @@ static void wait_unmarked(const struct thread *thread)
 		sched_yield();
 }
 
+/* a kernel short of memory refuses the fast one; without a barrier the caller must not go on */
+static void fence_all(void)
+{
+	while (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 && membarrier(MEMBARRIER_CMD_GLOBAL) != 0)
+		sched_yield();
+}
+
 void thread_wait_unmarked(void)
 {
 	/* pairs with the compiler fence in thread_mark(): afterwards each thread has either seen what the
@@ -79,7 +86,7 @@ void thread_wait_unmarked(void)
 	if (thread_marks_need_fence)
 		atomic_thread_fence(memory_order_seq_cst);
 	else
-		(void)membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+		fence_all();
 
 	pthread_mutex_lock(&threads_lock);
 	for (const struct thread *thread = threads; thread != NULL; thread = thread->next)

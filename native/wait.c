@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "handle.h"
+#include "log.h"
 #include "natives.h"
 
 enum outcome { TIMED_OUT = 0, READY = 1, WOKEN = 2 };
@@ -43,7 +44,7 @@ static jint wait_for(int wait_fd, int close_fd, int wake_fd, int64_t deadline)
 	struct pollfd fds[] = {{wait_fd, POLLIN, 0}, {close_fd, POLLIN, 0}, {wake_fd, POLLIN, 0}};
 	int ready = poll_until(fds, 3, deadline);
 	if (ready < 0)
-		return errno == ENOMEM ? RPMA_E_NOMEM : RPMA_E_UNKNOWN;
+		return log_error("ppoll()", errno);
 	if (fds[1].revents != 0)
 		return HANDLE_CLOSED;
 	if (fds[0].revents != 0)
@@ -51,11 +52,8 @@ static jint wait_for(int wait_fd, int close_fd, int wake_fd, int64_t deadline)
 	return fds[2].revents != 0 ? WOKEN : TIMED_OUT;
 }
 
-/* a negative timeout waits without end */
-static jint await(JNIEnv *env, jclass natives, jlong handle, jint wake_fd, jlong timeout)
+static jint wait_on(jlong handle, int wake_fd, int64_t timeout)
 {
-	(void)env;
-	(void)natives;
 	int wait_fd;
 	int close_fd;
 	int rc = handle_hold_fds(handle, &wait_fd, &close_fd);
@@ -67,6 +65,15 @@ static jint await(JNIEnv *env, jclass natives, jlong handle, jint wake_fd, jlong
 	jint outcome = wait_for(wait_fd, close_fd, wake_fd, deadline);
 	handle_release(handle);
 	return outcome;
+}
+
+/* a negative timeout waits without end */
+static jint await(JNIEnv *env, jclass natives, jlong handle, jint wake_fd, jlong timeout)
+{
+	(void)env;
+	(void)natives;
+	log_begin();
+	return log_end(wait_on(handle, wake_fd, timeout));
 }
 
 /* an eventfd, or -errno */

@@ -1,5 +1,8 @@
 package io.rpma;
 
+import java.util.concurrent.locks.Lock;
+import java.util.function.LongSupplier;
+
 /** The one place where the result of a native becomes a value or an exception. */
 final class Call {
     private Call() {}
@@ -26,18 +29,20 @@ final class Call {
         if (result == Natives.CLOSED) {
             return closed(operation, handles);
         }
-        String messages = Log.reasons(Natives.lastMessages());
+        String messages = Log.lastReasons();
         Log.drain();
         RpmaError error = RpmaError.of((int) result);
         return new RpmaException(operation, error, messages, Hint.of(operation, error, messages));
     }
 
-    /** Turns the result of a post that is not posted into the answer that its queue is full, or an exception. */
-    static boolean isRoomFor(String operation, int result, Handle... handles) {
-        if (result == Natives.QUEUE_FULL) {
-            return false;
+    /** Makes a call that librpma does not allow several threads to make at once. */
+    static long locked(Lock lock, LongSupplier call) {
+        lock.lock();
+        try {
+            return call.getAsLong();
+        } finally {
+            lock.unlock();
         }
-        throw failure(operation, result, handles);
     }
 
     private static RuntimeException closed(String operation, Handle... handles) {

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 final class Errno {
     static final int ENOMEM = 12;
     static final int EFAULT = 14;
+    static final int EEXIST = 17;
     static final int ENODEV = 19;
     static final int EINVAL = 22;
     static final int EOPNOTSUPP = 95;

@@ -4,6 +4,7 @@ import java.lang.ref.Cleaner;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.Collectors;
 
@@ -71,9 +72,19 @@ final class Handle {
      * @throws RpmaException if the result is an error; the place among the parents' children is given back
      */
     Handle opened(String operation, long result) {
+        return opened(operation, () -> result);
+    }
+
+    /**
+     * Makes the native object.
+     *
+     * @throws RpmaException if the native returns an error; the place among the parents' children is given back, as it
+     *     is when the native throws
+     */
+    Handle opened(String operation, LongSupplier maker) {
         boolean made = false;
         try {
-            opened(Call.check(operation, result, parents));
+            opened(Call.check(operation, maker.getAsLong(), parents));
             made = true;
         } finally {
             if (!made) {

@@ -50,8 +50,8 @@ final class Loader {
         String name = loader == null || loader.getName() == null ? String.valueOf(loader) : loader.getName();
         Object owner = System.getProperties().putIfAbsent(CLAIM_PROPERTY, name);
         if (owner != null) {
-            throw new UnsatisfiedLinkError("io.rpma is already loaded in this JVM by the class loader " + owner
-                    + ", and librpma can serve only one: put the rpma-java jar where both users share it, for example"
+            throw new UnsatisfiedLinkError("io.rpma was already loaded in this JVM by the class loader " + owner
+                    + ", and librpma serves only one until the JVM ends: put the rpma-java jar where both users share it, for example"
                     + " into the server's common library directory");
         }
     }

@@ -31,7 +31,11 @@ final class Log {
         return threshold;
     }
 
-    /** Empties the ring, unless another thread is at it: then that one takes ours too. */
+    /**
+     * Empties the ring, unless another thread is at it: then that one takes ours too.
+     *
+     * <p>Throws nothing: it runs between a call and the use of its result, which must not be lost.
+     */
     static void drain() {
         while (Natives.hasMessages() && !DRAINING.isHeldByCurrentThread() && DRAINING.tryLock()) {
             try {
@@ -51,13 +55,21 @@ final class Log {
         }
     }
 
-    /** What a user's function or log handler throws must not take the place of the result of the call. */
     private static void deliver(Message message) {
         try {
             function.log(message.level, message.fileName, message.lineNo, message.functionName, message.text);
         } catch (Throwable e) {
-            Thread thread = Thread.currentThread();
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+            reportUncaught(e);
+        }
+    }
+
+    private static void reportUncaught(Throwable failure) {
+        Thread thread = Thread.currentThread();
+        try {
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+        } catch (Throwable e) {
+            // as the JVM does where an uncaught exception handler throws
+            e.addSuppressed(failure);
         }
     }
 
@@ -65,9 +77,14 @@ final class Log {
         LOGGER.log(level.systemLevel(), message);
     }
 
-    /** What was logged as a warning or worse among the lines of a call. */
-    static String reasons(byte[] lines) {
-        return Arrays.stream(new String(lines, StandardCharsets.UTF_8).split("\n"))
+    /** What was logged as a warning or worse during this thread's last call; empty when out of memory. */
+    static String lastReasons() {
+        byte[] lines = Natives.lastMessages();
+        return lines == null ? "" : reasons(new String(lines, StandardCharsets.UTF_8));
+    }
+
+    private static String reasons(String lines) {
+        return Arrays.stream(lines.split("\n"))
                 .filter(line -> !line.isEmpty())
                 .map(Message::new)
                 .filter(message -> message.level.compareTo(RpmaLogLevel.WARNING) <= 0)

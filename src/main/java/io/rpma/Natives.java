@@ -12,6 +12,9 @@ final class Natives {
     /** One of the objects of the call is closed. */
     static final int CLOSED = -1;
 
+    /** A post was made. */
+    static final int POSTED = 0;
+
     /** A post found its queue full. */
     static final int QUEUE_FULL = 1;
 
@@ -23,6 +26,8 @@ final class Natives {
 
     // device.c
     static native long deviceGet(String address, boolean remote);
+
+    static native int devicePin(long device);
 
     static native int deviceIsOdpCapable(long device);
 
@@ -232,7 +237,9 @@ final class Natives {
 
     static native int memorySync(long address, long size);
 
-    static native int memoryPageSize();
+    static native long memoryPageSize();
+
+    static native long memoryFilePageSize(int fd);
 
     static native ByteBuffer memoryBuffer(long address, long size);
 

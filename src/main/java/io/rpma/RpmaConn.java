@@ -12,8 +12,9 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Posting ({@code read}, {@code write}, {@code send} and their family, {@link #flush}) never blocks and allocates nothing.
  * An operation that is posted is not done: its completion comes through {@link #getCq()}, with the operation context
- * that it was posted with. Operations are carried out in the order in which they are posted. The local memory must be
- * left alone until then.
+ * that it was posted with. The other side carries operations out in the order in which they are posted, but
+ * the bytes of a read arrive only by its completion: what uses them is posted after that. The local memory must be left
+ * alone until then.
  *
  * <p>A post returns {@code false} if the send queue has no room: poll completions and post again. Room is given back
  * only by a completion that is polled, so of the operations that fit into the queue ({@link RpmaConnCfg#setSqSize}) at
@@ -103,7 +104,10 @@ public final class RpmaConn implements AutoCloseable {
         long dstId = dst.use(RpmaMrUsage.READ_DST, DESTINATION, dstOffset, length);
         long srcId = src.use(RpmaMrUsage.READ_SRC, SOURCE, srcOffset, length);
         int result = Natives.connRead(id, dstId, dstOffset, srcId, srcOffset, length, flags, opContext);
-        return result == 0 || Call.isRoomFor("rpma_read", result, handle, dst.handle(), src.handle());
+        if (result < 0) {
+            throw Call.failure("rpma_read", result, handle, dst.handle(), src.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -119,7 +123,10 @@ public final class RpmaConn implements AutoCloseable {
     public boolean read(int flags, long opContext) {
         Check.flags(flags);
         int result = Natives.connRead(id, 0, 0, 0, 0, 0, flags, opContext);
-        return result == 0 || Call.isRoomFor("rpma_read", result, handle);
+        if (result < 0) {
+            throw Call.failure("rpma_read", result, handle);
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -147,7 +154,10 @@ public final class RpmaConn implements AutoCloseable {
         long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
         long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
         int result = Natives.connWrite(id, dstId, dstOffset, srcId, srcOffset, length, flags, opContext);
-        return result == 0 || Call.isRoomFor("rpma_write", result, handle, dst.handle(), src.handle());
+        if (result < 0) {
+            throw Call.failure("rpma_write", result, handle, dst.handle(), src.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -163,7 +173,10 @@ public final class RpmaConn implements AutoCloseable {
     public boolean write(int flags, long opContext) {
         Check.flags(flags);
         int result = Natives.connWrite(id, 0, 0, 0, 0, 0, flags, opContext);
-        return result == 0 || Call.isRoomFor("rpma_write", result, handle);
+        if (result < 0) {
+            throw Call.failure("rpma_write", result, handle);
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -199,7 +212,10 @@ public final class RpmaConn implements AutoCloseable {
         long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
         long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
         int result = Natives.connWriteWithImm(id, dstId, dstOffset, srcId, srcOffset, length, flags, imm, opContext);
-        return result == 0 || Call.isRoomFor(WRITE_WITH_IMM, result, handle, dst.handle(), src.handle());
+        if (result < 0) {
+            throw Call.failure(WRITE_WITH_IMM, result, handle, dst.handle(), src.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -217,7 +233,10 @@ public final class RpmaConn implements AutoCloseable {
     public boolean writeWithImm(int flags, int imm, long opContext) {
         Check.flags(flags);
         int result = Natives.connWriteWithImm(id, 0, 0, 0, 0, 0, flags, imm, opContext);
-        return result == 0 || Call.isRoomFor(WRITE_WITH_IMM, result, handle);
+        if (result < 0) {
+            throw Call.failure(WRITE_WITH_IMM, result, handle);
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -242,7 +261,10 @@ public final class RpmaConn implements AutoCloseable {
         long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, Long.BYTES);
         dst.checkAligned(dstOffset);
         int result = Natives.connAtomicWrite(id, dstId, dstOffset, value, flags, opContext);
-        return result == 0 || Call.isRoomFor("rpma_atomic_write", result, handle, dst.handle());
+        if (result < 0) {
+            throw Call.failure("rpma_atomic_write", result, handle, dst.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -270,7 +292,10 @@ public final class RpmaConn implements AutoCloseable {
         dst.checkAligned(dstOffset);
         long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, Long.BYTES);
         int result = Natives.connWriteAtomic(id, dstId, dstOffset, srcId, srcOffset, flags, opContext);
-        return result == 0 || Call.isRoomFor("rpma_atomic_write", result, handle, dst.handle(), src.handle());
+        if (result < 0) {
+            throw Call.failure("rpma_atomic_write", result, handle, dst.handle(), src.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -300,7 +325,10 @@ public final class RpmaConn implements AutoCloseable {
         dst.use(DESTINATION, dstOffset, length);
         long dstId = dst.use(DESTINATION, dstOffset, FLUSH_LENGTH);
         int result = Natives.connFlush(id, dstId, dstOffset, length, type.ordinal(), flags, opContext);
-        return result == 0 || Call.isRoomFor("rpma_flush", result, handle, dst.handle());
+        if (result < 0) {
+            throw Call.failure("rpma_flush", result, handle, dst.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -324,7 +352,10 @@ public final class RpmaConn implements AutoCloseable {
         Check.flags(flags);
         long srcId = src.use(RpmaMrUsage.SEND, SOURCE, offset, length);
         int result = Natives.connSend(id, srcId, offset, length, flags, opContext);
-        return result == 0 || Call.isRoomFor("rpma_send", result, handle, src.handle());
+        if (result < 0) {
+            throw Call.failure("rpma_send", result, handle, src.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -340,7 +371,10 @@ public final class RpmaConn implements AutoCloseable {
     public boolean send(int flags, long opContext) {
         Check.flags(flags);
         int result = Natives.connSend(id, 0, 0, 0, flags, opContext);
-        return result == 0 || Call.isRoomFor("rpma_send", result, handle);
+        if (result < 0) {
+            throw Call.failure("rpma_send", result, handle);
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -362,7 +396,10 @@ public final class RpmaConn implements AutoCloseable {
         Check.flags(flags);
         long srcId = src.use(RpmaMrUsage.SEND, SOURCE, offset, length);
         int result = Natives.connSendWithImm(id, srcId, offset, length, flags, imm, opContext);
-        return result == 0 || Call.isRoomFor("rpma_send_with_imm", result, handle, src.handle());
+        if (result < 0) {
+            throw Call.failure("rpma_send_with_imm", result, handle, src.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -379,7 +416,10 @@ public final class RpmaConn implements AutoCloseable {
     public boolean sendWithImm(int flags, int imm, long opContext) {
         Check.flags(flags);
         int result = Natives.connSendWithImm(id, 0, 0, 0, flags, imm, opContext);
-        return result == 0 || Call.isRoomFor("rpma_send_with_imm", result, handle);
+        if (result < 0) {
+            throw Call.failure("rpma_send_with_imm", result, handle);
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -402,7 +442,10 @@ public final class RpmaConn implements AutoCloseable {
         long dstId = dst.use(RpmaMrUsage.RECV, DESTINATION, offset, length);
         checkReceives(handle, srq);
         int result = Natives.connRecv(id, dstId, offset, length, opContext);
-        return result == 0 || Call.isRoomFor("rpma_recv", result, handle, dst.handle());
+        if (result < 0) {
+            throw Call.failure("rpma_recv", result, handle, dst.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -417,7 +460,10 @@ public final class RpmaConn implements AutoCloseable {
     public boolean recv(long opContext) {
         checkReceives(handle, srq);
         int result = Natives.connRecv(id, 0, 0, 0, opContext);
-        return result == 0 || Call.isRoomFor("rpma_recv", result, handle);
+        if (result < 0) {
+            throw Call.failure("rpma_recv", result, handle);
+        }
+        return result == Natives.POSTED;
     }
 
     /** A provider would call the receive queue of such a connection full, for ever. */
@@ -452,6 +498,7 @@ public final class RpmaConn implements AutoCloseable {
      *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
      */
     public RpmaCq await(RpmaCompletions completions) throws InterruptedException {
+        completions.clear();
         waiting.lockInterruptibly();
         try {
             return await(completions, Waiter.FOREVER);
@@ -468,6 +515,7 @@ public final class RpmaConn implements AutoCloseable {
      * @param timeout how long to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
      * @return the queue that they are from; empty if the time is up
+     * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted while waiting
      * @throws IllegalStateException if the connection is closed, before or while waiting
      * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
@@ -476,9 +524,9 @@ public final class RpmaConn implements AutoCloseable {
     public Optional<RpmaCq> await(RpmaCompletions completions, long timeout, TimeUnit unit)
             throws InterruptedException {
         long nanos = Waiter.nanos(timeout, unit);
+        completions.clear();
         long start = System.nanoTime();
         if (!waiting.tryLock(nanos, TimeUnit.NANOSECONDS)) {
-            completions.clear();
             handle.checkOpen();
             return Optional.empty();
         }
@@ -495,12 +543,17 @@ public final class RpmaConn implements AutoCloseable {
         }
         RpmaCq from = pollBoth(completions);
         long start = System.nanoTime();
-        while (from == null && Waiter.await(WAIT, cq.handle(), Waiter.left(nanos, start))) {
+        long left = nanos;
+        while (from == null && Waiter.await(WAIT, cq.handle(), left)) {
             int result = Natives.connWait(id);
             if (result != RpmaError.NO_COMPLETION.code()) {
                 Call.check(WAIT, result, handle);
             }
             from = pollBoth(completions);
+            if (left == 0) {
+                return from;
+            }
+            left = Waiter.left(nanos, start);
         }
         return from;
     }
@@ -574,6 +627,7 @@ public final class RpmaConn implements AutoCloseable {
      * @param timeout how long to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
      * @return the event; empty if the time is up
+     * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted
      * @throws IllegalStateException if the connection is closed, before or while waiting
      * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma has no name for, after which the

@@ -43,6 +43,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      *
      * @param timeoutMs in milliseconds, 0 or more
      * @return this
+     * @throws IllegalArgumentException if {@code timeoutMs} is negative
      * @throws IllegalStateException if closed
      */
     public RpmaConnCfg setTimeout(int timeoutMs) {
@@ -68,6 +69,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      *
      * @param size in completions, at least 1
      * @return this
+     * @throws IllegalArgumentException if {@code size} is too small
      * @throws IllegalStateException if closed
      */
     public RpmaConnCfg setCqSize(int size) {
@@ -91,6 +93,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      *
      * @param size in operations, at least 1
      * @return this
+     * @throws IllegalArgumentException if {@code size} is too small
      * @throws IllegalStateException if closed
      */
     public RpmaConnCfg setSqSize(int size) {
@@ -114,6 +117,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      *
      * @param size in receives, 0 or more
      * @return this
+     * @throws IllegalArgumentException if {@code size} is too small
      * @throws IllegalStateException if closed
      */
     public RpmaConnCfg setRqSize(int size) {
@@ -137,6 +141,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @param size in completions; 0 for none: the completions of receives are in the queue of all then. Has no effect if
      *     the connection uses a shared receive queue with a completion queue of its own
      * @return this
+     * @throws IllegalArgumentException if {@code size} is too small
      * @throws IllegalStateException if closed
      */
     public RpmaConnCfg setRcqSize(int size) {
@@ -288,7 +293,9 @@ public final class RpmaConnCfg implements AutoCloseable {
         }
     }
 
-    /** Closes the configuration; does nothing if it is closed already. */
+    /**
+     * Closes the configuration; does nothing if it is closed already. Waits for requests that are being made with it.
+     */
     @Override
     public void close() {
         handle.close("rpma_conn_cfg_delete", Natives::connCfgDelete);

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
  */
 public final class RpmaConnReq implements AutoCloseable {
-    /** The most private data that any transport takes; InfiniBand and RoCE take 56 bytes here and 196 there. */
+    /** The most private data that any transport takes; InfiniBand and RoCE take 56 bytes with a request and 196 with its acceptance. */
     private static final int MAX_PRIVATE_DATA = 255;
 
     private static final String CONNECT = "rpma_conn_req_connect";
@@ -25,7 +25,7 @@ public final class RpmaConnReq implements AutoCloseable {
 
     /**
      * @param srq the shared receive queue that the connection uses, or null
-     * @param requests what librpma does not allow several threads to do at once
+     * @param requests guards the queue that the request's events come from
      */
     RpmaConnReq(RpmaPeer peer, Handle handle, RpmaSrq srq, ReentrantLock requests) {
         this.peer = peer;
@@ -46,7 +46,7 @@ public final class RpmaConnReq implements AutoCloseable {
      * @param port 1 to 65535
      * @param cfg the configuration of the connection, or null for the defaults
      * @return the request, to be connected or closed
-     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or one with a completion
+     * @throws IllegalArgumentException if {@code address} is empty or {@code port} is out of range, or {@code cfg} has a shared receive queue of another peer, or one with a completion
      *     queue of its own and a shared completion channel too
      * @throws IllegalStateException if {@code peer}, {@code cfg} or its shared receive queue is closed
      * @throws RpmaException if the address can't be resolved or the queues of the connection can't be made
@@ -56,14 +56,9 @@ public final class RpmaConnReq implements AutoCloseable {
         String service = Check.port(port);
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
             Handle handle = handle(peer.handle(), use.srq());
-            peer.requests().lock();
-            try {
-                handle.opened(
-                        "rpma_conn_req_new", Natives.connReqNew(peer.handle().id(), address, service, use.id()));
-            } finally {
-                peer.requests().unlock();
-            }
-            return new RpmaConnReq(peer, handle, use.srq(), peer.requests());
+            handle.opened(
+                    "rpma_conn_req_new", () -> Natives.connReqNew(peer.handle().id(), address, service, use.id()));
+            return new RpmaConnReq(peer, handle, use.srq(), new ReentrantLock());
         }
     }
 
@@ -90,7 +85,10 @@ public final class RpmaConnReq implements AutoCloseable {
         long dstId = dst.use(RpmaMrUsage.RECV, "destination", offset, length);
         RpmaConn.checkReceives(handle, srq);
         int result = Natives.connReqRecv(handle.id(), dstId, offset, length, opContext);
-        return result == 0 || Call.isRoomFor("rpma_conn_req_recv", result, handle, dst.handle());
+        if (result < 0) {
+            throw Call.failure("rpma_conn_req_recv", result, handle, dst.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -139,6 +137,7 @@ public final class RpmaConnReq implements AutoCloseable {
             throw new IllegalArgumentException(
                     "private data has at most " + MAX_PRIVATE_DATA + " bytes, not " + privateData.length);
         }
+        long[] connAndQueues = new long[3];
         Handle conn = srq == null
                 ? new Handle("RpmaConn", peer.handle())
                 : new Handle("RpmaConn", peer.handle(), srq.handle());
@@ -153,18 +152,17 @@ public final class RpmaConnReq implements AutoCloseable {
         if (!connecting) {
             throw Call.failure(CONNECT, Natives.CLOSED, handle);
         }
-        return connect(conn, privateData);
-    }
-
-    private RpmaConn connect(Handle conn, byte[] privateData) {
-        long[] connAndQueues = new long[3];
         try {
-            int result = Natives.connReqConnect(handle.id(), privateData, connAndQueues);
-            conn.opened(CONNECT, result < 0 ? result : connAndQueues[0]);
+            conn.opened(CONNECT, () -> Call.locked(requests, () -> connect(privateData, connAndQueues)));
         } finally {
             handle.leaveParents();
         }
         return new RpmaConn(peer, conn, connAndQueues[1], connAndQueues[2], srq);
+    }
+
+    private long connect(byte[] privateData, long[] connAndQueues) {
+        int result = Natives.connReqConnect(handle.id(), privateData, connAndQueues);
+        return result < 0 ? result : connAndQueues[0];
     }
 
     /**
@@ -174,12 +172,7 @@ public final class RpmaConnReq implements AutoCloseable {
      */
     @Override
     public void close() {
-        requests.lock();
-        try {
-            handle.close("rpma_conn_req_delete", Natives::connReqDelete);
-        } finally {
-            requests.unlock();
-        }
+        handle.close("rpma_conn_req_delete", req -> Call.locked(requests, () -> Natives.connReqDelete(req)));
     }
 
     @Override

@@ -70,6 +70,7 @@ public final class RpmaCq {
      *     device fails
      */
     public int await(RpmaCompletions completions) throws InterruptedException {
+        completions.clear();
         waiting.lockInterruptibly();
         try {
             return await(completions, Waiter.FOREVER);
@@ -85,6 +86,7 @@ public final class RpmaCq {
      * @param timeout how long to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
      * @return how many were taken, from 1 to the capacity; 0 if the time is up
+     * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted while waiting
      * @throws IllegalStateException if closed, before or while waiting
      * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
@@ -92,6 +94,7 @@ public final class RpmaCq {
      */
     public int await(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
         long nanos = Waiter.nanos(timeout, unit);
+        completions.clear();
         long start = System.nanoTime();
         if (!waiting.tryLock(nanos, TimeUnit.NANOSECONDS)) {
             return poll(completions);
@@ -109,12 +112,17 @@ public final class RpmaCq {
         }
         int taken = poll(completions);
         long start = System.nanoTime();
-        while (taken == 0 && Waiter.await(WAIT, handle, Waiter.left(nanos, start))) {
+        long left = nanos;
+        while (taken == 0 && Waiter.await(WAIT, handle, left)) {
             int result = Natives.cqWait(id);
             if (result != RpmaError.NO_COMPLETION.code()) {
                 Call.check(WAIT, result, handle);
             }
             taken = poll(completions);
+            if (left == 0) {
+                return taken;
+            }
+            left = Waiter.left(nanos, start);
         }
         return taken;
     }

@@ -1,13 +1,16 @@
 package io.rpma;
 
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * An RDMA device, found by an address.
  *
- * <p>It needs no closing: librdmacm keeps its devices open for the life of the process. Safe for use by many threads.
+ * <p>It needs no closing: devices stay open for the life of the process, also one that is removed, whose calls fail then.
+ * Safe for use by many threads; look-ups are made one after the other.
  *
  * <p>Manual pages: rpma_utils_get_ibv_context(3), rpma_utils_ibv_context_is_odp_capable(3).
  */
@@ -16,6 +19,9 @@ public final class RpmaDevice {
 
     /** The look-up is not thread-safe. */
     private static final ReentrantLock LOOKUP = new ReentrantLock();
+
+    /** The contexts that librdmacm has been told to keep; guarded by LOOKUP. */
+    private static final Set<Long> PINNED = new HashSet<>();
 
     private final long context;
     private final String name;
@@ -32,6 +38,7 @@ public final class RpmaDevice {
      *
      * @param address an IPv4 or IPv6 address of this machine, or a host name
      * @return the device
+     * @throws IllegalArgumentException if {@code address} is empty
      * @throws RpmaException if no RDMA device has the address
      */
     public static RpmaDevice local(String address) {
@@ -45,6 +52,7 @@ public final class RpmaDevice {
      *
      * @param address an IPv4 or IPv6 address of another machine, or a host name
      * @return the device
+     * @throws IllegalArgumentException if {@code address} is empty
      * @throws RpmaException if the address is not reached through an RDMA device
      */
     public static RpmaDevice remote(String address) {
@@ -59,6 +67,10 @@ public final class RpmaDevice {
             if (context == 0) {
                 throw new RpmaException(
                         GET, RpmaError.INVAL, address + " stands for all addresses", "name the address of one device");
+            }
+            if (!PINNED.contains(context)) {
+                Call.check(GET, Natives.devicePin(context));
+                PINNED.add(context);
             }
             return new RpmaDevice(context);
         } finally {

@@ -18,7 +18,10 @@ public final class RpmaEp implements AutoCloseable {
     private final RpmaPeer peer;
     private final Handle handle;
 
-    /** What librpma does not allow several threads to do at once; not the peer's, which a resolution may hold long. */
+    /**
+     * Guards the endpoint's queue of events. Those of a connection that is being accepted are in it too, until librpma
+     * moves them to the connection's own: nobody else may take them meanwhile.
+     */
     private final ReentrantLock requests = new ReentrantLock();
 
     private RpmaEp(RpmaPeer peer, Handle handle) {
@@ -34,6 +37,7 @@ public final class RpmaEp implements AutoCloseable {
      * @param address an IPv4 or IPv6 address of the peer's device, or a host name
      * @param port 1 to 65535; not related to ports of TCP
      * @return the endpoint, to be closed before the peer
+     * @throws IllegalArgumentException if {@code address} is empty or {@code port} is out of range
      * @throws IllegalStateException if the peer is closed
      * @throws RpmaException if the address is on no device or another endpoint listens there
      */
@@ -41,13 +45,10 @@ public final class RpmaEp implements AutoCloseable {
         Check.address(address);
         String service = Check.port(port);
         Handle handle = new Handle("RpmaEp", peer.handle());
-        peer.requests().lock();
-        try {
-            handle.opened("rpma_ep_listen", Natives.epListen(peer.handle().id(), address, service));
-        } finally {
-            peer.requests().unlock();
-        }
-        return new RpmaEp(peer, handle);
+        return new RpmaEp(
+                peer,
+                handle.opened(
+                        "rpma_ep_listen", () -> Natives.epListen(peer.handle().id(), address, service)));
     }
 
     /**
@@ -70,14 +71,12 @@ public final class RpmaEp implements AutoCloseable {
     /**
      * Waits for the next request to connect.
      *
-     * <p>A client that gives up before its request is taken is passed over.
-     *
      * @param cfg the configuration of the connection, or null for the defaults
      * @param timeout how long to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
      * @return the request, to be connected or closed before this endpoint is closed; empty if the time is up
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or one with a completion
+     * @throws IllegalArgumentException if {@code timeout} is negative, or {@code cfg} has a shared receive queue of another peer, or one with a completion
      *     queue of its own and a shared completion channel too
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
      *     waiting
@@ -100,22 +99,29 @@ public final class RpmaEp implements AutoCloseable {
         return null;
     }
 
+    /** Takes a request, or returns null if there is none. */
     private RpmaConnReq take(RpmaConnCfg cfg) {
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
-            Handle request = RpmaConnReq.handle(handle, use.srq());
-            requests.lock();
-            try {
-                long result = Natives.epNextConnReq(handle.id(), use.id());
-                if (result == RpmaError.NO_EVENT.code()) {
-                    request.abandon();
-                    return null;
-                }
-                request.opened(NEXT, result);
-            } finally {
-                requests.unlock();
-            }
-            return new RpmaConnReq(peer, request, use.srq(), requests);
+            Handle request = takeHandle(use);
+            return request == null ? null : new RpmaConnReq(peer, request, use.srq(), requests);
         }
+    }
+
+    private Handle takeHandle(RpmaConnCfg.Use use) {
+        Handle request;
+        long result;
+        requests.lock();
+        try {
+            request = RpmaConnReq.handle(handle, use.srq());
+            result = Natives.epNextConnReq(handle.id(), use.id());
+            if (result == RpmaError.NO_EVENT.code()) {
+                request.abandon();
+                return null;
+            }
+        } finally {
+            requests.unlock();
+        }
+        return request.opened(NEXT, result);
     }
 
     /**

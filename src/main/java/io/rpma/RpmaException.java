@@ -6,7 +6,7 @@ package io.rpma;
  * <p>The message names the C function, the error, what librpma logged for this call, which is the only place where it
  * tells the cause, and what to do about it where that is known. Wrong arguments and closed objects never come this far:
  * they raise {@link IllegalArgumentException}, {@link NullPointerException}, {@link IndexOutOfBoundsException} or
- * {@link IllegalStateException} before anything is called.
+ * {@link IllegalStateException}.
  */
 public final class RpmaException extends RuntimeException {
     private static final long serialVersionUID = 1L;

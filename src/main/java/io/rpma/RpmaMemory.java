@@ -2,15 +2,11 @@ package io.rpma;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
-import java.nio.charset.Charset;
 import java.nio.file.FileSystemException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Objects;
 
 /**
@@ -33,23 +29,22 @@ public final class RpmaMemory implements AutoCloseable {
         FILE,
         /** A file on persistent memory without the page cache: of a file system mounted with DAX. */
         FILE_DAX,
-        /** A device DAX: raw persistent memory, for example {@code /dev/dax0.0}. */
+        /** A device DAX: memory without a file system, mostly persistent, for example {@code /dev/dax0.0}. */
         DEVICE_DAX
     }
-
-    private static final int FORMAT_MASK = 0170000;
-    private static final int CHARACTER_DEVICE = 0020000;
 
     private final Handle handle;
     private final Mapping mapping;
     private final Kind kind;
+    private final boolean persistent;
     private final boolean readOnly;
 
-    private RpmaMemory(Mapping mapping, Kind kind, boolean readOnly) {
+    private RpmaMemory(Mapping mapping, Kind kind, boolean persistent, boolean readOnly) {
         this.mapping = mapping;
         this.kind = kind;
+        this.persistent = persistent;
         this.readOnly = readOnly;
-        handle = new Handle("RpmaMemory").opened(mapping.address);
+        handle = new Handle("RpmaMemory").opened(mapping.address());
         handle.watch(this);
     }
 
@@ -58,11 +53,12 @@ public final class RpmaMemory implements AutoCloseable {
      *
      * @param size in bytes, at least 1
      * @return the memory, to be closed
+     * @throws IllegalArgumentException if {@code size} is not positive
      * @throws OutOfMemoryError if the system has no more
      */
     public static RpmaMemory allocate(long size) {
         checkSize(size);
-        return allocate(size, 0, "");
+        return anonymous(Mapping.anonymous(size, Natives.memoryPageSize()));
     }
 
     /**
@@ -74,7 +70,7 @@ public final class RpmaMemory implements AutoCloseable {
      * @param size in bytes, at least 1; rounded up to whole pages
      * @param pageSize in bytes, a size that the system has: on x86-64 2 MiB, and mostly 1 GiB
      * @return the memory, to be closed
-     * @throws IllegalArgumentException if {@code pageSize} is no power of two that is larger than an ordinary page
+     * @throws IllegalArgumentException if {@code size} is not positive, or {@code pageSize} is no power of two that is larger than an ordinary page
      * @throws OutOfMemoryError if the system has not as many huge pages of this size
      */
     public static RpmaMemory allocateHuge(long size, long pageSize) {
@@ -84,25 +80,13 @@ public final class RpmaMemory implements AutoCloseable {
                     + Natives.memoryPageSize() + ", not " + pageSize);
         }
         if (size > Long.MAX_VALUE - pageSize) {
-            throw outOfMemory(size, Errno.ENOMEM, "");
+            throw Mapping.outOfMemory(size, pageSize, Errno.ENOMEM);
         }
-        long whole = (size + pageSize - 1) & -pageSize;
-        return allocate(
-                whole,
-                Long.numberOfTrailingZeros(pageSize),
-                " in huge pages of " + pageSize + ": see /proc/sys/vm/nr_hugepages and /sys/kernel/mm/hugepages");
+        return anonymous(Mapping.anonymous((size + pageSize - 1) & -pageSize, pageSize));
     }
 
-    private static RpmaMemory allocate(long size, int pageBits, String where) {
-        long address = Natives.memoryMapAnonymous(size, pageBits);
-        if (address < 0) {
-            throw outOfMemory(size, (int) -address, where);
-        }
-        return new RpmaMemory(new Mapping(address, size), Kind.ANONYMOUS, false);
-    }
-
-    private static OutOfMemoryError outOfMemory(long size, int errno, String where) {
-        return new OutOfMemoryError("can't map " + size + " bytes" + where + ": " + Errno.message(errno));
+    private static RpmaMemory anonymous(Mapping mapping) {
+        return new RpmaMemory(mapping, Kind.ANONYMOUS, false, false);
     }
 
     /**
@@ -113,7 +97,7 @@ public final class RpmaMemory implements AutoCloseable {
      * @throws IOException if it does not exist, is empty or can't be mapped
      */
     public static RpmaMemory map(Path path) throws IOException {
-        return map(path, wholeSize(path), true, false);
+        return mapWhole(path, true);
     }
 
     /**
@@ -124,11 +108,20 @@ public final class RpmaMemory implements AutoCloseable {
      * @param path of a file or of a device DAX
      * @param size in bytes, at least 1; of a device DAX a multiple of its alignment
      * @return the memory, to be closed
+     * @throws IllegalArgumentException if {@code size} is not positive
      * @throws IOException if it can't be mapped, or there is no room on the file system or the device
      */
     public static RpmaMemory map(Path path, long size) throws IOException {
         checkSize(size);
-        return map(path, size, true, true);
+        checkMappable(path);
+        if (!DaxDevice.isCharacterDevice(path)) {
+            return file(Mapping.extendedFile(path, size), false);
+        }
+        DaxDevice device = new DaxDevice(path);
+        if (size > device.size()) {
+            throw failure(path, "has " + device.size() + " bytes, not " + size);
+        }
+        return device(device, Mapping.file(path, size, true), false);
     }
 
     /**
@@ -141,48 +134,29 @@ public final class RpmaMemory implements AutoCloseable {
      * @throws IOException if it does not exist, is empty or can't be mapped
      */
     public static RpmaMemory mapReadOnly(Path path) throws IOException {
-        return map(path, wholeSize(path), false, false);
+        return mapWhole(path, false);
     }
 
-    private static RpmaMemory map(Path path, long size, boolean writable, boolean extend) throws IOException {
+    private static RpmaMemory mapWhole(Path path, boolean writable) throws IOException {
         checkMappable(path);
-        if (isCharacterDevice(path)) {
-            long whole = wholeSize(path);
-            if (size > whole) {
-                throw failure(path, "has " + whole + " bytes, not " + size);
-            }
-            return mapOpened(path, size, writable, false);
+        if (DaxDevice.isCharacterDevice(path)) {
+            DaxDevice device = new DaxDevice(path);
+            return device(device, Mapping.file(path, device.size(), writable), !writable);
         }
-        boolean created = extend && Files.notExists(path);
-        boolean mapped = false;
-        try {
-            RpmaMemory memory = mapOpened(path, size, writable, extend);
-            mapped = true;
-            return memory;
-        } finally {
-            if (created && !mapped) {
-                Files.deleteIfExists(path);
-            }
+        long size = Files.size(path);
+        if (size == 0) {
+            throw failure(path, "is empty, so there is nothing to map");
         }
+        return file(Mapping.file(path, size, writable), !writable);
     }
 
-    private static RpmaMemory mapOpened(Path path, long size, boolean writable, boolean extend) throws IOException {
-        int fd = check(path, Natives.memoryOpen(nativePath(path), writable, extend));
-        try {
-            if (extend) {
-                check(path, Natives.memoryAllocate(fd, size));
-            }
-            long address = Natives.memoryMap(fd, size, writable, true);
-            boolean dax = address >= 0;
-            if (address == -Errno.EOPNOTSUPP || address == -Errno.EINVAL) {
-                address = Natives.memoryMap(fd, size, writable, false);
-            }
-            check(path, (int) Math.min(0, address));
-            Kind kind = isCharacterDevice(path) ? Kind.DEVICE_DAX : dax ? Kind.FILE_DAX : Kind.FILE;
-            return new RpmaMemory(new Mapping(address, size), kind, !writable);
-        } finally {
-            Natives.memoryClose(fd);
-        }
+    private static RpmaMemory device(DaxDevice device, Mapping mapping, boolean readOnly) {
+        return new RpmaMemory(mapping, Kind.DEVICE_DAX, device.isPersistent(), readOnly);
+    }
+
+    private static RpmaMemory file(Mapping mapping, boolean readOnly) {
+        boolean dax = mapping.bypassesPageCache();
+        return new RpmaMemory(mapping, dax ? Kind.FILE_DAX : Kind.FILE, dax, readOnly);
     }
 
     private static void checkMappable(Path path) throws IOException {
@@ -205,56 +179,14 @@ public final class RpmaMemory implements AutoCloseable {
         }
     }
 
-    private static int check(Path path, int result) throws IOException {
-        if (result < 0) {
-            throw failure(path, Errno.message(-result));
-        }
-        return result;
-    }
-
-    private static byte[] nativePath(Path path) {
-        Charset charset = Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
-        byte[] name = path.toAbsolutePath().toString().getBytes(charset);
-        return Arrays.copyOf(name, name.length + 1);
-    }
-
-    private static boolean isCharacterDevice(Path path) throws IOException {
-        return Files.exists(path) && ((int) Files.getAttribute(path, "unix:mode") & FORMAT_MASK) == CHARACTER_DEVICE;
-    }
-
-    private static long wholeSize(Path path) throws IOException {
-        checkMappable(path);
-        long size = isCharacterDevice(path) ? deviceSize(path) : Files.size(path);
-        if (size == 0) {
-            throw failure(path, "is empty, so there is nothing to map");
-        }
-        return size;
-    }
-
-    /** A character device has no length of its own; the kernel tells that of a device DAX in sysfs. */
-    private static long deviceSize(Path path) throws IOException {
-        long device = (long) Files.getAttribute(path, "unix:rdev");
-        long major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfffL);
-        long minor = (device & 0xff) | (device >> 12 & ~0xffL);
-        Path sysfs = Path.of("/sys/dev/char/" + major + ":" + minor);
-        try {
-            if (sysfs.resolve("subsystem").toRealPath().endsWith("dax")) {
-                return Long.parseLong(Files.readString(sysfs.resolve("size")).strip());
-            }
-        } catch (NoSuchFileException e) {
-            throw (IOException) failure(path, "is no device DAX").initCause(e);
-        }
-        throw failure(path, "is a character device, but no device DAX");
-    }
-
-    /** {@return the address of the first byte} */
+    /** {@return the address of the first byte; once this is closed, it may be that of something else} */
     public long address() {
-        return mapping.address;
+        return mapping.address();
     }
 
     /** {@return the size in bytes} */
     public long size() {
-        return mapping.size;
+        return mapping.size();
     }
 
     /** {@return what is behind the mapping} */
@@ -267,9 +199,12 @@ public final class RpmaMemory implements AutoCloseable {
         return readOnly;
     }
 
-    /** {@return whether what the processors or the device have flushed to this memory survives a power cut} */
+    /**
+     * {@return whether what has been flushed to this memory survives a power cut: that of a file on a DAX file system, and
+     * of a device DAX on a bus of non-volatile memory}
+     */
     public boolean isPersistent() {
-        return kind == Kind.FILE_DAX || kind == Kind.DEVICE_DAX;
+        return persistent;
     }
 
     /**
@@ -330,21 +265,7 @@ public final class RpmaMemory implements AutoCloseable {
     public void persist(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, size());
         handle.checkOpen();
-        mapping.enter();
-        try {
-            if (isPersistent()) {
-                Natives.memoryPersist(address() + offset, length);
-            } else if (kind == Kind.FILE) {
-                sync(offset, length);
-            }
-        } finally {
-            mapping.leave();
-        }
-    }
-
-    private void sync(long offset, long length) {
-        long before = offset % Natives.memoryPageSize();
-        int result = Natives.memorySync(address() + offset - before, before + length);
+        int result = mapping.persist(offset, length);
         if (result < 0) {
             throw new UncheckedIOException(new IOException("msync: " + Errno.message(-result)));
         }
@@ -363,72 +284,14 @@ public final class RpmaMemory implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("munmap", address -> mapping.close());
+        handle.close("munmap", address -> {
+            mapping.close();
+            return 0;
+        });
     }
 
     @Override
     public String toString() {
         return handle + "[" + kind + ", " + size() + " bytes]";
-    }
-
-    /** The mapped pages: reading a buffer of unmapped ones would end the JVM, so they stay as long as there is one. */
-    private static final class Mapping {
-        private static final Cleaner VIEWS = Cleaner.create();
-
-        private final long address;
-        private final long size;
-        private int uses;
-        private boolean closed;
-
-        Mapping(long address, long size) {
-            this.address = address;
-            this.size = size;
-        }
-
-        /** Slices and duplicates of the buffer keep it reachable, so that it stands for them too. */
-        synchronized ByteBuffer view(long offset, int length) {
-            enter();
-            boolean made = false;
-            try {
-                ByteBuffer buffer = Natives.memoryBuffer(address + offset, length);
-                VIEWS.register(buffer, this::leave);
-                made = true;
-                return buffer;
-            } finally {
-                if (!made) {
-                    leave();
-                }
-            }
-        }
-
-        /** Begins a use of the pages, which stay mapped until {@link #leave}. */
-        synchronized void enter() {
-            if (closed) {
-                throw new IllegalStateException("the memory is closed");
-            }
-            uses++;
-        }
-
-        synchronized void leave() {
-            uses--;
-            if (closed && uses == 0) {
-                unmap();
-            }
-        }
-
-        synchronized long close() {
-            closed = true;
-            if (uses == 0) {
-                unmap();
-            }
-            return 0;
-        }
-
-        private void unmap() {
-            int result = Natives.memoryUnmap(address, size);
-            if (result < 0) {
-                throw new IllegalStateException("munmap failed: " + Errno.message(-result));
-            }
-        }
     }
 }

@@ -49,12 +49,14 @@ public final class RpmaMrLocal implements AutoCloseable {
         Handle handle = new Handle("RpmaMrLocal", parents);
         MEMORY.put(handle, memory);
         boolean registered = false;
-        peer.registrations().lock();
         try {
-            handle.opened("rpma_mr_reg", Natives.mrReg(peer.handle().id(), address, size, usage));
+            handle.opened(
+                    "rpma_mr_reg",
+                    () -> Call.locked(
+                            peer.registrations(),
+                            () -> Natives.mrReg(peer.handle().id(), address, size, usage)));
             registered = true;
         } finally {
-            peer.registrations().unlock();
             if (!registered) {
                 MEMORY.remove(handle);
             }
@@ -152,14 +154,9 @@ public final class RpmaMrLocal implements AutoCloseable {
      */
     @Override
     public void close() {
-        peer.registrations().lock();
-        try {
-            // after a failure the device may still have the memory
-            if (handle.close("rpma_mr_dereg", Natives::mrDereg)) {
-                MEMORY.remove(handle);
-            }
-        } finally {
-            peer.registrations().unlock();
+        // after a failure the device may still have the memory
+        if (handle.close("rpma_mr_dereg", mr -> Call.locked(peer.registrations(), () -> Natives.mrDereg(mr)))) {
+            MEMORY.remove(handle);
         }
     }
 

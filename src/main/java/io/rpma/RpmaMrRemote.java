@@ -58,7 +58,7 @@ public final class RpmaMrRemote implements AutoCloseable {
                     + " bytes, here are " + descriptor.remaining());
         }
         byte[] bytes = new byte[RpmaMrLocal.DESCRIPTOR_SIZE];
-        descriptor.get(bytes);
+        descriptor.duplicate().get(bytes);
         ByteBuffer fields = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         long address = fields.getLong(ADDRESS_OFFSET);
         long size = fields.getLong(SIZE_OFFSET);
@@ -71,6 +71,7 @@ public final class RpmaMrRemote implements AutoCloseable {
         }
         Handle handle = new Handle("RpmaMrRemote")
                 .opened("rpma_mr_remote_from_descriptor", Natives.mrRemoteFromDescriptor(bytes));
+        descriptor.position(descriptor.position() + bytes.length);
         return new RpmaMrRemote(handle, address, size, usage);
     }
 

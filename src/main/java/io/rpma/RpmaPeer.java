@@ -14,7 +14,6 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class RpmaPeer implements AutoCloseable {
     private final Handle handle;
     private final ReentrantLock registrations = new ReentrantLock();
-    private final ReentrantLock requests = new ReentrantLock();
 
     private RpmaPeer(Handle handle) {
         this.handle = handle;
@@ -54,7 +53,9 @@ public final class RpmaPeer implements AutoCloseable {
     /**
      * Registers the remaining bytes of a direct buffer, from its position to its limit.
      *
-     * <p>As {@link #register(RpmaMemory, RpmaMrUsage...)}. The buffer's later position and limit do not matter.
+     * <p>As {@link #register(RpmaMemory, RpmaMrUsage...)}. The buffer's later position and limit do not matter. It stays
+     * reachable until the region is closed, which does not stop an {@code Arena} that its memory is from from being
+     * closed, or anything else from freeing the memory.
      *
      * @param buffer a direct buffer
      * @param usages what the region is for, at least one
@@ -71,6 +72,10 @@ public final class RpmaPeer implements AutoCloseable {
         }
         checkWritable(buffer.isReadOnly(), usages);
         ByteBuffer region = buffer.slice();
+        // Throws where the memory is that of an Arena which is closed; what is freed must not become a target.
+        if (region.hasRemaining()) {
+            region.get(0);
+        }
         return RpmaMrLocal.register(
                 this, Natives.bufferAddress(region), region.capacity(), region, new Handle[] {handle}, usages);
     }
@@ -96,7 +101,10 @@ public final class RpmaPeer implements AutoCloseable {
         if (address <= 0) {
             throw new IllegalArgumentException("address must be positive: " + address);
         }
-        return RpmaMrLocal.register(this, address, length, owner, new Handle[] {handle}, usages);
+        Handle[] parents = owner instanceof RpmaMemory
+                ? new Handle[] {handle, ((RpmaMemory) owner).handle()}
+                : new Handle[] {handle};
+        return RpmaMrLocal.register(this, address, length, owner, parents, usages);
     }
 
     private static void checkWritable(boolean readOnly, RpmaMrUsage... usages) {
@@ -110,11 +118,6 @@ public final class RpmaPeer implements AutoCloseable {
     /** Guards the making and deletion of memory regions and shared receive queues, not thread-safe in librpma. */
     ReentrantLock registrations() {
         return registrations;
-    }
-
-    /** Guards the making of endpoints and outgoing requests, not thread-safe in librpma; may be held for seconds. */
-    ReentrantLock requests() {
-        return requests;
     }
 
     Handle handle() {

@@ -40,17 +40,16 @@ public final class RpmaSrq implements AutoCloseable {
         if (cfg != null) {
             cfg.handle().checkOpen();
         }
-        Handle handle = new Handle("RpmaSrq", peer.handle());
         long[] srqAndRcq = new long[2];
-        peer.registrations().lock();
-        try {
-            int result = Natives.srqNew(
-                    peer.handle().id(), cfg == null ? 0 : cfg.handle().id(), srqAndRcq);
-            handle.opened("rpma_srq_new", result < 0 ? result : srqAndRcq[0]);
-        } finally {
-            peer.registrations().unlock();
-        }
+        Handle handle = new Handle("RpmaSrq", peer.handle());
+        handle.opened("rpma_srq_new", () -> Call.locked(peer.registrations(), () -> make(peer, cfg, srqAndRcq)));
         return new RpmaSrq(peer, handle, srqAndRcq[1]);
+    }
+
+    private static long make(RpmaPeer peer, RpmaSrqCfg cfg, long[] srqAndRcq) {
+        int result = Natives.srqNew(
+                peer.handle().id(), cfg == null ? 0 : cfg.handle().id(), srqAndRcq);
+        return result < 0 ? result : srqAndRcq[0];
     }
 
     /**
@@ -69,7 +68,10 @@ public final class RpmaSrq implements AutoCloseable {
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
         long dstId = dst.use(RpmaMrUsage.RECV, "destination", offset, length);
         int result = Natives.srqRecv(id, dstId, offset, length, opContext);
-        return result == 0 || Call.isRoomFor("rpma_srq_recv", result, handle, dst.handle());
+        if (result < 0) {
+            throw Call.failure("rpma_srq_recv", result, handle, dst.handle());
+        }
+        return result == Natives.POSTED;
     }
 
     /**
@@ -82,7 +84,10 @@ public final class RpmaSrq implements AutoCloseable {
      */
     public boolean recv(long opContext) {
         int result = Natives.srqRecv(id, 0, 0, 0, opContext);
-        return result == 0 || Call.isRoomFor("rpma_srq_recv", result, handle);
+        if (result < 0) {
+            throw Call.failure("rpma_srq_recv", result, handle);
+        }
+        return result == Natives.POSTED;
     }
 
     /** {@return the queue of the receives' completions, closed with this; empty if it was made without one} */
@@ -107,12 +112,7 @@ public final class RpmaSrq implements AutoCloseable {
      */
     @Override
     public void close() {
-        peer.registrations().lock();
-        try {
-            handle.close("rpma_srq_delete", srq -> Natives.srqDelete(srq, rcqId));
-        } finally {
-            peer.registrations().unlock();
-        }
+        handle.close("rpma_srq_delete", srq -> Call.locked(peer.registrations(), () -> Natives.srqDelete(srq, rcqId)));
     }
 
     @Override

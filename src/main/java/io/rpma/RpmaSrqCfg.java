@@ -31,6 +31,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
      *
      * @param size in receives, at least 1
      * @return this
+     * @throws IllegalArgumentException if {@code size} is too small
      * @throws IllegalStateException if closed
      */
     public RpmaSrqCfg setRqSize(int size) {
@@ -54,6 +55,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
      * @param size in completions; 0 for none: the completions of a connection's receives are in the connection's own
      *     queues then
      * @return this
+     * @throws IllegalArgumentException if {@code size} is too small
      * @throws IllegalStateException if closed
      */
     public RpmaSrqCfg setRcqSize(int size) {

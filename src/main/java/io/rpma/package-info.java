@@ -17,19 +17,20 @@
  * {@link io.rpma.RpmaConn} to post operations with, whose completions its {@link io.rpma.RpmaCq} tells.
  *
  * <p><b>Life.</b> What has {@code close()} has to be closed: children before parents, which refuse it otherwise. Closing
- * is legal in every state, from every thread, and any number of times. Objects that are dropped without it are reported
+ * is legal in every state, from every thread, and any number of times; a second {@code close()} does not wait for the
+ * first to end. Objects that are dropped without it are reported
  * to the logger, with the place of their creation if {@code -Dio.rpma.leakSites=true} is set, and are not freed.
  *
  * <p><b>Threads.</b> All classes are safe for use by many threads, except {@link io.rpma.RpmaCompletions}, which belongs
  * to one at a time. Waits have a form with a timeout, and are ended by {@code close()} and by
- * {@link java.lang.Thread#interrupt()}.
+ * {@link java.lang.Thread#interrupt()}. A wait blocks its platform thread, and so the carrier of a virtual thread.
  *
  * <p><b>Errors.</b> Wrong arguments raise {@link java.lang.IllegalArgumentException},
  * {@link java.lang.NullPointerException} or {@link java.lang.IndexOutOfBoundsException}, closed objects
  * {@link java.lang.IllegalStateException}, all before anything is done; failures of librpma raise
  * {@link io.rpma.RpmaException} with what it logged. A full queue, no event and no completion are answers, not errors.
  *
- * <p><b>Log.</b> librpma's messages go to the {@link java.lang.System.Logger} {@code io.rpma}.
+ * <p><b>Log.</b> librpma's messages go to the {@link java.lang.System.Logger} {@code io.rpma}: see {@link io.rpma.RpmaLog}.
  *
  * <p><b>Native access.</b> From JDK 24 on, start Java with {@code --enable-native-access=ALL-UNNAMED}, or
  * {@code =io.rpma} where the library is on the module path.

@@ -69,11 +69,11 @@ class ShimTest {
     }
 
     @Test
-    void isNeverUnloadedAndNeedsTwoLibraries() throws Exception {
+    void isNeverUnloadedAndNeedsThreeLibraries() throws Exception {
         String dynamic = Tool.run("readelf", "--dynamic", "--wide", shim);
         assertThat(dynamic).containsPattern("Flags: .*NODELETE");
         assertThat(find("NEEDED.*\\[(lib(?:rpma|rdmacm|ibverbs)\\.so\\.\\d)]", dynamic))
-                .containsExactlyInAnyOrder("librpma.so.0", "libibverbs.so.1");
+                .containsExactlyInAnyOrder("librpma.so.0", "librdmacm.so.1", "libibverbs.so.1");
     }
 
     @Test

@@ -1,0 +1,194 @@
+package io.rpma;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.ref.Cleaner;
+import java.nio.ByteBuffer;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Mapped pages. Touching pages that are unmapped would end the JVM, so they stay as long as a buffer of them is reachable
+ * or a call uses them.
+ */
+final class Mapping {
+    private static final Cleaner VIEWS = Cleaner.create();
+
+    private final long address;
+    private final long size;
+    private final long pageSize;
+    private final boolean bypassesPageCache;
+    private int uses;
+    private boolean closed;
+
+    private Mapping(long address, long size, long pageSize, boolean bypassesPageCache) {
+        this.address = address;
+        this.size = size;
+        this.pageSize = pageSize;
+        this.bypassesPageCache = bypassesPageCache;
+    }
+
+    /**
+     * Maps fresh memory.
+     *
+     * @param pageSize of huge pages, or that of ordinary ones
+     */
+    static Mapping anonymous(long size, long pageSize) {
+        boolean huge = pageSize != Natives.memoryPageSize();
+        long address = Natives.memoryMapAnonymous(size, huge ? Long.numberOfTrailingZeros(pageSize) : 0);
+        if (address < 0) {
+            throw outOfMemory(size, huge ? pageSize : 0, (int) -address);
+        }
+        return new Mapping(address, size, pageSize, false);
+    }
+
+    static OutOfMemoryError outOfMemory(long size, long hugePageSize, int errno) {
+        return new OutOfMemoryError("can't map " + size + " bytes"
+                + (hugePageSize == 0 ? "" : " in huge pages of " + hugePageSize) + ": " + Errno.message(errno)
+                + (hugePageSize == 0 ? "" : "; see /proc/sys/vm/nr_hugepages and /sys/kernel/mm/hugepages"));
+    }
+
+    /** Maps the first bytes of a file that is long enough. */
+    static Mapping file(Path path, long size, boolean writable) throws IOException {
+        return map(path, check(path, Natives.memoryOpen(nativePath(path), writable, false)), size, writable, false);
+    }
+
+    /** Maps the first bytes of a file, which is created or made longer where needed. */
+    static Mapping extendedFile(Path path, long size) throws IOException {
+        int created = Natives.memoryOpen(nativePath(path), true, true);
+        if (created == -Errno.EEXIST) {
+            int fd = check(path, Natives.memoryOpen(nativePath(path), true, false));
+            return map(path, fd, size, true, true);
+        }
+        boolean mapped = false;
+        try {
+            Mapping mapping = map(path, check(path, created), size, true, true);
+            mapped = true;
+            return mapping;
+        } finally {
+            if (created >= 0 && !mapped) {
+                Files.deleteIfExists(path);
+            }
+        }
+    }
+
+    /** Maps a file and closes its descriptor, which a mapping outlives. */
+    private static Mapping map(Path path, int fd, long size, boolean writable, boolean extend) throws IOException {
+        try {
+            if (extend) {
+                check(path, Natives.memoryAllocate(fd, size));
+            }
+            long pageSize = Natives.memoryFilePageSize(fd);
+            check(path, (int) Math.min(0, pageSize));
+            long address = Natives.memoryMap(fd, size, writable, true);
+            boolean dax = address >= 0;
+            if (address == -Errno.EOPNOTSUPP || address == -Errno.EINVAL) {
+                address = Natives.memoryMap(fd, size, writable, false);
+            }
+            check(path, (int) Math.min(0, address));
+            return new Mapping(address, size, pageSize, dax);
+        } finally {
+            Natives.memoryClose(fd);
+        }
+    }
+
+    private static int check(Path path, int result) throws IOException {
+        if (result < 0) {
+            throw new FileSystemException(path.toString(), null, Errno.message(-result));
+        }
+        return result;
+    }
+
+    /** The bytes of the path with a zero; the path as text loses those that are not valid in its charset. */
+    private static byte[] nativePath(Path path) {
+        String encoded = path.toAbsolutePath().toUri().getRawPath();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        for (int i = 0; i < encoded.length(); i++) {
+            if (encoded.charAt(i) == '%') {
+                bytes.write(Integer.parseInt(encoded.substring(i + 1, i + 3), 16));
+                i += 2;
+            } else {
+                bytes.write(encoded.charAt(i));
+            }
+        }
+        bytes.write(0);
+        return bytes.toByteArray();
+    }
+
+    long address() {
+        return address;
+    }
+
+    long size() {
+        return size;
+    }
+
+    /** Whether what is stored here goes to the memory behind it without the page cache (DAX). */
+    boolean bypassesPageCache() {
+        return bypassesPageCache;
+    }
+
+    /** A buffer, whose slices and duplicates keep it reachable, so that it stands for them too. */
+    synchronized ByteBuffer view(long offset, int length) {
+        enter();
+        boolean made = false;
+        try {
+            ByteBuffer buffer = Natives.memoryBuffer(address + offset, length);
+            VIEWS.register(buffer, this::leave);
+            made = true;
+            return buffer;
+        } finally {
+            if (!made) {
+                leave();
+            }
+        }
+    }
+
+    /**
+     * Makes what the processors have stored persistent.
+     *
+     * @return a negative errno if that fails
+     */
+    int persist(long offset, long length) {
+        enter();
+        try {
+            if (bypassesPageCache) {
+                Natives.memoryPersist(address + offset, length);
+                return 0;
+            }
+            long before = offset % Natives.memoryPageSize();
+            return Natives.memorySync(address + offset - before, before + length);
+        } finally {
+            leave();
+        }
+    }
+
+    private synchronized void enter() {
+        if (closed) {
+            throw new IllegalStateException("the memory is closed");
+        }
+        uses++;
+    }
+
+    private synchronized void leave() {
+        uses--;
+        unmapIfUnused();
+    }
+
+    /** Unmaps the pages now or once they are not used any more. */
+    synchronized void close() {
+        closed = true;
+        unmapIfUnused();
+    }
+
+    private void unmapIfUnused() {
+        if (closed && uses == 0) {
+            // whole pages: munmap(2) refuses a part of a huge one
+            int result = Natives.memoryUnmap(address, (size + pageSize - 1) / pageSize * pageSize);
+            if (result < 0) {
+                throw new IllegalStateException("munmap failed: " + Errno.message(-result));
+            }
+        }
+    }
+}
