@@ -1,0 +1,137 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** An endpoint that several threads use at once. */
+@Timeout(90)
+class AcceptIT {
+    private static final int ROUNDS = 60;
+    /** Reserved for documentation: nobody has it, and nobody answers for it. */
+    private static final String NOBODYS = "192.0.2.1";
+
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private RpmaPeer peer;
+    private String address;
+    private int port;
+    private RpmaEp ep;
+
+    @BeforeEach
+    void listen() {
+        address = TestDevice.address();
+        port = TestDevice.port();
+        peer = TestDevice.peer();
+        ep = RpmaEp.listen(peer, address, port);
+    }
+
+    @AfterEach
+    void close() throws InterruptedException {
+        threads.shutdownNow();
+        assertTrue(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS));
+        if (peer != null) {
+            ep.close();
+            peer.close();
+        }
+    }
+
+    /** While a connection is accepted, its events are in the queue of the endpoint. */
+    @Test
+    void anAcceptorTakesNoEventsOfConnections() throws Exception {
+        BlockingQueue<RpmaConnReq> requests = new LinkedBlockingQueue<>();
+        Future<?> acceptor = threads.submit(() -> {
+            while (true) {
+                requests.add(ep.nextConnReq(null));
+            }
+        });
+        for (int i = 0; i < ROUNDS; i++) {
+            try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
+                CompletableFuture<RpmaConn> accepted = CompletableFuture.supplyAsync(() -> take(requests), threads);
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+                try (RpmaConn server = accepted.get(Pair.TIMEOUT_S, TimeUnit.SECONDS)) {
+                    Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+                }
+            }
+        }
+        acceptor.cancel(true);
+    }
+
+    private static RpmaConn take(BlockingQueue<RpmaConnReq> requests) {
+        try {
+            return requests.take().connect();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void aSlowResolutionDoesNotHoldUpAccepting() throws Exception {
+        try (RpmaConnCfg slow = RpmaConnCfg.create().setTimeout(3_000)) {
+            Future<?> resolution = threads.submit(() -> RpmaConnReq.create(peer, NOBODYS, port, slow));
+            for (int i = 0; i < 3; i++) {
+                try (RpmaConn client =
+                                RpmaConnReq.create(peer, address, port, null).connect();
+                        RpmaConn server = ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                                .orElseThrow()
+                                .connect()) {
+                    Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+                    Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+                }
+            }
+            ExecutionException failure =
+                    assertThrows(ExecutionException.class, () -> resolution.get(Pair.TIMEOUT_S, TimeUnit.SECONDS));
+            assertEquals(RpmaException.class, failure.getCause().getClass());
+        }
+    }
+
+    /** Waiters that found nothing must not look like requests that are open. */
+    @Test
+    void anEndpointWithWaitersAndWithoutRequestsCloses() throws Exception {
+        for (int i = 0; i < ROUNDS; i++) {
+            RpmaEp contended = RpmaEp.listen(peer, address, TestDevice.port());
+            AtomicInteger woken = new AtomicInteger();
+            Future<?> first = threads.submit(() -> awaitClose(contended, woken));
+            Future<?> second = threads.submit(() -> awaitClose(contended, woken));
+            contended.close();
+            first.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            second.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            assertEquals(2, woken.get());
+        }
+    }
+
+    private static Void awaitClose(RpmaEp ep, AtomicInteger woken) {
+        assertThrows(IllegalStateException.class, () -> ep.nextConnReq(null));
+        woken.incrementAndGet();
+        return null;
+    }
+
+    @Test
+    void oneOfTwoWaitersGetsARequest() throws Exception {
+        Future<Optional<RpmaConnReq>> first = threads.submit(() -> ep.nextConnReq(null, 2, TimeUnit.SECONDS));
+        Future<Optional<RpmaConnReq>> second = threads.submit(() -> ep.nextConnReq(null, 2, TimeUnit.SECONDS));
+        try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
+            Optional<RpmaConnReq> one = first.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            Optional<RpmaConnReq> other = second.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            assertTrue(one.isPresent() ^ other.isPresent());
+            one.or(() -> other).orElseThrow().close();
+            Pair.assertEvent(RpmaConnEvent.REJECTED, client);
+            assertFalse(client.nextEvent(0, TimeUnit.SECONDS).isPresent());
+        }
+    }
+}
