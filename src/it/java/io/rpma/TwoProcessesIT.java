@@ -80,6 +80,8 @@ class TwoProcessesIT {
         target.process().destroyForcibly();
         RpmaConnEvent event = conn.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
         assertTrue(event == RpmaConnEvent.CLOSED || event == RpmaConnEvent.LOST, event.toString());
+        // The kernel tells of the death before it takes the queue pair away, which answers until then.
+        target.awaitEnd();
         Pair.assertPosted(conn.write(remote, 0, regions.local, 0, 8, ALWAYS, 5));
         conn.disconnect();
         Pair.assertCompletion(conn, 5, RpmaWcStatus.WR_FLUSH_ERR);
