@@ -49,15 +49,19 @@ final class Progress implements AutoCloseable {
         return interval >= LONGEST_INTERVAL || (interval >= SHORTEST_INTERVAL && bytes - bytesPrinted >= total / STEPS);
     }
 
-    /** Prints the last state. */
+    /** Prints the last state, unless it has been printed. */
     @Override
     public void close() {
-        if (System.nanoTime() - start >= (terminal ? TERMINAL_INTERVAL : SHORTEST_INTERVAL)) {
+        if (terminal ? lastPrinted != start : isWorthALastLine()) {
             print();
             if (terminal) {
                 System.out.println();
             }
         }
+    }
+
+    private boolean isWorthALastLine() {
+        return bytes != bytesPrinted && System.nanoTime() - start >= SHORTEST_INTERVAL;
     }
 
     private void print() {
