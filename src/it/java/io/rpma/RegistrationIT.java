@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -167,16 +169,64 @@ class RegistrationIT {
     void aFileInMemoryIsATarget() throws IOException, InterruptedException {
         Path file = Files.createTempFile(Path.of("/dev/shm"), "rpma-java-", ".test");
         try (Pair pair = Pair.connect();
-                RpmaMemory memory = RpmaMemory.map(file, 4096);
-                RpmaMrLocal region = pair.peer.register(memory, RpmaMrUsage.WRITE_DST);
+                RpmaMemory memory = RpmaMemory.map(file, 4096)) {
+            assertWritten(pair, memory, file);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /** A file of a file system on a disk: kernels from 6.5 on don't let a device write into the pages of its mapping. */
+    @Test
+    void anOrdinaryFileIsATargetOfOlderKernels() throws IOException, InterruptedException {
+        Path file = Files.createTempFile(ordinaryDirectory(), "rpma-java-", ".test");
+        try (Pair pair = Pair.connect();
+                RpmaMemory memory = RpmaMemory.map(file, 4096)) {
+            assertEquals(RpmaMemory.Kind.FILE, memory.kind());
+            if (TestDevice.kernelIsAtLeast(6, 5)) {
+                RpmaException failure = assertThrows(
+                        RpmaException.class,
+                        () -> pair.peer.register(memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.FLUSH_TYPE_VISIBILITY));
+                assertEquals("rpma_mr_reg", failure.operation());
+                assertEquals(RpmaError.PROVIDER, failure.error());
+                assertTrue(failure.detail().contains(Errno.message(Errno.EFAULT)), failure.detail());
+                assertTrue(
+                        failure.getMessage()
+                                .contains(
+                                        "kernels from 6.5 on refuse remote writes into a mapping of an ordinary file (use"
+                                                + " device DAX, tmpfs, hugetlbfs or anonymous memory)"),
+                        failure.getMessage());
+            } else {
+                assertWritten(pair, memory, file);
+            }
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    private static Path ordinaryDirectory() throws IOException {
+        String configured = System.getenv("RPMA_EXT4");
+        if (configured == null || configured.isEmpty()) {
+            String reason = "no directory of an ordinary file system: set RPMA_EXT4 to one, or use 'native/rxe test'";
+            if (Boolean.getBoolean("rpma.device.required") && "guest".equals(System.getenv("RPMA_RXE"))) {
+                fail(reason);
+            }
+            abort(reason);
+        }
+        Path directory = Path.of(configured);
+        assertTrue(Files.getFileStore(directory).type().startsWith("ext"), directory + " is not of ext4");
+        return directory;
+    }
+
+    private static void assertWritten(Pair pair, RpmaMemory memory, Path file)
+            throws IOException, InterruptedException {
+        try (RpmaMrLocal region = pair.peer.register(memory, RpmaMrUsage.WRITE_DST);
                 RpmaMrRemote remote = Pair.remote(region);
                 Regions regions = new Regions(pair.peer, 4096)) {
             regions.fillLocal(3);
             Pair.assertPosted(pair.client.write(remote, 0, regions.local, 0, 4096, RpmaConn.F_COMPLETION_ALWAYS, 1));
             Pair.assertDone(pair.client, 1);
             assertEquals(regions.localMemory.buffer(), ByteBuffer.wrap(Files.readAllBytes(file)));
-        } finally {
-            Files.delete(file);
         }
     }
 }

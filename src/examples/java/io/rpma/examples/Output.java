@@ -17,17 +17,21 @@ final class Output {
 
     /** Prints a line. */
     void say(String line) {
-        System.out.println(side + ": " + line);
+        System.out.println(String.format("%-9s %s", side + ":", line));
     }
 
     /** Prints a value under a name. */
     void say(String name, String value) {
-        say(String.format("%-12s %s", name, value));
+        System.out.println(line(name, value));
+    }
+
+    private String line(String name, String value) {
+        return String.format("%-9s %-12s %s", side + ":", name, value);
     }
 
     /** Begins something that takes a while. */
     Progress progress(String what, long total) {
-        return new Progress(side + ": " + what, total, terminal);
+        return new Progress(line(what, ""), total, terminal);
     }
 
     /** Linux tells; {@code System.console()} does not since JDK 22. */

@@ -3,43 +3,65 @@ package io.rpma.examples;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** How far something is: on a terminal one line that is rewritten, elsewhere a line every second. */
+/**
+ * How far something is: on a terminal one line that is rewritten, elsewhere a line now and then. Of what is done in no time
+ * nothing is said.
+ */
 final class Progress implements AutoCloseable {
     private static final String TO_LINE_START = "\r";
     private static final String CLEAR_REST = "\u001b[K";
+    private static final long TERMINAL_INTERVAL = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long SHORTEST_INTERVAL = TimeUnit.SECONDS.toNanos(1);
+    private static final long LONGEST_INTERVAL = TimeUnit.SECONDS.toNanos(5);
+
+    /** So much of the whole is worth a line. */
+    private static final int STEPS = 5;
 
     private final String what;
     private final long total;
     private final boolean terminal;
-    private final long interval;
     private final long start = System.nanoTime();
     private long lastPrinted = start;
+    private long bytesPrinted;
     private long bytes;
 
     Progress(String what, long total, boolean terminal) {
         this.what = what;
         this.total = total;
         this.terminal = terminal;
-        interval = TimeUnit.MILLISECONDS.toNanos(terminal ? 100 : 1000);
     }
 
     /** Tells how many bytes are done; prints only now and then, so it may be called for every chunk. */
     void update(long done) {
         bytes = done;
         long now = System.nanoTime();
-        if (now - lastPrinted >= interval) {
+        if (isWorthPrinting(now - lastPrinted)) {
             lastPrinted = now;
+            bytesPrinted = done;
             print();
         }
     }
 
-    /** Prints the last state. */
+    private boolean isWorthPrinting(long interval) {
+        if (terminal) {
+            return interval >= TERMINAL_INTERVAL;
+        }
+        return interval >= LONGEST_INTERVAL || (interval >= SHORTEST_INTERVAL && bytes - bytesPrinted >= total / STEPS);
+    }
+
+    /** Prints the last state, unless it has been printed. */
     @Override
     public void close() {
-        print();
-        if (terminal) {
-            System.out.println();
+        if (terminal ? lastPrinted != start : isWorthALastLine()) {
+            print();
+            if (terminal) {
+                System.out.println();
+            }
         }
+    }
+
+    private boolean isWorthALastLine() {
+        return bytes != bytesPrinted && System.nanoTime() - start >= SHORTEST_INTERVAL;
     }
 
     private void print() {
@@ -47,12 +69,11 @@ final class Progress implements AutoCloseable {
         long percent = total == 0 ? 100 : (long) (100.0 * bytes / total);
         String line = String.format(
                 Locale.ROOT,
-                "%s %s of %s (%d%%), %s/s",
+                "%s%3d%% of %s, %s/s",
                 what,
-                Size.format(bytes),
-                Size.format(total),
                 percent,
-                Size.format(bytes / seconds));
+                Size.format(total),
+                Size.format(Math.rint(bytes / seconds)));
         if (terminal) {
             System.out.print(TO_LINE_START + line + CLEAR_REST);
             System.out.flush();

@@ -57,8 +57,9 @@ final class Receiver {
      */
     void receive(String where, long size) throws IOException, InterruptedException {
         RpmaDevice device = RpmaDevice.local(address);
+        TargetMemory target = new TargetMemory(size, output);
         try (RpmaPeer peer = RpmaPeer.create(device);
-                RpmaMemory memory = new TargetMemory(size, output).open(where);
+                RpmaMemory memory = target.open(where);
                 RpmaMrLocal region = register(peer, memory)) {
             long capacity = Layout.capacity(memory.size());
             if (capacity < 0) {
@@ -67,13 +68,13 @@ final class Receiver {
             }
             Layout.reset(memory);
             serve(peer, region);
-            check(memory, capacity);
+            check(memory, capacity, target.description());
         }
     }
 
     /** Registers the memory for what the sender does with it: write, flush, and read back. */
     private RpmaMrLocal register(RpmaPeer peer, RpmaMemory memory) {
-        output.say("registering", "which locks the memory and takes seconds for a large one");
+        output.say("registering", "the memory, which locks it: seconds where it is large");
         if (memory.isPersistent()) {
             try {
                 RpmaMrLocal region = peer.register(
@@ -134,7 +135,7 @@ final class Receiver {
     }
 
     /** Compares what the header says with what is in the memory. */
-    private void check(RpmaMemory memory, long capacity) throws IOException {
+    private void check(RpmaMemory memory, long capacity, String description) throws IOException {
         OptionalLong committed = Layout.committedLength(memory);
         if (committed.isEmpty()) {
             throw new IOException("the sender is gone and has committed nothing");
@@ -145,7 +146,7 @@ final class Receiver {
         }
         byte[] expected = Layout.digest(memory);
         byte[] actual = hash(memory, length);
-        output.say("committed", Size.exact(length));
+        output.say("committed", Size.exact(length) + " in " + description);
         output.say("SHA-256", Sha256.format(expected) + " (header)");
         output.say("SHA-256", Sha256.format(actual) + " (memory)");
         if (!Arrays.equals(expected, actual)) {

@@ -31,6 +31,8 @@ final class Sender {
     /** How long to wait until the next attempt when nobody listens yet. */
     private static final long BACK_OFF_MS = 200;
 
+    private static final String EMPTY = "none, the file is empty";
+
     private final String address;
     private final int port;
     private final int chunk;
@@ -137,8 +139,10 @@ final class Sender {
         output.say("size", Size.exact(size));
         output.say(
                 "rate",
-                Size.format(Math.rint(size / seconds)) + "/s, in chunks of " + Size.format(chunk) + ", " + depth
-                        + " outstanding");
+                size == 0
+                        ? EMPTY
+                        : Size.format(Math.rint(size / seconds)) + "/s, in chunks of " + Size.format(chunk) + ", up to "
+                                + depth + " under way");
         output.say("write+flush", format(latency));
         output.say(
                 "flush",
@@ -181,14 +185,14 @@ final class Sender {
 
     private static String format(Histogram latency) {
         if (latency.getTotalCount() == 0) {
-            return "none, the file is empty";
+            return EMPTY;
         }
         return String.format(
                 Locale.ROOT,
-                "p50 %.3f ms, p99 %.3f ms, max %.3f ms, of %d",
+                "p50 %.3f ms, p99 %.3f ms, max %.3f ms (%s)",
                 latency.getValueAtPercentile(50) / 1e6,
                 latency.getValueAtPercentile(99) / 1e6,
                 latency.getMaxValue() / 1e6,
-                latency.getTotalCount());
+                latency.getTotalCount() == 1 ? "1 chunk" : latency.getTotalCount() + " chunks");
     }
 }

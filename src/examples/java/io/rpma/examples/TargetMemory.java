@@ -28,6 +28,7 @@ final class TargetMemory {
 
     private final long size;
     private final Output output;
+    private String description;
 
     /**
      * Sets out for a size.
@@ -42,6 +43,11 @@ final class TargetMemory {
     /** Maps the memory of a path, or the best that there is; to be closed. */
     RpmaMemory open(String where) throws IOException {
         return where.equals(AUTO) ? openBest() : map(Path.of(where));
+    }
+
+    /** What has been opened, for people. */
+    String description() {
+        return description;
     }
 
     private RpmaMemory openBest() throws IOException {
@@ -98,9 +104,7 @@ final class TargetMemory {
     }
 
     private void describe(RpmaMemory memory, String what) {
-        output.say(
-                "memory",
-                what + ", " + Size.format(memory.size()) + ", "
-                        + (memory.isPersistent() ? "persistent" : "not persistent"));
+        description = what + ", " + (memory.isPersistent() ? "persistent" : "not persistent");
+        output.say("memory", description + ", " + Size.format(memory.size()));
     }
 }

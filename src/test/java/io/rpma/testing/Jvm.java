@@ -171,9 +171,19 @@ public final class Jvm {
         public String awaitLine(String text) throws InterruptedException {
             String line = out.awaitLine(text, deadline);
             if (line == null) {
-                throw new AssertionError("no line with '" + text + "' within " + limit + " of\n" + out + err);
+                String when = out.hasEnded() ? "before " + whatEndedTheOutput() : "within " + limit;
+                throw new AssertionError("no line with '" + text + "' " + when + ":\n" + out + err);
             }
             return line;
+        }
+
+        private String whatEndedTheOutput() throws InterruptedException {
+            if (!process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                return "the end of the standard output";
+            }
+            // Its last words are often there.
+            err.awaitEnd(deadline);
+            return "the end of the JVM with status " + process.exitValue();
         }
 
         /** Waits for the end. */
@@ -281,6 +291,18 @@ public final class Jvm {
                     return null;
                 }
                 wait(millis);
+            }
+        }
+
+        synchronized boolean hasEnded() {
+            return ended;
+        }
+
+        synchronized void awaitEnd(long deadline) throws InterruptedException {
+            long millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            while (!ended && millis > 0) {
+                wait(millis);
+                millis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
             }
         }
 

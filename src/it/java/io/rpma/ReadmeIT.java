@@ -1,0 +1,155 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.Jvm;
+import io.rpma.testing.Readme;
+import java.io.File;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the README shows: the example and the JShell session do what it says. */
+@Timeout(120)
+class ReadmeIT {
+    private static final String CLASS = "Hello";
+    private static final int MOST_LINES = 40;
+    private static final String SHELL_COMMAND = "$ ";
+    private static final String JSHELL_PROMPT = "jshell> ";
+
+    /** Set aside for documentation (RFC 5737): no device has it. */
+    private static final String NO_DEVICE = "192.0.2.1";
+
+    @TempDir
+    private Path directory;
+
+    private String address;
+
+    @BeforeEach
+    void find() {
+        address = TestDevice.address();
+    }
+
+    /** Compiles the example with nothing but the jar; it is one class. */
+    private void compileExample() throws IOException {
+        String example = Readme.blocks("java").get(0);
+        assertThat(example.lines().count()).isLessThanOrEqualTo(MOST_LINES);
+        Path source = Files.writeString(directory.resolve(CLASS + ".java"), example);
+        Path classes = Files.createDirectory(directory.resolve("classes"));
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        List<String> options = List.of(
+                "-Xlint:all", "-Werror", "-proc:none", "-cp", Jvm.libraryJar().toString(), "-d", classes.toString());
+        StringWriter messages = new StringWriter();
+        try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
+            boolean compiled = compiler.getTask(
+                            messages, files, null, options, null, files.getJavaFileObjects(source.toFile()))
+                    .call();
+            assertThat(compiled).as(messages.toString()).isTrue();
+        }
+        try (Stream<Path> made = Files.list(classes)) {
+            assertThat(made).containsExactly(classes.resolve(CLASS + ".class"));
+        }
+    }
+
+    private Jvm.Finished runExample(String argument) throws InterruptedException {
+        return Jvm.onClassPath(Jvm.libraryJar(), directory.resolve("classes")).run(CLASS, argument);
+    }
+
+    @Test
+    void theExampleDoesWhatIsShown() throws Exception {
+        String shown = Readme.blocks("console").get(0);
+        List<String> output =
+                shown.lines().filter(line -> !line.startsWith(SHELL_COMMAND)).collect(Collectors.toList());
+        assertThat(output).isNotEmpty();
+        compileExample();
+        Jvm.Finished finished = runExample(address);
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out().lines()).containsExactlyElementsOf(output);
+        assertThat(finished.err()).isEmpty();
+    }
+
+    @Test
+    void theExampleWithAnAddressOfNoDevice() throws Exception {
+        compileExample();
+        Jvm.Finished finished = runExample(NO_DEVICE);
+        assertThat(finished.status()).as(finished.toString()).isEqualTo(1);
+        assertThat(finished.out()).isEmpty();
+        assertThat(finished.err())
+                .contains("rpma_utils_get_ibv_context failed")
+                .contains("no RDMA device has this address: see 'rdma link'");
+    }
+
+    @Test
+    void theJShellSessionShowsWhatIsShown() throws Exception {
+        List<String> session = Readme.blocks("jshell").get(0).lines().collect(Collectors.toList());
+        List<String> inputs = session.stream()
+                .filter(line -> line.startsWith(JSHELL_PROMPT))
+                .map(line -> line.substring(JSHELL_PROMPT.length()))
+                .collect(Collectors.toList());
+        List<String> outputs =
+                session.stream().filter(line -> !line.startsWith(JSHELL_PROMPT)).collect(Collectors.toList());
+        assertThat(outputs).hasSizeGreaterThanOrEqualTo(inputs.size());
+        assertThat(outputsOf(jshell(inputs), inputs)).containsExactlyElementsOf(outputs);
+    }
+
+    /** Runs JShell as native/rxe does, with lines to its standard input, and returns its standard output. */
+    private String jshell(List<String> inputs) throws IOException, InterruptedException {
+        Path input = Files.write(directory.resolve("input"), inputs);
+        File output = directory.resolve("output").toFile();
+        File errors = directory.resolve("errors").toFile();
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "jshell").toString(),
+                "--class-path",
+                Jvm.libraryJar().toString(),
+                "--startup",
+                "native/softroce/jshell-startup",
+                "-R--enable-native-access=ALL-UNNAMED",
+                "-R-Xcheck:jni",
+                "-J-Djava.util.prefs.userRoot=" + directory));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectInput(input.toFile())
+                .redirectOutput(output)
+                .redirectError(errors);
+        builder.environment().put("RPMA_ADDRESS", address);
+        builder.environment().remove("LD_PRELOAD");
+        Process process = builder.start();
+        try {
+            boolean ended = process.waitFor(100, TimeUnit.SECONDS);
+            String seen = Files.readString(output.toPath()) + Files.readString(errors.toPath());
+            assertThat(ended).as("JShell has ended, after: " + seen).isTrue();
+            assertThat(process.exitValue()).as(seen).isZero();
+        } finally {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+        return Files.readString(output.toPath());
+    }
+
+    /** What JShell has printed besides its welcome, prompts and, as it sometimes does without a terminal, what it has read. */
+    private static List<String> outputsOf(String printed, List<String> inputs) {
+        return printed.replace("\b", "")
+                .lines()
+                .map(line -> line.replace(JSHELL_PROMPT.strip(), "").strip())
+                .map(line -> inputs.stream()
+                        .filter(line::startsWith)
+                        .findFirst()
+                        .map(input -> line.substring(input.length()))
+                        .orElse(line))
+                .filter(line -> !line.isEmpty())
+                .filter(line -> !line.startsWith("|  Welcome to JShell") && !line.contains("/help intro"))
+                .collect(Collectors.toList());
+    }
+}

@@ -1,0 +1,83 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.Readme;
+import io.rpma.testing.Tool;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The README's table of functions, against what the shim imports and what librpma exports. */
+@Timeout(30)
+class ReadmeTest {
+    /** | `prefix` | bound ones without the prefix | others | */
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `(rpma_\\w*)` \\|([^|]*)\\|([^|]*)\\|$");
+
+    private static final int BOUND = 2;
+    private static final int NOT_YET = 3;
+
+    private static List<String> table(int column) throws IOException {
+        List<String> functions = new ArrayList<>();
+        Matcher row = ROW.matcher(Readme.section("Status"));
+        while (row.find()) {
+            String prefix = row.group(1);
+            names(row.group(column)).map(prefix::concat).forEach(functions::add);
+        }
+        return functions;
+    }
+
+    private static Stream<String> names(String cell) {
+        return Stream.of(cell.split("[^\\w]+")).filter(name -> !name.isEmpty());
+    }
+
+    /** The functions in the output of nm, whose lines may end with a version. */
+    private static List<String> functions(String symbols) {
+        return Pattern.compile("(?m)^.* [TU] (rpma_\\w+)(?:@.*)?$")
+                .matcher(symbols)
+                .results()
+                .map((MatchResult result) -> result.group(1))
+                .collect(Collectors.toList());
+    }
+
+    private static List<String> imported() throws Exception {
+        String resource = Loader.resource(System.getProperty("os.name"), System.getProperty("os.arch"));
+        Path shim = Path.of(Loader.class.getResource(resource).toURI());
+        return functions(Tool.run("nm", "--dynamic", "--undefined-only", shim.toString()));
+    }
+
+    private static List<String> exported() throws Exception {
+        RpmaConnCfg.create().close();
+        Matcher librpma =
+                Pattern.compile("(?m)/\\S*/librpma\\.so\\S*$").matcher(Files.readString(Path.of("/proc/self/maps")));
+        assertThat(librpma.find()).as("librpma is loaded").isTrue();
+        return functions(Tool.run("nm", "--dynamic", "--defined-only", librpma.group()));
+    }
+
+    @Test
+    void theTableNamesEveryFunctionOnce() throws Exception {
+        List<String> named = table(BOUND);
+        named.addAll(table(NOT_YET));
+        assertThat(named).hasSize(84).containsExactlyInAnyOrderElementsOf(exported());
+    }
+
+    @Test
+    void theTableTellsWhichAreBound() throws Exception {
+        assertThat(table(BOUND)).containsExactlyInAnyOrderElementsOf(imported());
+    }
+
+    @Test
+    void theCountsAreRight() throws Exception {
+        assertThat(Readme.section("Status"))
+                .contains(imported().size() + " of librpma's " + exported().size() + " functions are bound");
+    }
+}

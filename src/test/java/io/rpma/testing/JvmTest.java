@@ -1,0 +1,65 @@
+package io.rpma.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is said of a line that does not come. */
+@Timeout(90)
+class JvmTest {
+    private static final String LINE = "no JVM says this";
+
+    @Test
+    void theLineThatIsAwaited() throws InterruptedException {
+        try (Jvm.Running jvm = Jvm.likeThis().start("--version")) {
+            assertThat(jvm.awaitLine("Runtime")).contains("Runtime");
+        }
+    }
+
+    @Test
+    void aJvmThatEndsWithoutTheLine() {
+        try (Jvm.Running jvm = Jvm.likeThis().start("--version")) {
+            assertThatThrownBy(() -> jvm.awaitLine(LINE))
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessageStartingWith("no line with '" + LINE + "' before the end of the JVM with status 0:\n")
+                    .hasMessageContaining("Runtime");
+        }
+    }
+
+    @Test
+    void aJvmThatFailsWithoutTheLine() {
+        try (Jvm.Running jvm = Jvm.likeThis().start("no.such.Program")) {
+            assertThatThrownBy(() -> jvm.awaitLine(LINE))
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessageContaining("before the end of the JVM with status 1:\n")
+                    .hasMessageContaining("no.such.Program");
+        }
+    }
+
+    @Test
+    void aProcessThatOnlyClosesItsOutput() {
+        try (Jvm.Running jvm = Jvm.likeThis()
+                .under("sh", "-c", "exec >&-; sleep 60")
+                .limit(Duration.ofMillis(300))
+                .start()) {
+            assertThatThrownBy(() -> jvm.awaitLine(LINE))
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessageContaining("before the end of the standard output:\n");
+        }
+    }
+
+    @Test
+    void aJvmThatGoesOnWithoutTheLine() {
+        try (Jvm.Running jvm = Jvm.likeThis()
+                .under("sh", "-c", "sleep 60")
+                .limit(Duration.ofMillis(300))
+                .start()) {
+            assertThatThrownBy(() -> jvm.awaitLine(LINE))
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessageContaining("within PT0.3S:\n");
+        }
+    }
+}
