@@ -48,7 +48,7 @@ at_exit=(end_job)
 
 run_exit_actions() {
     local status=$? index
-    trap '' INT TERM HUP
+    trap '' INT TERM HUP QUIT
     for ((index = ${#at_exit[@]} - 1; index >= 0; index--)); do
         eval "${at_exit[index]}" || true
     done
@@ -60,6 +60,7 @@ install_traps() {
     trap 'end_by_signal INT 130' INT
     trap 'end_by_signal TERM 143' TERM
     trap 'end_by_signal HUP 129' HUP
+    trap 'end_by_signal QUIT 131' QUIT
 }
 
 end_by_signal() {

@@ -57,9 +57,11 @@ share_directories() {
 # $@: the command. A file that bash reads back, so that every byte of every argument arrives.
 write_settings() {
     local -a argv=("$@") guest_environment
-    local directory=$checkout device_address=10.0.0.1 terminal_size=
-    if [[ $PWD == "$checkout" || $PWD == "$checkout"/* ]]; then
-        directory=$PWD
+    local directory=$checkout here device_address=10.0.0.1 terminal_size=
+    # The checkout may have been entered through a link.
+    here=$(pwd -P)
+    if [[ $here == "$checkout" || $here == "$checkout"/* ]]; then
+        directory=$here
     fi
     if [[ -t 0 && -t 1 ]]; then
         terminal_size=$(stty size)
