@@ -51,5 +51,5 @@ offer_file() {
 
 command_clean() {
     ((${#arguments[@]} == 0)) || usage_error "clean takes no argument: ${arguments[0]}"
-    [[ ! -d $cache ]] || remove_cache
+    with_cache_locked remove_cache
 }

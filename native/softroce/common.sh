@@ -113,3 +113,19 @@ end_by_time_limit() {
     say "ended by the time limit of $time_limit s"
     exit 124
 }
+
+# Runs a command while no other script makes or removes directories in the cache.
+with_cache_locked() {
+    local cache_lock
+    exec {cache_lock}>"$cache/lock"
+    flock "$cache_lock"
+    "$@"
+    exec {cache_lock}>&-
+}
+
+# Makes $cache/$1.XXXXXXXX and sets made_directory to it and made_lock to a lock that is held as long as this process
+# lives: the next script removes directories that nobody holds.
+make_locked_directory() {
+    made_directory=$(mktemp -d "$cache/$1.XXXXXXXX") && exec {made_lock}>"$made_directory/lock" && flock -n "$made_lock" ||
+        die "can't write in $cache: free some space, or set RPMA_CACHE to a directory that you can write"
+}
