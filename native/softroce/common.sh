@@ -44,7 +44,7 @@ ask_for_root() {
 }
 
 # What must happen at the end, however it comes: commands, last first.
-at_exit=(end_job)
+at_exit=(end_job await_installation)
 
 run_exit_actions() {
     local status=$? index

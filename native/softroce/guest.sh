@@ -185,7 +185,7 @@ guest_failed() {
     {
         cat "$run_directory/qemu.log"
         sed '/Kernel panic/q' "$run_directory/console" | tail -n 15
-    } 2>/dev/null | tr -d '\r' | sed 's/^/  | /' >&2
+    } 2>/dev/null | tr -d '\r' | sed 's/^/  | /' >&2 || true
     exit 1
 }
 
