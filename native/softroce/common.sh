@@ -81,7 +81,8 @@ supervise() {
     setpriv --pdeathsig KILL "$@" <&0 &
     job=$!
     set +m
-    wait "$job" || status=$?
+    # Without bash's line about a signal that ended it.
+    wait "$job" 2>/dev/null || status=$?
     job=
     return "$status"
 }

@@ -234,8 +234,10 @@ run_on_host() {
     if [[ -t 0 ]]; then
         # In the foreground it can read the terminal, and Ctrl-C is its business.
         trap : INT
+        ((time_limit == 0)) || command=(timeout --foreground --kill-after=5 "$time_limit" "${command[@]}")
         setpriv --pdeathsig KILL "${command[@]}" || status=$?
         install_traps
+        ((time_limit == 0 || (status != 124 && status != 137))) || end_by_time_limit
     else
         bounded "${command[@]}" || status=$?
     fi
