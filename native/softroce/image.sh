@@ -104,7 +104,7 @@ debian_mirror() {
 
 check_mirror() {
     local url=$1/dists/$row_suite/InRelease
-    wget -q -T 20 -t 2 -O /dev/null "$url" 2>/dev/null ||
+    supervise wget -q -T 20 -t 2 -O /dev/null "$url" 2>/dev/null ||
         die "no network: can't fetch $url; connect this machine, or set http_proxy if it needs a proxy"
 }
 
@@ -191,7 +191,7 @@ provide_image() {
     exec {lock}>"$cache/lock-$row"
     if ! flock -n "$lock"; then
         say "waiting for another run that is making the $row guest"
-        flock "$lock"
+        supervise flock "$lock"
     fi
     [[ -d $image ]] || build_image
     exec {lock}>&-
