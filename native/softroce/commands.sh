@@ -14,7 +14,7 @@ command_jshell() {
     [[ ${arguments[0]:-} != -- ]] || arguments=("${arguments[@]:1}")
     build
     run_on_device jshell --class-path "$checkout/target/classes" -R--enable-native-access=ALL-UNNAMED \
-        --startup "$softroce/jshell-startup" "${arguments[@]}"
+        --startup "$softroce/jshell-startup" --execution "jdi:hostname(127.0.0.1),timeout(60000)" "${arguments[@]}"
 }
 
 command_demo() {
@@ -51,5 +51,5 @@ offer_file() {
 
 command_clean() {
     ((${#arguments[@]} == 0)) || usage_error "clean takes no argument: ${arguments[0]}"
-    [[ ! -d $cache ]] || remove_cache
+    with_cache_locked remove_cache
 }

@@ -44,11 +44,11 @@ ask_for_root() {
 }
 
 # What must happen at the end, however it comes: commands, last first.
-at_exit=(end_job)
+at_exit=(end_job await_installation)
 
 run_exit_actions() {
     local status=$? index
-    trap '' INT TERM HUP
+    trap '' INT TERM HUP QUIT
     for ((index = ${#at_exit[@]} - 1; index >= 0; index--)); do
         eval "${at_exit[index]}" || true
     done
@@ -60,6 +60,7 @@ install_traps() {
     trap 'end_by_signal INT 130' INT
     trap 'end_by_signal TERM 143' TERM
     trap 'end_by_signal HUP 129' HUP
+    trap 'end_by_signal QUIT 131' QUIT
 }
 
 end_by_signal() {
@@ -80,7 +81,8 @@ supervise() {
     setpriv --pdeathsig KILL "$@" <&0 &
     job=$!
     set +m
-    wait "$job" || status=$?
+    # Without bash's line about a signal that ended it.
+    wait "$job" 2>/dev/null || status=$?
     job=
     return "$status"
 }
@@ -111,4 +113,20 @@ bounded() {
 end_by_time_limit() {
     say "ended by the time limit of $time_limit s"
     exit 124
+}
+
+# Runs a command while no other script makes or removes directories in the cache.
+with_cache_locked() {
+    local cache_lock
+    exec {cache_lock}>"$cache/lock"
+    flock "$cache_lock"
+    "$@"
+    exec {cache_lock}>&-
+}
+
+# Makes $cache/$1.XXXXXXXX and sets made_directory to it and made_lock to a lock that is held as long as this process
+# lives: the next script removes directories that nobody holds.
+make_locked_directory() {
+    made_directory=$(mktemp -d "$cache/$1.XXXXXXXX") && exec {made_lock}>"$made_directory/lock" && flock -n "$made_lock" ||
+        die "can't write in $cache: free some space, or set RPMA_CACHE to a directory that you can write"
 }

@@ -19,21 +19,31 @@ installs_with_apt() {
     [[ $ids == *" debian "* || $ids == *" ubuntu "* ]] && command -v apt-get >/dev/null
 }
 
-# Installs the packages whose probe is missing. $1: what for; then pairs of probe (a program, or the path of a file) and
-# package.
-require() {
-    local purpose=$1
-    local -a missing=()
-    shift
+# Sets missing to the packages whose probe is. Pairs of probe (a program, or the path of a file) and package.
+find_missing() {
+    missing=()
     while (($# > 0)); do
         if [[ $1 == /* ]]; then
             [[ -e $1 ]] || missing+=("$2")
         else
-            PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null || missing+=("$2")
+            command -v "$1" >/dev/null || missing+=("$2")
         fi
         shift 2
     done
-    ((${#missing[@]} == 0)) || install_packages "$purpose" "${missing[@]}"
+}
+
+# Installs the packages whose probe is missing. $1: what for; then pairs as above.
+require() {
+    local purpose=$1
+    local -a missing
+    shift
+    find_missing "$@"
+    ((${#missing[@]} > 0)) || return 0
+    install_packages "$purpose" "${missing[@]}"
+    hash -r
+    find_missing "$@"
+    ((${#missing[@]} == 0)) ||
+        die "what $purpose needs of ${missing[*]} is not there though installed: try 'apt-get install --reinstall ${missing[*]}'"
 }
 
 installation=
@@ -224,8 +234,10 @@ run_on_host() {
     if [[ -t 0 ]]; then
         # In the foreground it can read the terminal, and Ctrl-C is its business.
         trap : INT
+        ((time_limit == 0)) || command=(timeout --foreground --kill-after=5 "$time_limit" "${command[@]}")
         setpriv --pdeathsig KILL "${command[@]}" || status=$?
         install_traps
+        ((time_limit == 0 || (status != 124 && status != 137))) || end_by_time_limit
     else
         bounded "${command[@]}" || status=$?
     fi

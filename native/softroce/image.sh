@@ -28,15 +28,48 @@ image_path() {
     echo "$cache/image-$row-$key"
 }
 
-# Directories whose makers are dead: half-built images and the runs of killed scripts. A living maker holds the lock.
+# True for a directory that no living script holds. One without a lock is what an interrupted removal left.
+is_unused() {
+    [[ -d $1 ]] && { [[ ! -e $1/lock ]] || flock -n "$1/lock" true; }
+}
+
+# Directories whose makers are dead: half-built images and the runs of killed scripts. With the cache locked.
 remove_leftovers() {
     local directory
     for directory in "$cache"/image.???????? "$cache"/run.???????? "$cache"/maven.????????; do
-        if [[ -e $directory/lock ]] && flock -n "$directory/lock" true; then
+        if is_unused "$directory"; then
             unlock_tree "$directory"
             remove_tree "$directory"
         fi
     done
+}
+
+# Images of this row that other versions of these scripts made, once nobody has used them for a week: another checkout may
+# still want them until then. With the cache locked.
+remove_old_images() {
+    local used directory doomed
+    while IFS= read -r used; do
+        directory=${used%/lock}
+        if [[ $directory != "$image" ]] && is_unused "$directory"; then
+            say "removing a guest that was not used for a week: $directory"
+            # Under a name that the next script would go on to remove.
+            doomed=$(mktemp -du "$cache/image.XXXXXXXX")
+            mv -T "$directory" "$doomed"
+            remove_tree "$doomed"
+        fi
+    done < <(find "$cache" -mindepth 2 -maxdepth 2 -path "$cache/image-$row-*/lock" -mtime +6)
+}
+
+# Sets image and holds it, so that it stays, if it has been made.
+hold_image() {
+    local held
+    remove_leftovers
+    image=$(image_path)
+    remove_old_images
+    [[ -d $image ]] || return 0
+    exec {held}<"$image/lock"
+    flock -s "$held"
+    touch -c "$image/lock" 2>/dev/null || true
 }
 
 # A file system that a killed debootstrap left mounted in its root must not be walked into.
@@ -71,13 +104,13 @@ debian_mirror() {
 
 check_mirror() {
     local url=$1/dists/$row_suite/InRelease
-    wget -q -T 20 -t 2 -O /dev/null "$url" 2>/dev/null ||
+    supervise wget -q -T 20 -t 2 -O /dev/null "$url" 2>/dev/null ||
         die "no network: can't fetch $url; connect this machine, or set http_proxy if it needs a proxy"
 }
 
 # Free space in MB where $1 will be.
 free_space() {
-    df --output=avail -B1M "$1" | tail -n 1
+    df --output=avail -B1M "$1" | tail -n 1 | tr -d ' '
 }
 
 check_space() {
@@ -129,24 +162,23 @@ build_supervised() {
 }
 
 build_image() {
-    local building lock mirror started=$SECONDS
+    local building mirror started=$SECONDS
     require_for_image
     check_space 2500
     mirror=$(debian_mirror)
     check_mirror "$mirror"
     say "making the $row guest once: Debian $row_suite with its kernel, librpma and a JDK, from $mirror"
-    building=$(mktemp -d "$cache/image.XXXXXXXX")
-    chmod 755 "$building"
+    with_cache_locked make_locked_directory image
+    building=$made_directory
     at_exit+=("remove_tree $(printf %q "$building")")
-    exec {lock}>"$building/lock"
-    flock -n "$lock"
+    chmod 755 "$building"
     if ! build_supervised "$building" "$row_suite" "$mirror" "$(id -u):$(id -g)" "$row_packages"; then
         say "can't make the guest; the end of its log:"
         tail -n 15 "$building/build.log" 2>/dev/null | sed 's/^/  | /' >&2
         exit 1
     fi
-    mv "$building" "$image"
-    exec {lock}>&-
+    with_cache_locked mv -T "$building" "$image"
+    exec {made_lock}>&-
     say "the $row guest is ready ($((SECONDS - started)) s, $(du -sm "$image" | cut -f 1) MB in $image)"
 }
 
@@ -154,16 +186,16 @@ build_image() {
 provide_image() {
     local lock
     select_row "$row"
-    remove_leftovers
-    image=$(image_path)
+    with_cache_locked hold_image
     [[ ! -d $image ]] || return 0
     exec {lock}>"$cache/lock-$row"
     if ! flock -n "$lock"; then
         say "waiting for another run that is making the $row guest"
-        flock "$lock"
+        supervise flock "$lock"
     fi
     [[ -d $image ]] || build_image
     exec {lock}>&-
+    with_cache_locked hold_image
 }
 
 # Removes what no run that is going on needs.
@@ -176,6 +208,6 @@ remove_cache() {
     for directory in "$cache"/image-* "$cache"/apache-maven-*; do
         [[ ! -d $directory ]] || remove_tree "$directory"
     done
-    rm -f "$cache"/lock-* "$cache/install.log"
-    rmdir "$cache"
+    rm -f "$cache"/lock-* "$cache/lock" "$cache/install.log"
+    rmdir --ignore-fail-on-non-empty "$cache"
 }

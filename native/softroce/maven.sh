@@ -23,12 +23,11 @@ guest_maven() {
 
 # Debian's Maven would bring half a desktop into the guest; Maven's own distribution is one archive.
 provide_guest_maven() {
-    local unpacked lock
+    local unpacked
     [[ ! -d $(guest_maven) ]] || return 0
     say "fetching Maven $guest_maven_version for the guest"
-    unpacked=$(mktemp -d "$cache/maven.XXXXXXXX")
-    exec {lock}>"$unpacked/lock"
-    flock -n "$lock"
+    with_cache_locked make_locked_directory maven
+    unpacked=$made_directory
     at_exit+=("rm -rf $(printf %q "$unpacked")")
     supervise env -C "$checkout" mvn -B -ntp -q dependency:copy -DoutputDirectory="$unpacked" \
         -Dartifact="org.apache.maven:apache-maven:$guest_maven_version:tar.gz:bin" >&2 </dev/null ||
