@@ -56,8 +56,17 @@ final class Log {
         try {
             function.log(message.level, message.fileName, message.lineNo, message.functionName, message.text);
         } catch (Throwable e) {
-            Thread thread = Thread.currentThread();
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+            handle(e);
+        }
+    }
+
+    /** As the JVM does at the end of a thread: what the handler itself throws is ignored. */
+    private static void handle(Throwable uncaught) {
+        Thread thread = Thread.currentThread();
+        try {
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, uncaught);
+        } catch (Throwable e) {
+            return;
         }
     }
 
