@@ -83,14 +83,12 @@ public final class RpmaMemory implements AutoCloseable {
             throw new IllegalArgumentException("the size of a huge page is a power of two and more than "
                     + Natives.memoryPageSize() + ", not " + pageSize);
         }
+        String where = " in huge pages of " + pageSize + ": see /proc/sys/vm/nr_hugepages and /sys/kernel/mm/hugepages";
         if (size > Long.MAX_VALUE - pageSize) {
-            throw outOfMemory(size, Errno.ENOMEM, "");
+            throw outOfMemory(size, Errno.ENOMEM, where);
         }
         long whole = (size + pageSize - 1) & -pageSize;
-        return allocate(
-                whole,
-                Long.numberOfTrailingZeros(pageSize),
-                " in huge pages of " + pageSize + ": see /proc/sys/vm/nr_hugepages and /sys/kernel/mm/hugepages");
+        return allocate(whole, Long.numberOfTrailingZeros(pageSize), where);
     }
 
     private static RpmaMemory allocate(long size, int pageBits, String where) {
