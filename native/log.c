@@ -19,6 +19,8 @@
 #define RING_SIZE 256U
 /* for strerror_r(), whose GNU form need not use it */
 #define REASON_SIZE 256
+/* for how long the end of the process waits for calls that block, of daemon threads */
+#define EXIT_PATIENCE_MS 20
 
 static pthread_mutex_t ring_lock = PTHREAD_MUTEX_INITIALIZER;
 static char ring[RING_SIZE][LINE_SIZE];
@@ -97,7 +99,7 @@ __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level le
 	snprintf(line, sizeof(line), "%c\037%s\037%d\037%s\037%s", '0' + (int)level, file_name, line_no, function_name, text);
 
 	struct thread *thread = thread_get();
-	if (thread != NULL && (thread->in_call || thread->mark % 2 == 1))
+	if (thread != NULL && (thread->call % 2 == 1 || thread->mark % 2 == 1))
 		keep(thread, line);
 	else
 		ring_put(line, strlen(line));
@@ -123,7 +125,7 @@ void log_begin(void)
 	if (thread == NULL)
 		return;
 	thread->text_length = 0;
-	thread->in_call = true;
+	thread->call = thread->call | 1;
 }
 
 int log_end(int rc)
@@ -131,7 +133,7 @@ int log_end(int rc)
 	struct thread *thread = thread_get();
 	if (thread == NULL)
 		return rc;
-	thread->in_call = false;
+	thread->call = (thread->call | 1) + 1;
 	publish(thread);
 	return rc;
 }
@@ -167,7 +169,7 @@ void log_discard(void)
 	if (thread == NULL)
 		return;
 	thread->text_length = 0;
-	thread->in_call = false;
+	thread->call = (thread->call | 1) + 1;
 }
 
 /* what was logged during this thread's last call, a line each */
@@ -250,4 +252,15 @@ int log_init(void)
 void log_fini(void)
 {
 	(void)rpma_log_set_function(RPMA_LOG_USE_DEFAULT_FUNCTION);
+}
+
+/*
+ * At the end of the process librpma's destructor, which runs after this one, takes the log function away; a thread that is
+ * about to call it would jump to 0. So nobody is about to any more.
+ */
+__attribute__((destructor)) static void log_end_of_process(void)
+{
+	(void)rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_DISABLED);
+	thread_wait_unmarked();
+	thread_wait_calls(EXIT_PATIENCE_MS);
 }

@@ -26,7 +26,7 @@ static jlong memory_map_anonymous(JNIEnv *env, jclass natives, jlong size, jint 
 	(void)natives;
 	int flags = MAP_SHARED | MAP_ANONYMOUS;
 	if (page_bits != 0)
-		flags |= MAP_HUGETLB | page_bits << MAP_HUGE_SHIFT;
+		flags |= MAP_HUGETLB | (int)((unsigned)page_bits << MAP_HUGE_SHIFT);
 	return address_or_error(mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, flags, -1, 0));
 }
 

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 _Thread_local struct thread *thread_self __attribute__((tls_model("initial-exec")));
@@ -91,5 +92,17 @@ void thread_wait_unmarked(void)
 	pthread_mutex_lock(&threads_lock);
 	for (const struct thread *thread = threads; thread != NULL; thread = thread->next)
 		wait_unmarked(thread);
+	pthread_mutex_unlock(&threads_lock);
+}
+
+void thread_wait_calls(int milliseconds)
+{
+	const struct timespec pause = {0, 1000000};
+	pthread_mutex_lock(&threads_lock);
+	for (const struct thread *thread = threads; thread != NULL; thread = thread->next) {
+		uint64_t seen = thread->call;
+		while (seen % 2 == 1 && thread->call == seen && milliseconds-- > 0)
+			nanosleep(&pause, NULL);
+	}
 	pthread_mutex_unlock(&threads_lock);
 }

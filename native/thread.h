@@ -16,7 +16,7 @@
 
 struct thread {
 	_Atomic uint64_t mark;
-	bool in_call;
+	_Atomic uint64_t call; /* odd between log_begin() and log_end() */
 	size_t text_length;
 	char text[THREAD_TEXT_SIZE];
 	struct thread *previous;
@@ -36,6 +36,9 @@ struct thread *thread_attach(void);
 
 /* waits until no thread is inside a hot call that it had entered before this function was called */
 void thread_wait_unmarked(void);
+
+/* the same for all other calls, which may block: waits for no more than so many milliseconds */
+void thread_wait_calls(int milliseconds);
 
 static inline struct thread *thread_get(void)
 {

@@ -43,8 +43,10 @@ static jint wait_for(int wait_fd, int close_fd, int wake_fd, int64_t deadline)
 {
 	struct pollfd fds[] = {{wait_fd, POLLIN, 0}, {close_fd, POLLIN, 0}, {wake_fd, POLLIN, 0}};
 	int ready = poll_until(fds, 3, deadline);
-	if (ready < 0)
-		return log_error("ppoll()", errno);
+	if (ready < 0) {
+		log_begin();
+		return log_end(log_error("ppoll()", errno));
+	}
 	if (fds[1].revents != 0)
 		return HANDLE_CLOSED;
 	if (fds[0].revents != 0)
@@ -52,11 +54,15 @@ static jint wait_for(int wait_fd, int close_fd, int wake_fd, int64_t deadline)
 	return fds[2].revents != 0 ? WOKEN : TIMED_OUT;
 }
 
-static jint wait_on(jlong handle, int wake_fd, int64_t timeout)
+/* a negative timeout waits without end */
+static jint await(JNIEnv *env, jclass natives, jlong handle, jint wake_fd, jlong timeout)
 {
+	(void)env;
+	(void)natives;
 	int wait_fd;
 	int close_fd;
-	int rc = handle_hold_fds(handle, &wait_fd, &close_fd);
+	log_begin();
+	int rc = log_end(handle_hold_fds(handle, &wait_fd, &close_fd));
 	if (rc != 0)
 		return rc;
 	int64_t deadline = -1;
@@ -65,15 +71,6 @@ static jint wait_on(jlong handle, int wake_fd, int64_t timeout)
 	jint outcome = wait_for(wait_fd, close_fd, wake_fd, deadline);
 	handle_release(handle);
 	return outcome;
-}
-
-/* a negative timeout waits without end */
-static jint await(JNIEnv *env, jclass natives, jlong handle, jint wake_fd, jlong timeout)
-{
-	(void)env;
-	(void)natives;
-	log_begin();
-	return log_end(wait_on(handle, wake_fd, timeout));
 }
 
 /* an eventfd, or -errno */

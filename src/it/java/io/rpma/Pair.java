@@ -12,9 +12,11 @@ final class Pair implements AutoCloseable {
     final RpmaPeer peer;
     final RpmaConn client;
     final RpmaConn server;
+    private final boolean ownsPeer;
 
-    private Pair(RpmaPeer peer, RpmaConn client, RpmaConn server) {
+    private Pair(RpmaPeer peer, boolean ownsPeer, RpmaConn client, RpmaConn server) {
         this.peer = peer;
+        this.ownsPeer = ownsPeer;
         this.client = client;
         this.server = server;
     }
@@ -24,17 +26,26 @@ final class Pair implements AutoCloseable {
     }
 
     static Pair connect(RpmaConnCfg cfg) throws InterruptedException {
-        RpmaPeer peer = TestDevice.peer();
+        return connect(TestDevice.peer(), true, cfg, cfg);
+    }
+
+    /** Two sides with configurations of their own on a peer that stays open. */
+    static Pair connect(RpmaPeer peer, RpmaConnCfg clientCfg, RpmaConnCfg serverCfg) throws InterruptedException {
+        return connect(peer, false, clientCfg, serverCfg);
+    }
+
+    private static Pair connect(RpmaPeer peer, boolean ownsPeer, RpmaConnCfg clientCfg, RpmaConnCfg serverCfg)
+            throws InterruptedException {
         int port = TestDevice.port();
         try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port)) {
-            RpmaConn client =
-                    RpmaConnReq.create(peer, TestDevice.address(), port, cfg).connect();
-            RpmaConn server = ep.nextConnReq(cfg, TIMEOUT_S, TimeUnit.SECONDS)
+            RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), port, clientCfg)
+                    .connect();
+            RpmaConn server = ep.nextConnReq(serverCfg, TIMEOUT_S, TimeUnit.SECONDS)
                     .orElseThrow()
                     .connect();
             assertEvent(RpmaConnEvent.ESTABLISHED, client);
             assertEvent(RpmaConnEvent.ESTABLISHED, server);
-            return new Pair(peer, client, server);
+            return new Pair(peer, ownsPeer, client, server);
         }
     }
 
@@ -47,15 +58,23 @@ final class Pair implements AutoCloseable {
 
     /** Waits for one completion and checks whose it is and how it ended. */
     static RpmaCompletions assertCompletion(RpmaConn conn, long wrId, RpmaWcStatus status) throws InterruptedException {
+        return assertCompletion(conn.getCq(), wrId, status);
+    }
+
+    static RpmaCompletions assertCompletion(RpmaCq cq, long wrId, RpmaWcStatus status) throws InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
-        assertEquals(1, conn.getCq().await(completions, TIMEOUT_S, TimeUnit.SECONDS), "no completion");
+        assertEquals(1, cq.await(completions, TIMEOUT_S, TimeUnit.SECONDS), "no completion");
         assertEquals(wrId, completions.wrId(0));
         assertEquals(status, completions.status(0));
         return completions;
     }
 
     static void assertDone(RpmaConn conn, long wrId) throws InterruptedException {
-        assertCompletion(conn, wrId, RpmaWcStatus.SUCCESS);
+        assertDone(conn.getCq(), wrId);
+    }
+
+    static RpmaCompletions assertDone(RpmaCq cq, long wrId) throws InterruptedException {
+        return assertCompletion(cq, wrId, RpmaWcStatus.SUCCESS);
     }
 
     /** The view that the client has of a region of the server. */
@@ -71,6 +90,8 @@ final class Pair implements AutoCloseable {
     public void close() {
         client.close();
         server.close();
-        peer.close();
+        if (ownsPeer) {
+            peer.close();
+        }
     }
 }

@@ -26,6 +26,7 @@ final class Hint {
                 return says(messages, Errno.EADDRINUSE)
                         ? "another endpoint listens on this address and port"
                         : device(messages);
+            case "rpma_srq_new":
             case "rpma_conn_req_new":
                 return request(messages);
             case "rpma_ep_next_conn_req":

@@ -63,13 +63,13 @@ final class Log {
         }
     }
 
+    /** As the JVM does at the end of a thread: what the handler itself throws is ignored. */
     private static void reportUncaught(Throwable failure) {
         Thread thread = Thread.currentThread();
         try {
             thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
         } catch (Throwable e) {
-            // as the JVM does where an uncaught exception handler throws
-            e.addSuppressed(failure);
+            return;
         }
     }
 

@@ -232,7 +232,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      *
      * @param cfg the configuration, or null for the defaults
      * @param peer the peer of the connection
-     * @throws IllegalStateException if {@code cfg} is closed
+     * @throws IllegalStateException if {@code cfg} or its shared receive queue is closed
      * @throws IllegalArgumentException if what is set does not go together
      */
     static Use use(RpmaConnCfg cfg, RpmaPeer peer) {
@@ -283,6 +283,7 @@ public final class RpmaConnCfg implements AutoCloseable {
         if (srq == null) {
             return;
         }
+        srq.handle().checkOpen();
         if (srq.peer() != peer) {
             throw new IllegalArgumentException(srq + " belongs to " + srq.peer() + " and not to " + peer);
         }

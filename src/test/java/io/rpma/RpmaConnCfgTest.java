@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.util.function.ObjIntConsumer;
 import java.util.function.ToIntFunction;
@@ -23,7 +24,8 @@ class RpmaConnCfgTest {
                 property("timeout", RpmaConnCfg::setTimeout, RpmaConnCfg::getTimeout, 1000, 0),
                 property("cqSize", RpmaConnCfg::setCqSize, RpmaConnCfg::getCqSize, 10, 1),
                 property("sqSize", RpmaConnCfg::setSqSize, RpmaConnCfg::getSqSize, 10, 1),
-                property("rqSize", RpmaConnCfg::setRqSize, RpmaConnCfg::getRqSize, 10, 0));
+                property("rqSize", RpmaConnCfg::setRqSize, RpmaConnCfg::getRqSize, 10, 0),
+                property("rcqSize", RpmaConnCfg::setRcqSize, RpmaConnCfg::getRcqSize, 0, 0));
     }
 
     private static Arguments property(
@@ -91,9 +93,31 @@ class RpmaConnCfgTest {
     }
 
     @Test
+    void theSharedChannelAndQueue() {
+        RpmaConnCfg cfg = RpmaConnCfg.create();
+        assertThat(cfg.getComplChannel()).isFalse();
+        assertThat(cfg.setComplChannel(true).getComplChannel()).isTrue();
+        assertThat(cfg.setComplChannel(false).getComplChannel()).isFalse();
+        assertThat(cfg.getSrq()).isEmpty();
+        assertThatNullPointerException().isThrownBy(() -> cfg.setSrq(null));
+        assertThat(cfg.getSrq()).isEmpty();
+        cfg.close();
+        for (ThrowingCallable use :
+                new ThrowingCallable[] {cfg::getSrq, cfg::getComplChannel, () -> cfg.setComplChannel(true)}) {
+            assertThatIllegalStateException().isThrownBy(use).withMessageContaining(cfg + " is closed");
+        }
+    }
+
+    @Test
     void settersCanBeChained() {
         try (RpmaConnCfg cfg = RpmaConnCfg.create()) {
-            assertThat(cfg.setTimeout(1).setCqSize(2).setSqSize(3).setRqSize(4)).isSameAs(cfg);
+            assertThat(cfg.setTimeout(1)
+                            .setCqSize(2)
+                            .setSqSize(3)
+                            .setRqSize(4)
+                            .setRcqSize(5)
+                            .setComplChannel(true))
+                    .isSameAs(cfg);
         }
     }
 

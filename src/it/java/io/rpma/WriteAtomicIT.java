@@ -1,0 +1,122 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Atomic writes whose 8 bytes come from a region. */
+@Timeout(60)
+class WriteAtomicIT {
+    private static final int SIZE = 4096;
+    private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
+
+    private Pair pair;
+    private Regions regions;
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        pair = Pair.connect();
+        regions = new Regions(pair.peer, SIZE);
+    }
+
+    @AfterEach
+    void close() {
+        if (pair != null) {
+            regions.close();
+            pair.close();
+        }
+    }
+
+    private boolean writeAtomic(long dstOffset, long srcOffset) {
+        return pair.client.writeAtomic(regions.remote, dstOffset, regions.local, srcOffset, ALWAYS, 1);
+    }
+
+    private ByteBuffer target() {
+        return regions.remoteMemory.buffer().order(ByteOrder.nativeOrder());
+    }
+
+    @Test
+    void copiesEightBytesFromAnywhere() throws InterruptedException {
+        regions.fillLocal(3);
+        for (int srcOffset : new int[] {0, 13, SIZE - 8}) {
+            Pair.assertPosted(writeAtomic(16, srcOffset));
+            RpmaWcOpcode opcode = Pair.assertDone(pair.client.getCq(), 1).opcode(0);
+            assertTrue(
+                    Set.of(RpmaWcOpcode.ATOMIC_WRITE, RpmaWcOpcode.RDMA_WRITE).contains(opcode), opcode.toString());
+            assertEquals(regions.localMemory.buffer(srcOffset, 8), target().slice(16, 8));
+        }
+        assertEquals(0, target().getLong(8));
+        assertEquals(0, target().getLong(24));
+    }
+
+    /** Many at once, so that most of them are carried out after the change. */
+    @Test
+    void theBytesAreThoseOfThePost() throws InterruptedException {
+        ByteBuffer local = regions.localMemory.buffer().order(ByteOrder.nativeOrder());
+        int count = 8;
+        for (int i = 0; i < count; i++) {
+            local.putLong(0, i + 1);
+            Pair.assertPosted(writeAtomic(8L * i, 0));
+            local.putLong(0, -1);
+        }
+        for (int i = 0; i < count; i++) {
+            Pair.assertDone(pair.client, 1);
+            assertEquals(i + 1, target().getLong(8 * i));
+        }
+    }
+
+    @Test
+    void nothingOutsideOfARegion() {
+        for (long offset : new long[] {-8, SIZE - 7, SIZE, Long.MAX_VALUE - 7, Long.MIN_VALUE}) {
+            assertThrows(IndexOutOfBoundsException.class, () -> writeAtomic(0, offset));
+            assertThrows(IndexOutOfBoundsException.class, () -> writeAtomic(offset, 0));
+        }
+    }
+
+    @Test
+    void theTargetIsAligned() {
+        for (long offset : new long[] {1, 4, 7, SIZE - 9}) {
+            String message = assertThrows(IllegalArgumentException.class, () -> writeAtomic(offset, 0))
+                    .getMessage();
+            assertTrue(message.contains("multiple of 8"), message);
+        }
+    }
+
+    @Test
+    void wrongArguments() {
+        for (int flags : new int[] {0, 2, 4, -1}) {
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> pair.client.writeAtomic(regions.remote, 0, regions.local, 0, flags, 1));
+        }
+        assertThrows(NullPointerException.class, () -> pair.client.writeAtomic(null, 0, regions.local, 0, ALWAYS, 1));
+        assertThrows(NullPointerException.class, () -> pair.client.writeAtomic(regions.remote, 0, null, 0, ALWAYS, 1));
+        try (RpmaMrLocal other = pair.peer.register(regions.localMemory, RpmaMrUsage.SEND);
+                RpmaMrRemote remote = Pair.remote(other)) {
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> pair.client.writeAtomic(regions.remote, 0, other, 0, ALWAYS, 1));
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> pair.client.writeAtomic(remote, 0, regions.local, 0, ALWAYS, 1));
+        }
+    }
+
+    @Test
+    void closedObjects() {
+        regions.local.close();
+        String message = assertThrows(IllegalStateException.class, () -> writeAtomic(0, 0))
+                .getMessage();
+        assertTrue(message.contains("RpmaMrLocal#") && message.contains("is closed"), message);
+        pair.client.close();
+        assertThrows(IllegalStateException.class, () -> writeAtomic(0, 0));
+    }
+}

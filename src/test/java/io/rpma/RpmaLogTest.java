@@ -1,0 +1,234 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.rpma.testing.Eventually;
+import io.rpma.testing.Jvm;
+import io.rpma.testing.LogAtExitProgram;
+import io.rpma.testing.LogCapture;
+import io.rpma.testing.Together;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The user's own log function and the thresholds, by failing calls and librpma's messages about them. */
+@Timeout(60)
+class RpmaLogTest {
+    private static final String NOBODYS = "192.0.2.1";
+
+    private final List<String> messages = new CopyOnWriteArrayList<>();
+
+    @AfterEach
+    void restore() {
+        RpmaLog.setFunction(null);
+        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.WARNING);
+        RpmaLog.setThreshold(RpmaLogThreshold.AUX, RpmaLogLevel.DISABLED);
+    }
+
+    private void take() {
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> messages.add(message));
+    }
+
+    private static RpmaException fail(String address) {
+        RpmaException failure = catchThrowableOfType(RpmaException.class, () -> RpmaDevice.local(address));
+        assertThat(failure).isNotNull();
+        return failure;
+    }
+
+    @Test
+    void theFunctionGetsEverythingAboutAMessage() {
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) ->
+                messages.add(level + "|" + fileName + "|" + lineNo + "|" + functionName + "|" + message));
+        RpmaException failure = fail(NOBODYS);
+        assertThat(messages).hasSize(1);
+        assertThat(messages.get(0)).matches("ERROR\\|.*info\\.c\\|[1-9]\\d*\\|rpma_info_\\w+\\|.*");
+        assertThat(messages.get(0)).endsWith("|" + failure.detail());
+    }
+
+    @Test
+    void theFunctionTakesThePlaceOfTheLogger() {
+        try (LogCapture log = new LogCapture()) {
+            take();
+            fail(NOBODYS);
+            assertThat(log.messages()).isEmpty();
+            assertThat(messages).hasSize(1);
+            RpmaLog.setFunction(null);
+            fail(NOBODYS);
+            assertThat(log.messages()).hasSize(1);
+            assertThat(messages).hasSize(1);
+        }
+    }
+
+    @Test
+    void theLastFunctionCounts() {
+        List<String> others = new ArrayList<>();
+        take();
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> others.add(message));
+        fail(NOBODYS);
+        assertThat(messages).isEmpty();
+        assertThat(others).hasSize(1);
+    }
+
+    @Test
+    void whatWasLoggedBeforeGoesToTheFormerFunction() {
+        take();
+        assertThat(Natives.deviceGet(NOBODYS, false)).isNegative();
+        assertThat(messages).isEmpty();
+        RpmaLog.setFunction(null);
+        assertThat(messages).hasSize(1);
+    }
+
+    @Test
+    void theMessagesOfEachThreadAreInOrder() throws Exception {
+        take();
+        int threads = 4;
+        int count = 200;
+        Together.run(threads, thread -> {
+            for (int i = 0; i < count; i++) {
+                fail("192.0." + (1 + thread) + "." + i);
+            }
+        });
+        Eventually.become("all are delivered", () -> messages.size() == threads * count);
+        for (int thread = 0; thread < threads; thread++) {
+            String network = "192.0." + (1 + thread) + ".";
+            assertThat(messages.stream()
+                            .filter(message -> message.contains("node=" + network))
+                            .map(message -> message.replaceAll(".*node=" + network + "(\\d+).*", "$1")))
+                    .containsExactlyElementsOf(IntStream.range(0, count)
+                            .mapToObj(Integer::toString)
+                            .collect(Collectors.toList()));
+        }
+    }
+
+    @Test
+    void oneThreadAtATimeIsInTheFunction() throws Exception {
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger calls = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+            most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+            Thread.yield();
+            inside.decrementAndGet();
+            calls.incrementAndGet();
+        });
+        Together.run(4, thread -> {
+            for (int i = 0; i < 100; i++) {
+                fail(NOBODYS);
+            }
+        });
+        Eventually.become("all are delivered", () -> calls.get() == 400);
+        assertThat(most).hasValue(1);
+    }
+
+    @Test
+    void whatAFunctionThrowsGoesToTheUncaughtExceptionHandler() {
+        List<Throwable> uncaught = new ArrayList<>();
+        Thread thread = Thread.currentThread();
+        Thread.UncaughtExceptionHandler former = thread.getUncaughtExceptionHandler();
+        thread.setUncaughtExceptionHandler((in, e) -> uncaught.add(e));
+        try {
+            for (Throwable thrown : List.of(new IllegalStateException("function"), new AssertionError("function"))) {
+                RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> sneakyThrow(thrown));
+                assertThat(fail(NOBODYS).detail()).contains(NOBODYS);
+                assertThat(uncaught).containsExactly(thrown);
+                uncaught.clear();
+            }
+        } finally {
+            thread.setUncaughtExceptionHandler(former);
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> void sneakyThrow(Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+
+    @Test
+    void aHandlerThatThrowsDoesNoHarmEither() {
+        Thread thread = Thread.currentThread();
+        Thread.UncaughtExceptionHandler former = thread.getUncaughtExceptionHandler();
+        thread.setUncaughtExceptionHandler((in, e) -> {
+            throw new IllegalStateException("handler");
+        });
+        try {
+            RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+                throw new IllegalStateException("function");
+            });
+            assertThat(fail(NOBODYS).detail()).contains(NOBODYS);
+            RpmaLog.setFunction(null);
+        } finally {
+            thread.setUncaughtExceptionHandler(former);
+        }
+    }
+
+    @Test
+    void aFunctionCanUseTheLibraryAndReplaceItself() {
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+            take();
+            assertThat(fail("192.0.2.2").detail()).contains("192.0.2.2");
+        });
+        assertThat(fail(NOBODYS).detail()).contains(NOBODYS);
+        assertThat(messages).hasSize(1);
+        assertThat(messages.get(0)).contains("192.0.2.2");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aThresholdIsKept(RpmaLogLevel level) {
+        for (RpmaLogThreshold threshold : RpmaLogThreshold.values()) {
+            RpmaLog.setThreshold(threshold, level);
+            assertThat(RpmaLog.getThreshold(threshold)).isSameAs(level);
+        }
+    }
+
+    @Test
+    void theDefaultThresholds() throws Exception {
+        assertThat(RpmaLog.getThreshold(RpmaLogThreshold.MAIN)).isSameAs(RpmaLogLevel.WARNING);
+        assertThat(RpmaLog.getThreshold(RpmaLogThreshold.AUX)).isSameAs(RpmaLogLevel.DISABLED);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void exceptionsSayWhyWhateverTheThreshold(RpmaLogLevel level) {
+        take();
+        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, level);
+        assertThat(fail(NOBODYS).detail()).contains(NOBODYS);
+        assertThat(messages.isEmpty()).isEqualTo(level.compareTo(RpmaLogLevel.ERROR) < 0);
+    }
+
+    @Test
+    void nothingGoesToTheStandardErrorStream() throws Exception {
+        Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class.getName(), "aux");
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.err()).isEmpty();
+    }
+
+    /** librpma's destructor takes its log function away from threads that are about to call it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"exit", "return"})
+    void messagesAtTheEndOfTheJvm(String end) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class.getName(), end);
+            assertThat(finished.status()).as(finished.toString()).isZero();
+        }
+    }
+
+    @Test
+    void nullIsRefused() {
+        assertThatNullPointerException().isThrownBy(() -> RpmaLog.getThreshold(null));
+        assertThatNullPointerException().isThrownBy(() -> RpmaLog.setThreshold(null, RpmaLogLevel.INFO));
+        assertThatNullPointerException().isThrownBy(() -> RpmaLog.setThreshold(RpmaLogThreshold.MAIN, null));
+        assertThat(RpmaLog.getThreshold(RpmaLogThreshold.MAIN)).isSameAs(RpmaLogLevel.WARNING);
+    }
+}
