@@ -77,6 +77,18 @@ final class Pair implements AutoCloseable {
         return assertCompletion(cq, wrId, RpmaWcStatus.SUCCESS);
     }
 
+    /** soft-RoCE answers a message that is longer than its receive in its own way; others say what the standard says. */
+    static RpmaCompletions assertTooLong(RpmaCq receiver, long recvId, RpmaCq sender, long sendId)
+            throws InterruptedException {
+        RpmaCompletions received = RpmaCompletions.create(1);
+        assertEquals(1, receiver.await(received, TIMEOUT_S, TimeUnit.SECONDS), "no completion");
+        assertEquals(recvId, received.wrId(0));
+        boolean soft = received.status(0) == RpmaWcStatus.LOC_QP_OP_ERR;
+        assertEquals(soft ? RpmaWcStatus.LOC_QP_OP_ERR : RpmaWcStatus.LOC_LEN_ERR, received.status(0));
+        assertCompletion(sender, sendId, soft ? RpmaWcStatus.REM_OP_ERR : RpmaWcStatus.REM_INV_REQ_ERR);
+        return received;
+    }
+
     /** The view that the client has of a region of the server. */
     static RpmaMrRemote remote(RpmaMrLocal region) {
         return RpmaMrRemote.fromDescriptor(region.getDescriptor());

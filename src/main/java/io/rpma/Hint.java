@@ -75,6 +75,9 @@ final class Hint {
     }
 
     private static String request(String messages) {
+        if (messages.contains("timeout_ms=0)")) {
+            return "no address is resolved in a timeout of 0: see RpmaConnCfg.setTimeout()";
+        }
         return says(messages, Errno.EINVAL) || says(messages, Errno.ENOMEM)
                 ? "a queue size of the configuration may be beyond what the device has: see 'ibv_devinfo -v'"
                 : device(messages);

@@ -466,7 +466,7 @@ public final class RpmaConn implements AutoCloseable {
         return result == Natives.POSTED;
     }
 
-    /** A provider would call the receive queue of such a connection full, for ever. */
+    /** librpma leaves it to the device, and soft-RoCE just calls it an invalid argument. */
     static void checkReceives(Handle handle, RpmaSrq srq) {
         if (srq != null) {
             handle.checkOpen();

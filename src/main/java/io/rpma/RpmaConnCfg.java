@@ -39,7 +39,8 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Sets how long the resolution of the address, and then that of the route, may take.
+     * Sets how long the resolution of the address, and then that of the route, may take. In no time nothing is resolved:
+     * with 0, which librpma takes, requests fail.
      *
      * @param timeoutMs in milliseconds, 0 or more
      * @return this

@@ -13,7 +13,7 @@ public enum RpmaWcStatus {
     SUCCESS,
     /** A received message is longer than its buffer, or a posted length is beyond the port's limit. */
     LOC_LEN_ERR,
-    /** The queue pair could not carry the operation out. */
+    /** The queue pair could not carry the operation out; on soft-RoCE also that a message is longer than its buffer. */
     LOC_QP_OP_ERR,
     /** Not used with reliable connections. */
     LOC_EEC_OP_ERR,
@@ -31,7 +31,7 @@ public enum RpmaWcStatus {
     REM_INV_REQ_ERR,
     /** The other side's memory is not registered for this, or its region is closed. */
     REM_ACCESS_ERR,
-    /** The other side could not carry the operation out. */
+    /** The other side could not carry the operation out; soft-RoCE's answer to a message longer than its buffer. */
     REM_OP_ERR,
     /** The other side did not answer: it is gone, or the network is. */
     RETRY_EXC_ERR,

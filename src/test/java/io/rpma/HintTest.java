@@ -28,6 +28,8 @@ class HintTest {
                     rpma_conn_req_new,          12, ibv_devinfo
                     rpma_conn_req_new,          19, no RDMA device has this address
                     rpma_conn_req_new,          22, ibv_devinfo
+                    rpma_srq_new,               12, ibv_devinfo
+                    rpma_srq_new,               22, ibv_devinfo
                     rpma_ep_next_conn_req,      12, ibv_devinfo
                     rpma_ep_next_conn_req,      22, the endpoint goes on
                     rpma_conn_req_connect,      22, 56 bytes
@@ -48,6 +50,16 @@ class HintTest {
     void isEmptyWhereTheCauseIsNotKnown(String operation, int errno) {
         assertThat(Hint.of(operation, RpmaError.PROVIDER, said(errno))).isEmpty();
         assertThat(Hint.of(operation, RpmaError.PROVIDER, "")).isEmpty();
+    }
+
+    @Test
+    void tellsThatNothingIsResolvedInNoTime() {
+        String prefix = "rdma_resolve_route(timeout_ms=";
+        assertThat(Hint.of("rpma_conn_req_new", RpmaError.PROVIDER, prefix + "0) failed: " + Errno.message(22)))
+                .contains("setTimeout()")
+                .doesNotContain("ibv_devinfo");
+        assertThat(Hint.of("rpma_conn_req_new", RpmaError.PROVIDER, prefix + "10) failed: " + Errno.message(22)))
+                .doesNotContain("setTimeout()");
     }
 
     @Test

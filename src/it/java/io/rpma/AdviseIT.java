@@ -1,0 +1,69 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Advice about the pages of a region, which soft-RoCE of these kernels does not take. */
+@Timeout(60)
+class AdviseIT {
+    private static final int SIZE = 1 << 16;
+
+    private Pair pair;
+    private Regions regions;
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        pair = Pair.connect();
+        regions = new Regions(pair.peer, SIZE);
+    }
+
+    @AfterEach
+    void close() {
+        if (pair != null) {
+            regions.close();
+            pair.close();
+        }
+    }
+
+    private void advise(long offset, long length) {
+        regions.local.advise(offset, length, RpmaMrAdvice.PREFETCH_WRITE, true);
+    }
+
+    @Test
+    void isNotSupportedAndDoesNoHarm() throws InterruptedException {
+        for (RpmaMrAdvice advice : RpmaMrAdvice.values()) {
+            for (boolean flush : new boolean[] {false, true}) {
+                RpmaException failure =
+                        assertThrows(RpmaException.class, () -> regions.local.advise(0, SIZE, advice, flush));
+                assertEquals("rpma_mr_advise", failure.operation());
+                assertEquals(RpmaError.NOSUPP, failure.error(), failure.toString());
+            }
+        }
+        Pair.assertPosted(pair.client.read(regions.local, 0, regions.remote, 0, SIZE, RpmaConn.F_COMPLETION_ALWAYS, 1));
+        Pair.assertDone(pair.client, 1);
+    }
+
+    @Test
+    void nothingOutsideOfTheRegion() {
+        for (long[] bad :
+                new long[][] {{-1, 1}, {0, -1}, {0, SIZE + 1}, {SIZE, 1}, {Long.MAX_VALUE, 1}, {Long.MIN_VALUE, 0}}) {
+            assertThrows(IndexOutOfBoundsException.class, () -> advise(bad[0], bad[1]));
+        }
+        assertThrows(IllegalArgumentException.class, () -> advise(0, (1L << 31) + 1));
+    }
+
+    @Test
+    void noAdviceAndAClosedRegion() {
+        assertThrows(NullPointerException.class, () -> regions.local.advise(0, 1, null, false));
+        regions.local.close();
+        String message =
+                assertThrows(IllegalStateException.class, () -> advise(0, 1)).getMessage();
+        assertTrue(message.contains("is closed"), message);
+    }
+}

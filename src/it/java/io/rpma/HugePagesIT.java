@@ -1,0 +1,93 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Huge pages, which the test sets aside where it may. */
+@Timeout(60)
+class HugePagesIT {
+    private static final Path SET_ASIDE = Path.of("/proc/sys/vm/nr_hugepages");
+    private static final long PAGE = 2L << 20;
+    private static final int PAGES = 8;
+
+    private static String before;
+
+    @BeforeAll
+    static void setAside() throws IOException {
+        TestDevice.address();
+        assumeTrue(Files.isWritable(SET_ASIDE), SET_ASIDE + " is for root");
+        before = Files.readString(SET_ASIDE);
+        Files.writeString(SET_ASIDE, Integer.toString(PAGES));
+        assertEquals(PAGES, free(), "the system has not as many huge pages");
+    }
+
+    @AfterAll
+    static void giveBack() throws IOException {
+        if (before != null) {
+            Files.writeString(SET_ASIDE, before);
+        }
+    }
+
+    private static int free() throws IOException {
+        return Integer.parseInt(Files.readString(Path.of("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"))
+                .strip());
+    }
+
+    @Test
+    void aTargetInHugePages() throws IOException, InterruptedException {
+        int size = (int) (2 * PAGE);
+        try (Pair pair = Pair.connect();
+                Regions regions = new Regions(pair.peer, size);
+                RpmaMemory memory = RpmaMemory.allocateHuge(size, PAGE);
+                RpmaMrLocal region = pair.peer.register(memory, Regions.ALL);
+                RpmaMrRemote remote = Pair.remote(region)) {
+            assertEquals(0, memory.address() % PAGE);
+            assertEquals(PAGES - 2, free(), "registered, so that all its pages are there");
+            regions.fillLocal(5);
+            Pair.assertPosted(pair.client.write(remote, 0, regions.local, 0, size, RpmaConn.F_COMPLETION_ALWAYS, 1));
+            Pair.assertDone(pair.client, 1);
+            assertEquals(regions.localMemory.buffer(), memory.buffer());
+            String message =
+                    assertThrows(IllegalStateException.class, memory::close).getMessage();
+            assertTrue(message.contains("RpmaMrLocal#"), message);
+        }
+    }
+
+    @Test
+    void wholePagesThatAreGivenBack() throws IOException {
+        int free = free();
+        RpmaMemory memory = RpmaMemory.allocateHuge(1, PAGE);
+        assertEquals(PAGE, memory.size());
+        assertEquals(RpmaMemory.Kind.ANONYMOUS, memory.kind());
+        Natives.memoryPersist(memory.address(), PAGE);
+        memory.close();
+        assertEquals(free, free());
+        try (RpmaMemory whole = RpmaMemory.allocateHuge(PAGE + 1, PAGE)) {
+            assertEquals(2 * PAGE, whole.size());
+        }
+    }
+
+    @Test
+    void moreThanThereAre() {
+        OutOfMemoryError error =
+                assertThrows(OutOfMemoryError.class, () -> RpmaMemory.allocateHuge((PAGES + 1) * PAGE, PAGE));
+        assertTrue(error.getMessage().contains(SET_ASIDE.toString()), error.getMessage());
+        assertTrue(error.getMessage().contains("Cannot allocate memory"), error.getMessage());
+    }
+
+    @Test
+    void aSizeThatTheSystemDoesNotHave() {
+        OutOfMemoryError error = assertThrows(OutOfMemoryError.class, () -> RpmaMemory.allocateHuge(PAGE, 2 * PAGE));
+        assertTrue(error.getMessage().contains("/sys/kernel/mm/hugepages"), error.getMessage());
+    }
+}

@@ -1,0 +1,133 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What librpma's manual leaves to the kernel and the device. */
+@Timeout(60)
+class LimitsIT {
+    private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
+    private static final int ALL_USAGES = 0xff;
+    private static final int USAGE = 20;
+
+    private RpmaPeer peer;
+    private String address;
+    private int port;
+
+    @BeforeEach
+    void open() {
+        peer = TestDevice.peer();
+        address = TestDevice.address();
+        port = TestDevice.port();
+    }
+
+    @AfterEach
+    void close() {
+        if (peer != null) {
+            peer.close();
+        }
+    }
+
+    @Test
+    void aTimeoutOfZeroResolvesNothing() {
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setTimeout(0)) {
+            RpmaException failure =
+                    assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, address, port, cfg));
+            assertEquals(RpmaError.PROVIDER, failure.error());
+            assertTrue(failure.getMessage().contains("setTimeout"), failure.getMessage());
+            cfg.setTimeout(1000);
+            RpmaConnReq.create(peer, address, port, cfg).close();
+        }
+    }
+
+    @Test
+    void privateDataIsThereAlsoWhenNothingWasSent() throws InterruptedException {
+        try (Pair pair = Pair.connect(peer, null, null)) {
+            assertArrayEquals(new byte[56], pair.server.getPrivateData());
+            assertArrayEquals(new byte[196], pair.client.getPrivateData());
+        }
+    }
+
+    @Test
+    void anAnswerWithTooMuchPrivateDataRejects() throws InterruptedException {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port);
+                RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
+            RpmaConnReq request =
+                    ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+            RpmaException failure = assertThrows(RpmaException.class, () -> request.connect(new byte[197]));
+            assertEquals(RpmaError.PROVIDER, failure.error());
+            assertTrue(failure.getMessage().contains("196 bytes"), failure.getMessage());
+            assertThrows(IllegalStateException.class, request::connect, "the request is consumed");
+            Pair.assertEvent(RpmaConnEvent.REJECTED, client);
+        }
+    }
+
+    @Test
+    void aPostBeforeTheConnectionIsEstablished() {
+        try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
+            RpmaException failure = assertThrows(RpmaException.class, () -> client.write(ALWAYS, 1));
+            assertEquals(RpmaError.PROVIDER, failure.error());
+            assertTrue(failure.detail().contains("ibv_post_send"), failure.detail());
+        }
+    }
+
+    /** The status of an operation on a region that is registered for some usages, and said to be for all. */
+    private RpmaWcStatus statusOf(Post post, RpmaMrUsage... usages) throws InterruptedException {
+        try (Pair pair = Pair.connect(peer, null, null);
+                Regions regions = new Regions(peer, 64);
+                RpmaMrLocal target = peer.register(regions.remoteMemory, usages)) {
+            byte[] descriptor = target.getDescriptor();
+            descriptor[USAGE] = (byte) ALL_USAGES;
+            try (RpmaMrRemote remote = RpmaMrRemote.fromDescriptor(descriptor)) {
+                Pair.assertPosted(post.post(pair.client, regions.local, remote));
+                RpmaCompletions completions = RpmaCompletions.create(1);
+                assertEquals(1, pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+                return completions.status(0);
+            }
+        }
+    }
+
+    private interface Post {
+        boolean post(RpmaConn conn, RpmaMrLocal local, RpmaMrRemote remote);
+    }
+
+    private static boolean flush(RpmaConn conn, RpmaMrRemote remote) {
+        return conn.flush(remote, 0, 64, RpmaFlushType.VISIBILITY, ALWAYS, 1);
+    }
+
+    private boolean flushesNatively() throws InterruptedException {
+        try (Pair pair = Pair.connect(peer, null, null);
+                Regions regions = new Regions(peer, 64)) {
+            Pair.assertPosted(flush(pair.client, regions.remote));
+            return Pair.assertDone(pair.client.getCq(), 1).opcode(0) == RpmaWcOpcode.FLUSH;
+        }
+    }
+
+    /** An emulated flush is a read of 8 bytes, which a target that flushes natively must be registered for. */
+    @Test
+    void anEmulatedFlushOfATargetThatFlushesNatively() throws InterruptedException {
+        Post read = (conn, local, remote) -> conn.read(local, 0, remote, 0, 8, ALWAYS, 1);
+        assertEquals(
+                flushesNatively() ? RpmaWcStatus.REM_ACCESS_ERR : RpmaWcStatus.SUCCESS,
+                statusOf(read, RpmaMrUsage.WRITE_DST, RpmaMrUsage.FLUSH_TYPE_VISIBILITY));
+        assertEquals(
+                RpmaWcStatus.SUCCESS,
+                statusOf(read, RpmaMrUsage.WRITE_DST, RpmaMrUsage.FLUSH_TYPE_VISIBILITY, RpmaMrUsage.READ_SRC));
+    }
+
+    /** Where flushes are emulated, a region for them is one for reads, to which a native flush has no access. */
+    @Test
+    void aNativeFlushOfATargetThatEmulatesIt() throws InterruptedException {
+        assertEquals(
+                flushesNatively() ? RpmaWcStatus.REM_ACCESS_ERR : RpmaWcStatus.SUCCESS,
+                statusOf((conn, local, remote) -> flush(conn, remote), RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC));
+    }
+}

@@ -1,0 +1,74 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** librpma's messages about a device, in a function of the user's. */
+@Timeout(60)
+class LogIT {
+    private final List<String> messages = new CopyOnWriteArrayList<>();
+
+    @AfterEach
+    void restore() {
+        RpmaLog.setFunction(null);
+        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.WARNING);
+    }
+
+    private void take() {
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+            assertTrue(lineNo > 0, "line " + lineNo);
+            messages.add(level + " " + fileName.replaceAll(".*/", "") + " " + functionName + ": " + message);
+        });
+    }
+
+    private static RpmaException failFlush(Pair pair, Regions regions) {
+        return assertThrows(
+                RpmaException.class,
+                () -> pair.client.flush(
+                        regions.remote, 0, 8, RpmaFlushType.PERSISTENT, RpmaConn.F_COMPLETION_ALWAYS, 1));
+    }
+
+    @Test
+    void theFailureOfAPost() throws InterruptedException {
+        try (Pair pair = Pair.connect();
+                Regions regions = new Regions(pair.peer, 64)) {
+            take();
+            RpmaException failure = failFlush(pair, regions);
+            assertEquals(1, messages.size(), messages.toString());
+            assertTrue(messages.get(0).startsWith("ERROR conn.c rpma_flush: "), messages.toString());
+            assertTrue(messages.get(0).endsWith(failure.detail()), messages.toString());
+        }
+    }
+
+    @Test
+    void exceptionsSayWhyAlsoWithoutMessages() throws InterruptedException {
+        try (Pair pair = Pair.connect();
+                Regions regions = new Regions(pair.peer, 64)) {
+            take();
+            RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DISABLED);
+            assertNotEquals("", failFlush(pair, regions).detail());
+            assertEquals(List.of(), messages);
+        }
+    }
+
+    @Test
+    void whatLibrpmaDoesOnRequest() throws InterruptedException {
+        take();
+        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
+        Pair.connect().close();
+        String request = "NOTICE conn_req.c rpma_conn_req_new: Requesting a connection to " + TestDevice.address();
+        assertTrue(messages.stream().anyMatch(message -> message.startsWith(request)), messages.toString());
+        messages.clear();
+        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.WARNING);
+        Pair.connect().close();
+        assertEquals(List.of(), messages);
+    }
+}

@@ -1,0 +1,91 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What the processor has stored into device DAX, made persistent. */
+@Timeout(60)
+class PersistIT {
+    private static final int SIZE = 1 << 20;
+
+    private static Path device;
+
+    @BeforeAll
+    static void find() {
+        TestDevice.address();
+        String configured = System.getProperty("rpma.pmem", System.getenv("RPMA_PMEM"));
+        if (configured == null || configured.isEmpty()) {
+            String reason = "no device DAX: set -Drpma.pmem, or use 'native/rxe test'";
+            if (Boolean.getBoolean("rpma.device.required")) {
+                fail(reason);
+            }
+            abort(reason);
+        }
+        device = Path.of(configured);
+    }
+
+    private static byte[] random() {
+        byte[] bytes = new byte[SIZE];
+        new Random().nextBytes(bytes);
+        return bytes;
+    }
+
+    @Test
+    void theContentIsThere() throws IOException {
+        byte[] content = random();
+        try (RpmaMemory memory = RpmaMemory.map(device, SIZE)) {
+            assertTrue(memory.isPersistent());
+            memory.buffer().put(content);
+            memory.persist();
+        }
+        try (RpmaMemory memory = RpmaMemory.map(device, SIZE)) {
+            assertEquals(ByteBuffer.wrap(content), memory.buffer());
+        }
+    }
+
+    @Test
+    void partsOfAnySizeAtAnyOffset() throws IOException {
+        byte[] content = random();
+        try (RpmaMemory memory = RpmaMemory.map(device, SIZE)) {
+            memory.buffer().put(content);
+            for (int[] part : new int[][] {{0, 0}, {0, 1}, {63, 2}, {1, 64}, {4095, 4097}, {SIZE - 1, 1}, {SIZE, 0}}) {
+                memory.persist(part[0], part[1]);
+            }
+            assertEquals(ByteBuffer.wrap(content), memory.buffer());
+        }
+    }
+
+    @Test
+    void aReadOnlyMappingIsLeftAsItIs() throws IOException {
+        byte[] content = random();
+        try (RpmaMemory memory = RpmaMemory.map(device, SIZE);
+                RpmaMemory readOnly = RpmaMemory.mapReadOnly(device)) {
+            memory.buffer().put(content);
+            readOnly.persist(0, SIZE);
+            assertEquals(ByteBuffer.wrap(content), readOnly.buffer(0, SIZE));
+        }
+    }
+
+    @Test
+    void nothingOutsideOfTheMemoryAndNotWhenClosed() throws IOException {
+        RpmaMemory memory = RpmaMemory.map(device, SIZE);
+        for (long[] bad : new long[][] {{-1, 1}, {0, -1}, {0, SIZE + 1}, {SIZE, 1}, {Long.MAX_VALUE, 1}}) {
+            assertThrows(IndexOutOfBoundsException.class, () -> memory.persist(bad[0], bad[1]));
+        }
+        memory.close();
+        String message =
+                assertThrows(IllegalStateException.class, memory::persist).getMessage();
+        assertTrue(message.contains("is closed"), message);
+    }
+}

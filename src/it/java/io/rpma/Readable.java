@@ -1,0 +1,32 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.concurrent.TimeUnit;
+
+/** poll(2) on a descriptor, by the native that waits: the descriptor takes the place of the one that wakes a waiter. */
+final class Readable {
+    private static final int TIMED_OUT = 0;
+    private static final int WOKEN = 2;
+
+    private Readable() {}
+
+    /** Waits until it is. */
+    static void assertReadable(int fd) {
+        assertEquals(WOKEN, poll(fd, TimeUnit.SECONDS.toNanos(Pair.TIMEOUT_S)), "descriptor " + fd);
+    }
+
+    /** Looks once. */
+    static void assertNotReadable(int fd) {
+        assertEquals(TIMED_OUT, poll(fd, 0), "descriptor " + fd);
+    }
+
+    private static int poll(int fd, long nanos) {
+        Handle object = new Handle("Waitable").opened("rpma_conn_cfg_new", Natives.connCfgNew());
+        try {
+            return Natives.await(object.id(), fd, nanos);
+        } finally {
+            object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rpma.testing.Eventually;
+import io.rpma.testing.Tool;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Signals that the JVM handles on a thread that waits: they end neither a wait nor a resolution before its time. */
+@Timeout(60)
+class SignalsIT {
+    private static final int SIGNALS = 5;
+
+    private final AtomicInteger handled = new AtomicInteger();
+    private Object formerHandler;
+
+    /** By reflection, since the compiler warns of the class. */
+    private static Object handle(Object handler) throws ReflectiveOperationException {
+        Class<?> signal = Class.forName("sun.misc.Signal");
+        return signal.getMethod("handle", signal, Class.forName("sun.misc.SignalHandler"))
+                .invoke(null, signal.getConstructor(String.class).newInstance("HUP"), handler);
+    }
+
+    @BeforeEach
+    void count() throws ReflectiveOperationException {
+        Class<?> type = Class.forName("sun.misc.SignalHandler");
+        formerHandler = handle(
+                Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                    handled.incrementAndGet();
+                    return null;
+                }));
+    }
+
+    @AfterEach
+    void restore() throws ReflectiveOperationException {
+        handle(formerHandler);
+    }
+
+    /** A thread whose number the kernel knows. */
+    private static final class Sleeper {
+        private final Path self;
+        private final FutureTask<Object> task;
+
+        Sleeper(Callable<?> wait) throws Exception {
+            FutureTask<Path> number = new FutureTask<>(
+                    () -> Path.of("/proc").resolve(Files.readSymbolicLink(Path.of("/proc/thread-self"))));
+            task = new FutureTask<>(wait::call);
+            Thread thread = new Thread(
+                    () -> {
+                        number.run();
+                        task.run();
+                    },
+                    "sleeper");
+            thread.setDaemon(true);
+            thread.start();
+            self = number.get();
+            Eventually.become("the thread is in a native", () -> isInNative(thread));
+        }
+
+        private static boolean isInNative(Thread thread) {
+            StackTraceElement[] stack = thread.getStackTrace();
+            return stack.length > 0 && stack[0].getClassName().equals(Natives.class.getName());
+        }
+
+        /** How often it has gone to sleep. */
+        int sleeps() throws Exception {
+            String status = Files.readString(self.resolve("status"));
+            return Integer.parseInt(status.replaceAll("(?s).*\nvoluntary_ctxt_switches:\\s*(\\d+).*", "$1"));
+        }
+
+        /** The kernel gives it to this thread, because it takes signals and is asked for first. */
+        void signal() throws Exception {
+            Tool.run("sh", "-c", "kill -HUP " + self.getFileName());
+        }
+
+        Object result() throws Exception {
+            return task.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Each signal wakes the thread and lets it sleep again. */
+    private void signal(Sleeper sleeper) throws Exception {
+        int before = sleeper.sleeps();
+        for (int i = 1; i <= SIGNALS; i++) {
+            int count = i;
+            sleeper.signal();
+            Eventually.become("the signal is handled", () -> handled.get() == count);
+            assertFalse(sleeper.task.isDone(), "signal " + count + " has ended the wait");
+        }
+        assertTrue(sleeper.sleeps() >= before + SIGNALS, "the signals went to another thread");
+    }
+
+    @Test
+    void aWaitForAnEvent() throws Exception {
+        try (Pair pair = Pair.connect()) {
+            Sleeper sleeper = new Sleeper(pair.server::nextEvent);
+            signal(sleeper);
+            pair.client.disconnect();
+            assertEquals(RpmaConnEvent.CLOSED, sleeper.result());
+        }
+    }
+
+    @Test
+    void aWaitForACompletion() throws Exception {
+        try (Pair pair = Pair.connect()) {
+            Sleeper sleeper = new Sleeper(() -> pair.client.getCq().await(RpmaCompletions.create(1)));
+            signal(sleeper);
+            Pair.assertPosted(pair.client.write(RpmaConn.F_COMPLETION_ALWAYS, 1));
+            assertEquals(1, sleeper.result());
+        }
+    }
+
+    @Test
+    void aWaitWithATimeoutKeepsIt() throws Exception {
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), TestDevice.port())) {
+            long start = System.nanoTime();
+            Sleeper sleeper = new Sleeper(() -> ep.nextConnReq(null, 3, TimeUnit.SECONDS));
+            signal(sleeper);
+            assertEquals(Optional.empty(), sleeper.result());
+            assertTrue(System.nanoTime() - start >= TimeUnit.SECONDS.toNanos(3), "came back too early");
+        }
+    }
+
+    /** librdmacm blocks in the kernel here, and goes on after a signal because HotSpot's handlers have SA_RESTART. */
+    @Test
+    void theResolutionOfAnAddressThatNobodyHas() throws Exception {
+        String network = TestDevice.address().replaceAll("\\d+$", "");
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaConnCfg cfg = RpmaConnCfg.create().setTimeout(3000)) {
+            Sleeper sleeper = new Sleeper(() -> RpmaConnReq.create(peer, network + "247", 1, cfg));
+            signal(sleeper);
+            ExecutionException end = assertThrows(ExecutionException.class, sleeper::result);
+            RpmaException failure = assertInstanceOf(RpmaException.class, end.getCause());
+            assertTrue(failure.detail().contains("timed out"), failure.detail());
+        }
+    }
+}
