@@ -3,6 +3,8 @@
  */
 #include <errno.h>
 #include <librpma.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "cq.h"
 #include "handle.h"
@@ -82,6 +84,20 @@ static jint conn_atomic_write(JNIEnv *env, jclass natives, jlong conn_handle, jl
 	return posted(thread, rc);
 }
 
+/* by the kernel, because the region may be of a file that has been made shorter, which would end the process here */
+static int read_value(const struct rpma_mr_local *src, jlong offset, char value[RPMA_ATOMIC_WRITE_ALIGNMENT])
+{
+	void *region = NULL;
+	int rc = rpma_mr_get_ptr(src, &region);
+	if (rc != 0)
+		return rc;
+	const struct iovec from = {(char *)region + offset, RPMA_ATOMIC_WRITE_ALIGNMENT};
+	const struct iovec to = {value, RPMA_ATOMIC_WRITE_ALIGNMENT};
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != RPMA_ATOMIC_WRITE_ALIGNMENT)
+		return log_error("process_vm_readv()", errno);
+	return 0;
+}
+
 /* rpma_write_atomic() of librpma 0.12, but that the source is read now and not when the write is carried out */
 static jint conn_write_atomic(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset,
 		jlong src_handle, jlong src_offset, jint flags, jlong op_context)
@@ -96,11 +112,10 @@ static jint conn_write_atomic(JNIEnv *env, jclass natives, jlong conn_handle, jl
 	const struct rpma_mr_local *src = handle_marked(src_handle);
 	int rc = HANDLE_CLOSED;
 	if (conn != NULL && dst != NULL && src != NULL) {
-		void *region = NULL;
-		rc = rpma_mr_get_ptr(src, &region);
+		char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
+		rc = read_value(src, src_offset, value);
 		if (rc == 0)
-			rc = rpma_atomic_write(conn, dst, (size_t)dst_offset, (const char *)region + src_offset, flags,
-					op_context_of(op_context));
+			rc = rpma_atomic_write(conn, dst, (size_t)dst_offset, value, flags, op_context_of(op_context));
 	}
 	return posted(thread, rc);
 }

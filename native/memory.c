@@ -81,12 +81,18 @@ static jint memory_unmap(JNIEnv *env, jclass natives, jlong address, jlong size)
 	return munmap(jni_pointer(address), (size_t)size) == 0 ? 0 : -errno;
 }
 
-/* for a mapping that bypasses the page cache */
-static void memory_persist(JNIEnv *env, jclass natives, jlong address, jlong size)
+/*
+ * For a mapping that bypasses the page cache; the address is that of a page. Of a file that has been made shorter the
+ * kernel refuses to populate what is gone, where the instructions would end the process.
+ */
+static jint memory_persist(JNIEnv *env, jclass natives, jlong address, jlong before, jlong size)
 {
 	(void)env;
 	(void)natives;
-	persist(jni_pointer(address), (size_t)size);
+	if (madvise(jni_pointer(address), (size_t)(before + size), MADV_POPULATE_READ) != 0 && errno == EFAULT)
+		return -EFAULT;
+	persist((const char *)jni_pointer(address) + before, (size_t)size);
+	return 0;
 }
 
 /* for a mapping of the page cache; the address is that of a page */
@@ -136,7 +142,7 @@ static const JNINativeMethod methods[] = {
 	{"memoryMap", "(IJZZ)J", memory_map},
 	{"memoryClose", "(I)V", memory_close},
 	{"memoryUnmap", "(JJ)I", memory_unmap},
-	{"memoryPersist", "(JJ)V", memory_persist},
+	{"memoryPersist", "(JJJ)I", memory_persist},
 	{"memorySync", "(JJ)I", memory_sync},
 	{"memoryPageSize", "()J", memory_page_size},
 	{"memoryFilePageSize", "(I)J", memory_file_page_size},

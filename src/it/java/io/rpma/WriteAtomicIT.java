@@ -4,8 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -118,5 +123,23 @@ class WriteAtomicIT {
         assertTrue(message.contains("RpmaMrLocal#") && message.contains("is closed"), message);
         pair.client.close();
         assertThrows(IllegalStateException.class, () -> writeAtomic(0, 0));
+    }
+
+    /** Reading what is gone would end the process, were it read as memory. */
+    @Test
+    void refusesWhatIsGoneOfAFileThatWasMadeShorter() throws IOException {
+        Path file = Files.createTempFile(Path.of("/dev/shm"), "rpma-java-", ".test");
+        try (RpmaMemory memory = RpmaMemory.map(file, SIZE);
+                RpmaMrLocal source = pair.peer.register(memory, RpmaMrUsage.WRITE_SRC)) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.truncate(0);
+            }
+            RpmaException e = assertThrows(
+                    RpmaException.class, () -> pair.client.writeAtomic(regions.remote, 0, source, 0, ALWAYS, 1));
+            assertEquals(RpmaError.PROVIDER, e.error());
+            assertTrue(e.detail().contains("Bad address"), e.getMessage());
+        } finally {
+            Files.delete(file);
+        }
     }
 }

@@ -153,12 +153,11 @@ final class Mapping {
     int persist(long offset, long length) {
         enter();
         try {
-            if (bypassesPageCache) {
-                Natives.memoryPersist(address + offset, length);
-                return 0;
-            }
             long before = offset % Natives.memoryPageSize();
-            return Natives.memorySync(address + offset - before, before + length);
+            long page = address + offset - before;
+            return bypassesPageCache
+                    ? Natives.memoryPersist(page, before, length)
+                    : Natives.memorySync(page, before + length);
         } finally {
             leave();
         }

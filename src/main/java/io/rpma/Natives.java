@@ -233,7 +233,7 @@ final class Natives {
 
     static native int memoryUnmap(long address, long size);
 
-    static native void memoryPersist(long address, long size);
+    static native int memoryPersist(long address, long before, long size);
 
     static native int memorySync(long address, long size);
 

@@ -267,7 +267,7 @@ public final class RpmaMemory implements AutoCloseable {
         handle.checkOpen();
         int result = mapping.persist(offset, length);
         if (result < 0) {
-            throw new UncheckedIOException(new IOException("msync: " + Errno.message(-result)));
+            throw new UncheckedIOException(new IOException("can't persist " + this + ": " + Errno.message(-result)));
         }
     }
 

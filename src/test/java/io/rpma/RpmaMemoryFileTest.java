@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -246,6 +247,25 @@ class RpmaMemoryFileTest {
             memory.buffer().put(0, (byte) 1);
         }
         assertThat(path).hasBinaryContent(new byte[] {1, 0, 0});
+    }
+
+    /** As text such a name loses bytes, and is the name of another file then. */
+    @Test
+    void aFileWhoseNameIsNoText() throws Exception {
+        Tool.run("sh", "-c", "printf content >" + directory + "/$(printf 'a\\377b')");
+        try (Stream<Path> files = Files.list(directory)) {
+            Path path = files.findFirst().orElseThrow();
+            try (RpmaMemory memory = RpmaMemory.map(path)) {
+                assertThat(text(memory.buffer())).isEqualTo("content");
+            }
+        }
+    }
+
+    @Test
+    void aLinkStaysWhenItsFileCantBeMade() throws IOException {
+        Path link = Files.createSymbolicLink(directory.resolve("link"), directory.resolve("missing"));
+        assertThatExceptionOfType(FileSystemException.class).isThrownBy(() -> RpmaMemory.map(link, Long.MAX_VALUE));
+        assertThat(link).isSymbolicLink();
     }
 
     @Test
