@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "natives.h"
 #include "thread.h"
 
 #define NO_ENTRY UINT32_MAX
@@ -23,6 +24,7 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t hold_released = PTHREAD_COND_INITIALIZER;
 static uint32_t chunk_count;
 static uint32_t first_free = NO_ENTRY;
+static jint open_count;
 
 static int add_chunk(void)
 {
@@ -51,6 +53,7 @@ static jlong take_entry(void *object, int wait_fd)
 	entry->close_fd = -1;
 	uint32_t generation = atomic_load_explicit(&entry->generation, memory_order_relaxed) + 1;
 	atomic_store_explicit(&entry->generation, generation, memory_order_release);
+	open_count++;
 	return (jlong)generation << 32 | index;
 }
 
@@ -119,6 +122,7 @@ static void free_entry(struct handle_entry *entry, jlong handle)
 		close(entry->close_fd);
 	entry->close_fd = -1;
 	entry->object = NULL;
+	open_count--;
 	if (atomic_load_explicit(&entry->generation, memory_order_relaxed) >= LAST_GENERATION - 1)
 		return;
 	entry->next_free = first_free;
@@ -162,3 +166,20 @@ void handle_drop(const jlong *handles, int count)
 			(void)handle_retire(&handles[i], 1);
 	}
 }
+
+/* for the tests: how many objects are open */
+static jint handle_count(JNIEnv *env, jclass natives)
+{
+	(void)env;
+	(void)natives;
+	pthread_mutex_lock(&table_lock);
+	jint count = open_count;
+	pthread_mutex_unlock(&table_lock);
+	return count;
+}
+
+static const JNINativeMethod methods[] = {
+	{"handleCount", "()I", handle_count},
+};
+
+const struct jni_table handle_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -14,7 +14,7 @@ select_row() {
     esac
     row_java_home=/usr/lib/jvm/java-$jdk-openjdk-amd64
     row_packages=librpma0,rdma-core,ibverbs-providers,ibverbs-utils,rdmacm-utils,iproute2,ndctl,kmod,e2fsprogs
-    row_packages+=,openjdk-$jdk-jdk-headless,libasan8
+    row_packages+=,openjdk-$jdk-jdk-headless,libasan8,libubsan1
     # Some 135 packages, each fetched, unpacked and configured.
     row_items=480
 }

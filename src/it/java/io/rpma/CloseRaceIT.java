@@ -1,98 +1,478 @@
 package io.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import io.rpma.testing.Race;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** Closing what other threads post on: they finish first or get an exception, and nothing worse happens. */
-@Timeout(120)
+/**
+ * Closing what other threads post on, poll, wait for or make something of: they finish first or are told that it is
+ * closed, and nothing worse happens.
+ */
+@Timeout(1200)
 class CloseRaceIT {
-    private static final int ROUNDS = 50;
+    private static final boolean LONG = Boolean.getBoolean("rpma.long");
+
+    /** Of closings that cost next to nothing. */
+    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 5000 : 300);
+
+    /** Of closings that cost a connection each. */
+    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 2000 : 25);
+
+    /** A connection breaks when the device finds a region closed, so that it takes a new one from time to time. */
+    private static final int ROUNDS_OF_CONNECTION = 50;
+
+    private static final int SPINS = 4000;
     private static final int SIZE = 64;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
-    private interface Use {
-        void use(Pair pair, Regions regions, RpmaCompletions completions) throws InterruptedException;
+    private final RpmaConnCfg cfg = RpmaConnCfg.create();
+    private RpmaPeer peer;
+    private RpmaEp ep;
+    private int port;
+    private int otherPort;
+    private RpmaMemory memory;
+    private RpmaMrLocal target;
+    private OpenResources before;
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        TestDevice.address();
+        Pair.connect().close();
+        before = OpenResources.now();
+        peer = TestDevice.peer();
+        port = TestDevice.port();
+        otherPort = TestDevice.port();
+        ep = RpmaEp.listen(peer, TestDevice.address(), port);
+        memory = RpmaMemory.allocate(SIZE);
+        target = peer.register(memory, Regions.ALL);
     }
 
-    private interface Closing {
-        void close(Pair pair, Regions regions);
+    @AfterEach
+    void nothingIsLeft() {
+        if (peer != null) {
+            target.close();
+            memory.close();
+            ep.close();
+            peer.close();
+            // the configuration was there before
+            before.assertSameNow(4);
+        }
+        cfg.close();
     }
 
-    private static void race(Use use, Closing closing) throws Exception {
-        ExecutorService user = Executors.newSingleThreadExecutor();
-        try {
-            for (int round = 0; round < ROUNDS; round++) {
-                try (Pair pair = Pair.connect();
-                        Regions regions = new Regions(pair.peer, SIZE)) {
-                    CountDownLatch started = new CountDownLatch(1);
-                    Future<Class<?>> end =
-                            user.submit((Callable<Class<?>>) () -> useUntilItFails(use, pair, regions, started));
-                    started.await();
-                    closing.close(pair, regions);
-                    assertEquals(IllegalStateException.class, end.get(Pair.TIMEOUT_S, TimeUnit.SECONDS));
+    /** What the posts of a round work with: two connections, and a region of each side. */
+    private final class Ends implements AutoCloseable {
+        final RpmaConn client;
+        final RpmaConn server;
+        volatile RpmaMrLocal local = peer.register(memory, Regions.ALL);
+        volatile RpmaMrRemote remote = Pair.remote(target);
+
+        Ends(RpmaConnCfg cfg) throws InterruptedException {
+            client = RpmaConnReq.create(peer, TestDevice.address(), port, cfg).connect();
+            server = ep.nextConnReq(cfg, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                    .orElseThrow()
+                    .connect();
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+        }
+
+        @Override
+        public void close() {
+            client.close();
+            server.close();
+            remote.close();
+            local.close();
+        }
+    }
+
+    private interface Post {
+        void post(Ends ends);
+    }
+
+    /** The calls that do not block. */
+    private enum Hot {
+        READ(ends -> ends.client.read(ends.local, 0, ends.remote, 0, SIZE, ALWAYS, 1)),
+        READ_NOTHING(ends -> ends.client.read(ALWAYS, 1)),
+        WRITE(ends -> ends.client.write(ends.remote, 0, ends.local, 0, SIZE, ALWAYS, 1)),
+        WRITE_WITH_IMM(ends -> ends.client.writeWithImm(ends.remote, 0, ends.local, 0, SIZE, ALWAYS, 2, 1)),
+        ATOMIC_WRITE(ends -> ends.client.atomicWrite(ends.remote, 0, 2, ALWAYS, 1)),
+        WRITE_ATOMIC(ends -> ends.client.writeAtomic(ends.remote, 0, ends.local, 0, ALWAYS, 1)),
+        FLUSH(ends -> ends.client.flush(ends.remote, 0, SIZE, RpmaFlushType.VISIBILITY, ALWAYS, 1)),
+        SEND(ends -> ends.client.send(ends.local, 0, SIZE, ALWAYS, 1)),
+        SEND_WITH_IMM(ends -> ends.client.sendWithImm(ends.local, 0, SIZE, ALWAYS, 2, 1)),
+        RECV(ends -> ends.client.recv(ends.local, 0, SIZE, 1)),
+        POLL(ends -> {});
+
+        private final Post post;
+
+        Hot(Post post) {
+            this.post = post;
+        }
+
+        /** Makes the call, and room for the next one. */
+        boolean use(Ends ends) {
+            post.post(ends);
+            ends.client.getCq().poll(COMPLETIONS.get());
+            return true;
+        }
+    }
+
+    private static final ThreadLocal<RpmaCompletions> COMPLETIONS =
+            ThreadLocal.withInitial(() -> RpmaCompletions.create(16));
+
+    @ParameterizedTest
+    @EnumSource
+    void theConnectionIsClosed(Hot hot) throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                try (Ends ends = new Ends(null)) {
+                    race.run(() -> hot.use(ends), ends.client::close);
                 }
             }
-        } finally {
-            user.shutdownNow();
         }
     }
 
-    private static Class<?> useUntilItFails(Use use, Pair pair, Regions regions, CountDownLatch started)
-            throws InterruptedException {
-        RpmaCompletions completions = RpmaCompletions.create(16);
-        while (true) {
-            try {
-                use.use(pair, regions, completions);
-                started.countDown();
-            } catch (IllegalStateException e) {
-                return e.getClass();
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ_NOTHING", "ATOMIC_WRITE", "FLUSH", "POLL"})
+    void theLocalRegionIsClosed(Hot hot) throws Exception {
+        regions(hot, ends -> ends.local.close(), ends -> ends.local = peer.register(memory, Regions.ALL));
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ_NOTHING", "SEND", "SEND_WITH_IMM", "RECV", "POLL"})
+    void theRemoteRegionIsClosed(Hot hot) throws Exception {
+        regions(hot, ends -> ends.remote.close(), ends -> ends.remote = Pair.remote(target));
+    }
+
+    private void regions(Hot hot, Post close, Post renew) throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int done = 0; done < ROUNDS; done += ROUNDS_OF_CONNECTION) {
+                try (Ends ends = new Ends(null)) {
+                    for (int round = 0; round < ROUNDS_OF_CONNECTION; round++) {
+                        race.run(() -> hot.use(ends), () -> close.post(ends));
+                        renew.post(ends);
+                    }
+                }
             }
         }
     }
 
-    private static void writeAndPoll(Pair pair, Regions regions, RpmaCompletions completions) {
-        pair.client.write(regions.remote, 0, regions.local, 0, SIZE, ALWAYS, 1);
-        pair.client.getCq().poll(completions);
+    @Test
+    void theOtherSideAndThenThisOneIsClosedWhileWriting() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                try (Ends ends = new Ends(null)) {
+                    race.run(() -> Hot.WRITE.use(ends), () -> {
+                        ends.server.close();
+                        ends.client.close();
+                    });
+                }
+            }
+        }
+    }
+
+    private interface Wait {
+        void await(Ends ends) throws InterruptedException;
+    }
+
+    /** The waits with a connection, and how it is configured for them. */
+    private enum Waiting {
+        NEXT_EVENT(cfg -> {}, ends -> ends.client.nextEvent()),
+        CQ(cfg -> {}, ends -> ends.client.getCq().await(COMPLETIONS.get())),
+        CQ_FOR_SOME_TIME(cfg -> {}, ends -> ends.client.getCq().await(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
+        RCQ(
+                cfg -> cfg.setRcqSize(10),
+                ends -> ends.client.getRcq().orElseThrow().await(COMPLETIONS.get())),
+        SHARED_CHANNEL(cfg -> cfg.setRcqSize(10).setComplChannel(true), ends -> ends.client.await(COMPLETIONS.get()));
+
+        private final Consumer<RpmaConnCfg> configure;
+        private final Wait wait;
+
+        Waiting(Consumer<RpmaConnCfg> configure, Wait wait) {
+            this.configure = configure;
+            this.wait = wait;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theConnectionIsClosedWhileWaiting(Waiting waiting) throws Exception {
+        waiting.configure.accept(cfg);
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                try (Ends ends = new Ends(cfg)) {
+                    race.run(
+                            () -> {
+                                waiting.wait.await(ends);
+                                return true;
+                            },
+                            ends.client::close);
+                }
+            }
+        }
+    }
+
+    /** What the threads wait for comes while the connection is closed. */
+    @ParameterizedTest
+    @EnumSource
+    void theConnectionIsClosedWhileSomethingHappens(Waiting waiting) throws Exception {
+        waiting.configure.accept(cfg);
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                try (Ends ends = new Ends(cfg)) {
+                    ends.client.recv(ends.local, 0, SIZE, 1);
+                    race.run(
+                            () -> {
+                                waiting.wait.await(ends);
+                                return true;
+                            },
+                            () -> {
+                                ends.client.write(ends.remote, 0, ends.local, 0, SIZE, ALWAYS, 1);
+                                ends.server.send(ends.local, 0, SIZE, ALWAYS, 1);
+                                ends.server.disconnect();
+                                ends.client.close();
+                            });
+                }
+            }
+        }
     }
 
     @Test
-    void theConnectionWhileWriting() throws Exception {
-        race(CloseRaceIT::writeAndPoll, (pair, regions) -> pair.client.close());
+    void theEndpointIsClosedWhileWaiting() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaEp other = RpmaEp.listen(peer, TestDevice.address(), otherPort)) {
+                    race.run(
+                            () -> {
+                                other.nextConnReq(null);
+                                return true;
+                            },
+                            other::close);
+                }
+            }
+        }
     }
 
     @Test
-    void theLocalRegionWhileWriting() throws Exception {
-        race(CloseRaceIT::writeAndPoll, (pair, regions) -> regions.local.close());
+    void theEndpointIsClosedWhileAClientComes() throws Exception {
+        try (Race race = new Race(1, SPINS)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                try (RpmaEp other = RpmaEp.listen(peer, TestDevice.address(), otherPort);
+                        RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), otherPort, null)
+                                .connect()) {
+                    race.run(
+                            () -> {
+                                try (RpmaConnReq request = other.nextConnReq(null)) {
+                                    drop(request.connect());
+                                } catch (RpmaException e) {
+                                    // the client of the round before has come late, and is gone
+                                    assertEquals(RpmaError.PROVIDER, e.error(), e.toString());
+                                }
+                                return true;
+                            },
+                            () -> closeAtLast(other));
+                    assertTrue(client.toString().contains("RpmaConn#"));
+                }
+            }
+        }
+    }
+
+    /** A request that is neither connected nor closed keeps its endpoint. */
+    private static void closeAtLast(RpmaEp ep) {
+        boolean closed = false;
+        while (!closed) {
+            try {
+                ep.close();
+                closed = true;
+            } catch (IllegalStateException e) {
+                assertTrue(e.getMessage().contains("can't be closed before"), e.getMessage());
+                Thread.onSpinWait();
+            }
+        }
     }
 
     @Test
-    void theRemoteRegionWhileWriting() throws Exception {
-        race(CloseRaceIT::writeAndPoll, (pair, regions) -> regions.remote.close());
+    void theSharedReceiveQueueIsClosedWhilePostingAndPolling() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaSrq srq = RpmaSrq.create(peer, null)) {
+                    RpmaCq rcq = srq.getRcq().orElseThrow();
+                    race.run(
+                            () -> {
+                                srq.recv(target, 0, SIZE, 1);
+                                srq.recv(2);
+                                rcq.poll(COMPLETIONS.get());
+                                return true;
+                            },
+                            srq::close);
+                }
+            }
+        }
     }
 
     @Test
-    void theConnectionWhileWaiting() throws Exception {
-        race(
-                (pair, regions, completions) -> {
-                    pair.client.flush(regions.remote, 0, SIZE, RpmaFlushType.VISIBILITY, ALWAYS, 1);
-                    pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS);
-                },
-                (pair, regions) -> pair.client.close());
+    void theSharedReceiveQueueIsClosedWhileWaiting() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaSrq srq = RpmaSrq.create(peer, null)) {
+                    RpmaCq rcq = srq.getRcq().orElseThrow();
+                    race.run(() -> rcq.await(COMPLETIONS.get()) >= 0, srq::close);
+                }
+            }
+        }
     }
 
     @Test
-    void theOtherSideWhileWriting() throws Exception {
-        race(CloseRaceIT::writeAndPoll, (pair, regions) -> {
-            pair.server.close();
-            pair.client.close();
-        });
+    void theRegionOfASharedReceiveQueueIsClosed() throws Exception {
+        try (Race race = new Race(2, SPINS);
+                RpmaSrq srq = RpmaSrq.create(peer, null)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaMrLocal region = peer.register(memory, RpmaMrUsage.RECV)) {
+                    race.run(() -> srq.recv(region, 0, SIZE, 1) || true, region::close);
+                }
+            }
+        }
+    }
+
+    @Test
+    void theRequestIsClosedOrConnectedWhilePosting() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                boolean connects = round % 2 == 0;
+                try (RpmaConnReq request = RpmaConnReq.create(peer, TestDevice.address(), port, null)) {
+                    race.run(() -> request.recv(target, 0, SIZE, 1) || true, () -> {
+                        if (connects) {
+                            request.connect().close();
+                        } else {
+                            drop(request);
+                        }
+                    });
+                }
+            }
+            takeWhatIsLeft();
+        }
+    }
+
+    /** What clients that gave up have left at the endpoint. */
+    private void takeWhatIsLeft() throws InterruptedException {
+        for (int i = 0; i < CONNECTIONS; i++) {
+            try {
+                ep.nextConnReq(null, 0, TimeUnit.SECONDS).ifPresent(RpmaConnReq::close);
+            } catch (RpmaException e) {
+                assertEquals(RpmaError.PROVIDER, e.error(), e.toString());
+            }
+        }
+    }
+
+    @Test
+    void theRegionOfARequestIsClosed() throws Exception {
+        try (Race race = new Race(2, SPINS);
+                RpmaConnReq request = RpmaConnReq.create(peer, TestDevice.address(), port, null)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaMrLocal region = peer.register(memory, RpmaMrUsage.RECV)) {
+                    race.run(() -> request.recv(region, 0, SIZE, 1) || true, region::close);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aRequestIsConnectedOrClosedOnlyOnce() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                AtomicInteger connected = new AtomicInteger();
+                try (RpmaConnReq request = RpmaConnReq.create(peer, TestDevice.address(), port, null)) {
+                    race.run(
+                            () -> {
+                                drop(request.connect());
+                                connected.incrementAndGet();
+                                return false;
+                            },
+                            request::close);
+                    assertTrue(connected.get() <= 1, "connected twice");
+                    assertThrows(IllegalStateException.class, request::connect);
+                }
+            }
+            takeWhatIsLeft();
+        }
+    }
+
+    private interface Making {
+        AutoCloseable make(CloseRaceIT test, RpmaPeer parent, RpmaMemory memory, RpmaConnCfg cfg) throws Exception;
+    }
+
+    /** What a peer and other objects are needed for. */
+    private enum Made {
+        REGION((test, parent, memory, cfg) -> parent.register(memory, RpmaMrUsage.READ_SRC)),
+        ENDPOINT((test, parent, memory, cfg) -> RpmaEp.listen(parent, TestDevice.address(), test.otherPort)),
+        SRQ((test, parent, memory, cfg) -> RpmaSrq.create(parent, null)),
+        REQUEST((test, parent, memory, cfg) -> RpmaConnReq.create(parent, TestDevice.address(), test.port, cfg));
+
+        private final Making making;
+
+        Made(Making making) {
+            this.making = making;
+        }
+    }
+
+    /** The peer, the memory and the configuration are closed while something is made of them. */
+    @ParameterizedTest
+    @EnumSource
+    void whatSomethingIsMadeOfIsClosed(Made made) throws Exception {
+        try (Race race = new Race(1, SPINS)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                try (RpmaPeer parent = TestDevice.peer();
+                        RpmaMemory mapped = RpmaMemory.allocate(SIZE);
+                        RpmaConnCfg used = RpmaConnCfg.create()) {
+                    race.run(
+                            () -> {
+                                made.making.make(this, parent, mapped, used).close();
+                                return true;
+                            },
+                            () -> {
+                                drop(used);
+                                closeUnlessInUse(mapped);
+                                while (!closeUnlessInUse(parent)) {
+                                    Thread.onSpinWait();
+                                }
+                            });
+                }
+            }
+        }
+    }
+
+    private static void drop(AutoCloseable object) {
+        try {
+            object.close();
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static boolean closeUnlessInUse(AutoCloseable parent) {
+        try {
+            drop(parent);
+            return true;
+        } catch (IllegalStateException e) {
+            assertTrue(e.getMessage().contains("can't be closed before"), e.getMessage());
+            return false;
+        }
     }
 }

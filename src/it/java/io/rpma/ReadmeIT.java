@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the README shows: the example and the JShell session do what it says. */
-@Timeout(120)
+@Timeout(300)
 class ReadmeIT {
     private static final String CLASS = "Hello";
     private static final int MOST_LINES = 40;
@@ -135,7 +135,7 @@ class ReadmeIT {
         builder.environment().remove("LD_PRELOAD");
         Process process = builder.start();
         try {
-            boolean ended = process.waitFor(110, TimeUnit.SECONDS);
+            boolean ended = process.waitFor(280, TimeUnit.SECONDS);
             String seen = Files.readString(output.toPath()) + Files.readString(errors.toPath());
             assertThat(ended).as("JShell has ended, after: " + seen).isTrue();
             assertThat(process.exitValue()).as(seen).isZero();

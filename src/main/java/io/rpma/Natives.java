@@ -24,6 +24,10 @@ final class Natives {
 
     private Natives() {}
 
+    // handle.c
+    /** How many native objects are open; for the tests. */
+    static native int handleCount();
+
     // device.c
     static native long deviceGet(String address, boolean remote);
 

@@ -1,0 +1,47 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rpma.testing.Jvm;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Connections that come and go leave nothing behind, and rejected ones no more than is documented. */
+@Timeout(1200)
+class CyclesIT {
+    private static final boolean LONG = Boolean.getBoolean("rpma.long");
+    private static final int CYCLES = Integer.getInteger("rpma.cycles", LONG ? 10_000 : 2000);
+    private static final int REJECTS = Integer.getInteger("rpma.rejects", 1000);
+
+    private static long growth(CyclesProgram.Kind kind, int cycles) throws InterruptedException {
+        Jvm.Finished end = Jvm.likeThis()
+                .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
+                .limit(Duration.ofSeconds(1100))
+                .run(
+                        CyclesProgram.class.getName(),
+                        kind.name(),
+                        TestDevice.address(),
+                        Integer.toString(TestDevice.port()),
+                        Integer.toString(cycles));
+        assertEquals(0, end.status(), end.toString());
+        String growth = end.out()
+                .lines()
+                .filter(line -> line.startsWith(CyclesProgram.GROWTH))
+                .findAny()
+                .orElseThrow();
+        System.out.println(cycles + " times " + kind + ": " + growth);
+        return Long.parseLong(growth.substring(CyclesProgram.GROWTH.length()));
+    }
+
+    @Test
+    void connectionsLeaveNothing() throws InterruptedException {
+        assertTrue(growth(CyclesProgram.Kind.CONNECT, CYCLES) < 500, "memory leaks");
+    }
+
+    @Test
+    void rejectedRequestsLeaveNoMoreThanLibrpmaLeaks() throws InterruptedException {
+        assertTrue(growth(CyclesProgram.Kind.REJECT, REJECTS) < 2000, "memory leaks");
+    }
+}

@@ -1,0 +1,20 @@
+package io.rpma;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Random calls without a device. */
+@Timeout(300)
+class RandomCallsTest {
+    @Test
+    void nothingButTheDocumentedExceptions(@TempDir Path directory) throws Exception {
+        RandomCalls calls = new RandomCalls(200_000);
+        RandomObjects objects = new RandomObjects(calls);
+        objects.add(directory);
+        // as if they were closed: without a device there are no others
+        calls.add(1, "new RpmaConn", c -> objects.conns.put(c, new RpmaConn(null, new Handle("RpmaConn"), 0, 0, null)));
+        calls.run();
+    }
+}

@@ -1,0 +1,85 @@
+package io.rpma.testing;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/** Threads that use something while it is closed: they succeed, or are told that it is closed. */
+public final class Race implements AutoCloseable {
+    private static final int LIMIT_S = 60;
+
+    private final int users;
+    private final int spins;
+    private final CyclicBarrier start;
+    private final ExecutorService executor;
+    private final Random random = new Random(1);
+    private volatile boolean over;
+
+    /** A use; false where it is not to be repeated. */
+    @FunctionalInterface
+    public interface Use {
+        /** Uses it. */
+        boolean use() throws Exception;
+    }
+
+    /**
+     * Starts the threads.
+     *
+     * @param users how many there are
+     * @param spins how long the closing waits at most, in rounds of a loop, so that it meets the uses at every point
+     */
+    public Race(int users, int spins) {
+        this.users = users;
+        this.spins = spins;
+        start = new CyclicBarrier(users + 1);
+        executor = Executors.newFixedThreadPool(users);
+    }
+
+    /** One round: the uses, repeated until they end, and the closing at some time meanwhile. */
+    public void run(Use use, Runnable close) throws Exception {
+        List<Future<?>> ends = new ArrayList<>();
+        for (int i = 0; i < users; i++) {
+            ends.add(executor.submit(() -> {
+                start.await();
+                useUntilItEnds(use);
+                return null;
+            }));
+        }
+        start.await(LIMIT_S, TimeUnit.SECONDS);
+        for (int i = random.nextInt(spins); i > 0; i--) {
+            Thread.onSpinWait();
+        }
+        close.run();
+        for (Future<?> end : ends) {
+            try {
+                end.get(LIMIT_S, TimeUnit.SECONDS);
+            } catch (ExecutionException e) {
+                throw new AssertionError(e.getCause());
+            }
+        }
+    }
+
+    private void useUntilItEnds(Use use) throws Exception {
+        try {
+            while (!over && use.use()) {
+                Thread.onSpinWait();
+            }
+        } catch (IllegalStateException e) {
+            if (e.getMessage() == null || !e.getMessage().contains("closed")) {
+                throw e;
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        over = true;
+        executor.shutdownNow();
+    }
+}
