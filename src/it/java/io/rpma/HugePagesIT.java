@@ -69,7 +69,7 @@ class HugePagesIT {
         RpmaMemory memory = RpmaMemory.allocateHuge(1, PAGE);
         assertEquals(PAGE, memory.size());
         assertEquals(RpmaMemory.Kind.ANONYMOUS, memory.kind());
-        Natives.memoryPersist(memory.address(), PAGE);
+        assertEquals(0, Natives.memoryPersist(memory.address(), 0, PAGE));
         memory.close();
         assertEquals(free, free());
         try (RpmaMemory whole = RpmaMemory.allocateHuge(PAGE + 1, PAGE)) {

@@ -9,8 +9,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.rpma.testing.Together;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -126,9 +128,20 @@ class RpmaMemoryPersistTest {
             fill(memory);
             ByteBuffer before = ByteBuffer.allocate(SIZE).put(memory.buffer()).flip();
             for (int[] part : new int[][] {{0, 0}, {0, 1}, {63, 2}, {64, 64}, {1, PAGE}, {0, SIZE}, {SIZE - 1, 1}}) {
-                Natives.memoryPersist(memory.address() + part[0], part[1]);
+                assertThat(Natives.memoryPersist(memory.address(), part[0], part[1]))
+                        .isZero();
             }
             assertThat(memory.buffer()).isEqualTo(before);
+        }
+    }
+
+    /** Where the instructions alone would end the process. */
+    @Test
+    void whatIsGoneOfAFileIsNotWrittenBack() throws IOException {
+        try (RpmaMemory memory = file();
+                FileChannel channel = FileChannel.open(directory.resolve("file"), StandardOpenOption.WRITE)) {
+            channel.truncate(0);
+            assertThat(Natives.memoryPersist(memory.address(), 0, SIZE)).isEqualTo(-Errno.EFAULT);
         }
     }
 
