@@ -5,17 +5,24 @@
 failures=()
 # One line for each part.
 summaries=()
-# What --all adds to Maven's command line.
-long_tests=()
+# What the options add to Maven's command line.
+test_options=()
+# Where the build and its reports are.
+test_output=
 
 command_test() {
     ((${#arguments[@]} == 0)) || usage_error "test takes no argument: ${arguments[0]}"
     if $all_rows; then
-        long_tests=(-Drpma.long=true)
+        test_options+=(-Drpma.long=true -Dit.timeout=6000)
+    fi
+    test_output=$checkout/target
+    if $sanitize; then
+        test_options+=(-Psanitize)
+        test_output=$checkout/target/sanitize
     fi
     require_for_build
-    mkdir -p "$checkout/target" 2>/dev/null && [[ -w $checkout/target ]] ||
-        die "can't write $checkout/target: the tests need a checkout that you can write"
+    mkdir -p "$test_output" 2>/dev/null && [[ -w $test_output ]] ||
+        die "can't write $test_output: the tests need a checkout that you can write"
     if ! $force_guest && find_host_device; then
         is_soft "$host_device" || [[ -n $device ]] ||
             die "this host has $host_device: name it with --device $host_device to test on it," \
@@ -53,9 +60,9 @@ test_in_guests() {
         start_part failsafe-reports
         maven_in_guest "$test_row" || part_failed "device tests on $test_row" $?
         count_part "device tests on $test_row" failsafe-reports no-skips
-        rm -rf "$checkout/target/failsafe-reports-$test_row"
-        ! [[ -d $checkout/target/failsafe-reports ]] ||
-            cp -r "$checkout/target/failsafe-reports" "$checkout/target/failsafe-reports-$test_row"
+        rm -rf "$test_output/failsafe-reports-$test_row"
+        ! [[ -d $test_output/failsafe-reports ]] ||
+            cp -r "$test_output/failsafe-reports" "$test_output/failsafe-reports-$test_row"
     done
 }
 
@@ -63,15 +70,15 @@ test_in_guests() {
 start_part() {
     local reports
     for reports in "$@"; do
-        rm -rf "${checkout:?}/target/$reports"
+        rm -rf "${test_output:?}/$reports"
     done
-    rm -f "$checkout"/target/hs_err_*.log "$checkout"/hs_err_*.log
+    rm -f "$test_output"/hs_err_*.log "$checkout"/hs_err_*.log "$test_output"/sanitizer.*
 }
 
 # Builds, and runs the tests without a device; those on a device skip themselves where there is none.
 maven_here() {
     say "building and testing on this host"
-    bounded env -C "$checkout" mvn -B -ntp verify "${long_tests[@]}" "$@" </dev/null
+    bounded env -C "$checkout" mvn -B -ntp verify "${test_options[@]}" "$@" </dev/null
 }
 
 # One Maven with two goals: everything else took place on the host. A process of its own, so that what ends the guest
@@ -82,7 +89,7 @@ maven_in_guest() {
         mvn -o -B "-Dmaven.repo.local=$(local_repository)" \
         -Daether.enhancedLocalRepository.trackingFilename=any-repository \
         failsafe:integration-test@device-tests failsafe:verify@device-tests \
-        -Drpma.device.required=true "${long_tests[@]}" </dev/null
+        -Drpma.device.required=true "${test_options[@]}" </dev/null
 }
 
 part_failed() {
@@ -94,15 +101,19 @@ part_failed() {
 
 # Adds up the reports of a part. $3: no-skips where a skipped test means that there was no device.
 count_part() {
-    local name=$1 reports=$checkout/target/$2 skips=${3:-} run failed errors skipped crash
+    local name=$1 reports=$test_output/$2 skips=${3:-} run failed errors skipped crash
     read -r run failed errors skipped < <(count_reports "$reports")
     summaries+=("$name: Tests run: $run, Failures: $failed, Errors: $errors, Skipped: $skipped")
     # With a failure that has been named already this is no news.
     ((run > 0 || ${#failures[@]} > 0)) || failures+=("$name: none was run")
     ((failed + errors == 0)) || failures+=("$name: $((failed + errors)) failed")
     [[ -z $skips ]] || ((skipped == 0)) || failures+=("$name: $skipped skipped")
-    for crash in "$checkout"/target/hs_err_*.log "$checkout"/hs_err_*.log; do
+    for crash in "$test_output"/hs_err_*.log "$checkout"/hs_err_*.log; do
         [[ ! -e $crash ]] || failures+=("$name: a JVM crashed, see $crash")
+    done
+    # Leaks are found when a JVM has ended, so that no test can.
+    for crash in "$test_output"/sanitizer.*; do
+        [[ ! -e $crash ]] || failures+=("$name: a sanitizer has found something, see $crash")
     done
 }
 

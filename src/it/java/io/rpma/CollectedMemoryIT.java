@@ -16,10 +16,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Another process drops everything but goes on collecting garbage, while this one writes to its memory. */
-@Timeout(300)
+@Timeout(1300)
 class CollectedMemoryIT {
     private static final int COLLECTIONS =
-            Integer.getInteger("rpma.collections", Boolean.getBoolean("rpma.long") ? 500 : 30);
+            Integer.getInteger("rpma.collections", Boolean.getBoolean("rpma.long") ? 200 : 15);
     private static final int SIZE = CollectedProgram.SIZE;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
@@ -32,7 +32,7 @@ class CollectedMemoryIT {
         int port = TestDevice.port();
         ExecutorService writer = Executors.newSingleThreadExecutor();
         try (Jvm.Running program = Jvm.likeThis()
-                        .limit(Duration.ofSeconds(250))
+                        .limit(Duration.ofMinutes(20))
                         .start(
                                 CollectedProgram.class.getName(),
                                 kind.name(),
