@@ -132,7 +132,6 @@ class ReadmeIT {
                 .redirectOutput(output)
                 .redirectError(errors);
         builder.environment().put("RPMA_ADDRESS", address);
-        builder.environment().remove("LD_PRELOAD");
         Process process = builder.start();
         try {
             boolean ended = process.waitFor(280, TimeUnit.SECONDS);
