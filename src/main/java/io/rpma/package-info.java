@@ -18,8 +18,8 @@
  *
  * <p><b>Life.</b> What has {@code close()} has to be closed: children before parents, which refuse it otherwise. Closing
  * is legal in every state, from every thread, and any number of times; a second {@code close()} does not wait for the
- * first to end. Objects that are dropped without it are reported
- * to the logger, with the place of their creation if {@code -Dio.rpma.leakSites=true} is set, and are not freed.
+ * first to end. Objects that are dropped without it are reported to the logger, with the place of their creation if
+ * {@code -Dio.rpma.leakSites=true} is set, and are not freed.
  *
  * <p><b>Threads.</b> All classes are safe for use by many threads, except {@link io.rpma.RpmaCompletions}, which belongs
  * to one at a time. Waits have a form with a timeout, and are ended by {@code close()} and by
