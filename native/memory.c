@@ -83,14 +83,15 @@ static jint memory_unmap(JNIEnv *env, jclass natives, jlong address, jlong size)
 
 /*
  * For a mapping that bypasses the page cache; the address is that of a page. Of a file that has been made shorter the
- * kernel refuses to populate what is gone, where the instructions would end the process.
+ * kernel refuses to populate what is gone, and any page that is broken, where the instructions would end the process. EINVAL is
+ * of memory that it does not populate, or of a kernel before 5.14.
  */
 static jint memory_persist(JNIEnv *env, jclass natives, jlong address, jlong before, jlong size)
 {
 	(void)env;
 	(void)natives;
-	if (madvise(jni_pointer(address), (size_t)(before + size), MADV_POPULATE_READ) != 0 && errno == EFAULT)
-		return -EFAULT;
+	if (madvise(jni_pointer(address), (size_t)(before + size), MADV_POPULATE_READ) != 0 && errno != EINVAL)
+		return -errno;
 	persist((const char *)jni_pointer(address) + before, (size_t)size);
 	return 0;
 }

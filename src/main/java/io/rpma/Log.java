@@ -47,6 +47,15 @@ final class Log {
     }
 
     private static void drainLocked() {
+        try {
+            deliverAll();
+        } catch (Throwable e) {
+            // out of memory
+            reportUncaught(e);
+        }
+    }
+
+    private static void deliverAll() {
         for (byte[] line = Natives.nextMessage(); line != null; line = Natives.nextMessage()) {
             Message message = new Message(new String(line, StandardCharsets.UTF_8));
             if (message.level.compareTo(threshold) <= 0) {

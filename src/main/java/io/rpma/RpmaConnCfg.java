@@ -1,8 +1,8 @@
 package io.rpma;
 
 import java.util.Optional;
-import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.LongSupplier;
 
 /**
  * How a connection is made: its queues and the time for its resolution.
@@ -18,7 +18,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     private final Handle handle;
 
     /** Read while a request is made: librpma keeps a pointer to the shared receive queue, which must not change then. */
-    private final ReadWriteLock inUse = new ReentrantReadWriteLock();
+    private final ReentrantReadWriteLock inUse = new ReentrantReadWriteLock();
 
     private RpmaSrq srq;
 
@@ -171,12 +171,11 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public RpmaConnCfg setComplChannel(boolean shared) {
-        inUse.writeLock().lock();
-        try {
-            Call.check("rpma_conn_cfg_set_compl_channel", Natives.connCfgSetComplChannel(handle.id(), shared), handle);
-        } finally {
-            inUse.writeLock().unlock();
-        }
+        // checked without the lock, because that delivers messages to a user's function, which may call this again
+        Call.check(
+                "rpma_conn_cfg_set_compl_channel",
+                whileUnused(() -> Natives.connCfgSetComplChannel(handle.id(), shared)),
+                handle);
         return this;
     }
 
@@ -199,18 +198,24 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if this or {@code srq} is closed
      */
     public RpmaConnCfg setSrq(RpmaSrq srq) {
-        inUse.writeLock().lock();
-        try {
-            Call.check(
-                    "rpma_conn_cfg_set_srq",
-                    Natives.connCfgSetSrq(handle.id(), srq.handle().id()),
-                    handle,
-                    srq.handle());
-            this.srq = srq;
-        } finally {
-            inUse.writeLock().unlock();
-        }
+        Call.check("rpma_conn_cfg_set_srq", whileUnused(() -> exchangeSrq(srq)), handle, srq.handle());
         return this;
+    }
+
+    private int exchangeSrq(RpmaSrq next) {
+        int result = Natives.connCfgSetSrq(handle.id(), next.handle().id());
+        if (result == 0) {
+            srq = next;
+        }
+        return result;
+    }
+
+    /** Makes a change while no request is being made with this configuration. */
+    private long whileUnused(LongSupplier change) {
+        if (inUse.getReadHoldCount() > 0) {
+            throw new IllegalStateException(handle + " is in use by the request whose message this function has got");
+        }
+        return Call.locked(inUse.writeLock(), change);
     }
 
     /**
