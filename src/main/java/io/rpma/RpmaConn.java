@@ -59,11 +59,10 @@ public final class RpmaConn implements AutoCloseable {
     /** librpma stores the private data when it reads an event, without a lock. */
     private final ReentrantLock events = new ReentrantLock();
 
-    /** A waiter for both queues re-arms one and then polls; as in RpmaCq, there must not be two. */
-    private final ReentrantLock waiting = new ReentrantLock();
+    private final ComplChannel channel;
 
     /** Which queue a wait polls first: they take turns, so that neither starves. */
-    private boolean rcqFirst;
+    private volatile boolean rcqFirst;
 
     /**
      * @param rcqId of the completion queue for receives, 0 if there is none
@@ -79,6 +78,7 @@ public final class RpmaConn implements AutoCloseable {
         this.sharesChannel = Natives.connGetComplFd(id) >= 0;
         this.cq = new RpmaCq(handle, "RpmaCq", cqId, sharesChannel);
         this.rcq = rcqId == 0 ? null : new RpmaCq(handle, "receive RpmaCq", rcqId, sharesChannel);
+        this.channel = new ComplChannel(WAIT, handle, cq.handle(), () -> Natives.connWait(id));
         handle.watch(this);
     }
 
@@ -499,12 +499,8 @@ public final class RpmaConn implements AutoCloseable {
      */
     public RpmaCq await(RpmaCompletions completions) throws InterruptedException {
         completions.clear();
-        waiting.lockInterruptibly();
-        try {
-            return await(completions, Waiter.FOREVER);
-        } finally {
-            waiting.unlock();
-        }
+        checkSharedChannel();
+        return channel.await(() -> pollBoth(completions));
     }
 
     /**
@@ -525,51 +521,28 @@ public final class RpmaConn implements AutoCloseable {
             throws InterruptedException {
         long nanos = Waiter.nanos(timeout, unit);
         completions.clear();
-        long start = System.nanoTime();
-        if (!waiting.tryLock(nanos, TimeUnit.NANOSECONDS)) {
-            handle.checkOpen();
-            return Optional.empty();
-        }
-        try {
-            return Optional.ofNullable(await(completions, Waiter.left(nanos, start)));
-        } finally {
-            waiting.unlock();
-        }
+        checkSharedChannel();
+        return Optional.ofNullable(channel.awaitFor(() -> pollBoth(completions), nanos));
     }
 
-    private RpmaCq await(RpmaCompletions completions, long nanos) throws InterruptedException {
+    private void checkSharedChannel() {
         if (!sharesChannel) {
             throw Call.failure(WAIT, Natives.connWait(id), handle);
         }
-        RpmaCq from = pollBoth(completions);
-        long start = System.nanoTime();
-        long left = nanos;
-        while (from == null && Waiter.await(WAIT, cq.handle(), left)) {
-            int result = Natives.connWait(id);
-            if (result != RpmaError.NO_COMPLETION.code()) {
-                Call.check(WAIT, result, handle);
-            }
-            from = pollBoth(completions);
-            if (left == 0) {
-                return from;
-            }
-            left = Waiter.left(nanos, start);
-        }
-        return from;
     }
 
     /** Returns the queue that had completions, or null. */
     private RpmaCq pollBoth(RpmaCompletions completions) {
         if (rcq == null) {
-            return cq.poll(completions) > 0 ? cq : null;
+            return cq.pollOnce(completions);
         }
         RpmaCq first = rcqFirst ? rcq : cq;
         RpmaCq second = rcqFirst ? cq : rcq;
-        if (first.poll(completions) > 0) {
+        if (first.pollOnce(completions) != null) {
             rcqFirst = !rcqFirst;
             return first;
         }
-        return second.poll(completions) > 0 ? second : null;
+        return second.pollOnce(completions);
     }
 
     /**

@@ -2,7 +2,6 @@ package io.rpma;
 
 import java.lang.ref.Reference;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A completion queue: tells which operations are done.
@@ -22,11 +21,7 @@ public final class RpmaCq {
     private final long id;
     private final boolean sharesChannel;
 
-    /**
-     * A waiter re-arms the queue and then polls. Were there a second one, asleep, it would not be woken for completions
-     * that the first leaves behind.
-     */
-    private final ReentrantLock waiting = new ReentrantLock();
+    private final ComplChannel channel;
 
     /**
      * @param owner what it belongs to and is closed with
@@ -36,6 +31,7 @@ public final class RpmaCq {
         handle = owner.part(name, id);
         this.id = id;
         this.sharesChannel = sharesChannel;
+        channel = new ComplChannel(WAIT, handle, handle, () -> Natives.cqWait(id));
     }
 
     /**
@@ -71,12 +67,9 @@ public final class RpmaCq {
      */
     public int await(RpmaCompletions completions) throws InterruptedException {
         completions.clear();
-        waiting.lockInterruptibly();
-        try {
-            return await(completions, Waiter.FOREVER);
-        } finally {
-            waiting.unlock();
-        }
+        checkOwnChannel();
+        channel.await(() -> pollOnce(completions));
+        return completions.count();
     }
 
     /**
@@ -95,36 +88,20 @@ public final class RpmaCq {
     public int await(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
         long nanos = Waiter.nanos(timeout, unit);
         completions.clear();
-        long start = System.nanoTime();
-        if (!waiting.tryLock(nanos, TimeUnit.NANOSECONDS)) {
-            return poll(completions);
-        }
-        try {
-            return await(completions, Waiter.left(nanos, start));
-        } finally {
-            waiting.unlock();
-        }
+        checkOwnChannel();
+        channel.awaitFor(() -> pollOnce(completions), nanos);
+        return completions.count();
     }
 
-    private int await(RpmaCompletions completions, long nanos) throws InterruptedException {
+    private void checkOwnChannel() {
         if (sharesChannel) {
             throw Call.failure(WAIT, Natives.cqWait(id), handle);
         }
-        int taken = poll(completions);
-        long start = System.nanoTime();
-        long left = nanos;
-        while (taken == 0 && Waiter.await(WAIT, handle, left)) {
-            int result = Natives.cqWait(id);
-            if (result != RpmaError.NO_COMPLETION.code()) {
-                Call.check(WAIT, result, handle);
-            }
-            taken = poll(completions);
-            if (left == 0) {
-                return taken;
-            }
-            left = Waiter.left(nanos, start);
-        }
-        return taken;
+    }
+
+    /** Returns this if it had completions, or null. */
+    RpmaCq pollOnce(RpmaCompletions completions) {
+        return poll(completions) > 0 ? this : null;
     }
 
     /**

@@ -1,0 +1,84 @@
+package io.rpma;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+/** A completion channel: wakes those who wait for the completion queues that it belongs to. */
+final class ComplChannel {
+    private final String operation;
+    private final Handle owner;
+    private final Handle descriptor;
+    private final IntSupplier rearm;
+
+    /**
+     * A waiter re-arms a queue and then polls. Were there a second one, asleep, it would not be woken for completions
+     * that the first leaves behind.
+     */
+    private final ReentrantLock waiting = new ReentrantLock();
+
+    /**
+     * @param operation the C function that takes an event of the channel and re-arms the queue that it is of
+     * @param owner named in exceptions
+     * @param descriptor has the channel's descriptor
+     * @param rearm calls the C function
+     */
+    ComplChannel(String operation, Handle owner, Handle descriptor, IntSupplier rearm) {
+        this.operation = operation;
+        this.owner = owner;
+        this.descriptor = descriptor;
+        this.rearm = rearm;
+    }
+
+    /**
+     * Waits without end until a queue has completions.
+     *
+     * @param poll returns a queue that had completions, or null
+     */
+    RpmaCq await(Supplier<RpmaCq> poll) throws InterruptedException {
+        waiting.lockInterruptibly();
+        try {
+            return await(poll, Waiter.FOREVER);
+        } finally {
+            waiting.unlock();
+        }
+    }
+
+    /**
+     * Waits until a queue has completions.
+     *
+     * @param poll returns a queue that had completions, or null
+     * @param nanos for how long
+     * @return the queue, or null if the time is up
+     */
+    RpmaCq awaitFor(Supplier<RpmaCq> poll, long nanos) throws InterruptedException {
+        long start = System.nanoTime();
+        if (!waiting.tryLock(nanos, TimeUnit.NANOSECONDS)) {
+            return poll.get();
+        }
+        try {
+            return await(poll, Waiter.left(nanos, start));
+        } finally {
+            waiting.unlock();
+        }
+    }
+
+    private RpmaCq await(Supplier<RpmaCq> poll, long nanos) throws InterruptedException {
+        RpmaCq from = poll.get();
+        long start = System.nanoTime();
+        long left = nanos;
+        while (from == null && Waiter.await(operation, descriptor, left)) {
+            int result = rearm.getAsInt();
+            if (result != RpmaError.NO_COMPLETION.code()) {
+                Call.check(operation, result, owner);
+            }
+            from = poll.get();
+            if (left == 0) {
+                return from;
+            }
+            left = Waiter.left(nanos, start);
+        }
+        return from;
+    }
+}
