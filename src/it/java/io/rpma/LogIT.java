@@ -2,11 +2,13 @@ package io.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -56,6 +58,48 @@ class LogIT {
             RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DISABLED);
             assertNotEquals("", failFlush(pair, regions).detail());
             assertEquals(List.of(), messages);
+        }
+    }
+
+    /** A request reads its configuration, which must not change meanwhile: its messages come when that is over. */
+    @Test
+    void theFunctionCanChangeTheConfigurationOfAFailedRequest() {
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaSrq srq = RpmaSrq.create(peer, null);
+                RpmaConnCfg cfg = RpmaConnCfg.create()) {
+            RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+                cfg.setSrq(srq).setCqSize(1234);
+                messages.add(message);
+            });
+            assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, "192.0.2.1", TestDevice.port(), cfg));
+            assertNotEquals(List.of(), messages);
+            assertEquals(1234, cfg.getCqSize());
+            assertSame(srq, cfg.getSrq().orElseThrow());
+        }
+    }
+
+    @Test
+    void theFunctionCanChangeTheConfigurationOfARequestThatIsTaken() throws InterruptedException {
+        int port = TestDevice.port();
+        try (RpmaPeer peer = TestDevice.peer();
+                Regions regions = new Regions(peer, 64);
+                RpmaSrq srq = RpmaSrq.create(peer, null);
+                RpmaConnCfg cfg = RpmaConnCfg.create();
+                RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
+                RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), port, null)
+                        .connect()) {
+            RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+                cfg.setSrq(srq);
+                messages.add(client + ": " + message);
+            });
+            RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
+            try (RpmaConnReq request =
+                    ep.nextConnReq(cfg, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow()) {
+                assertNotEquals(List.of(), messages);
+                assertSame(srq, cfg.getSrq().orElseThrow());
+                // made with what the configuration was before
+                Pair.assertPosted(request.recv(regions.target, 0, 64, 1));
+            }
         }
     }
 

@@ -67,31 +67,39 @@ final class Handle {
     }
 
     /**
-     * Ends the making of the native object with the result of the native that makes it.
+     * Makes the native object; if that fails, the place among the parents' children is given back.
      *
-     * @throws RpmaException if the result is an error; the place among the parents' children is given back
+     * @return what the native returned, for {@link #opened(String, long)}
      */
-    Handle opened(String operation, long result) {
-        return opened(operation, () -> result);
-    }
-
-    /**
-     * Makes the native object.
-     *
-     * @throws RpmaException if the native returns an error; the place among the parents' children is given back, as it
-     *     is when the native throws
-     */
-    Handle opened(String operation, LongSupplier maker) {
-        boolean made = false;
+    long make(LongSupplier maker) {
+        long result = Natives.CLOSED;
         try {
-            opened(Call.check(operation, maker.getAsLong(), parents));
-            made = true;
+            result = maker.getAsLong();
+            return result;
         } finally {
-            if (!made) {
+            if (result < 0) {
                 abandon();
             }
         }
-        return this;
+    }
+
+    /**
+     * Ends the making of the native object with the result of the native that makes it. Delivers librpma's messages, so
+     * no lock may be held that a user's function could want.
+     *
+     * @throws RpmaException if the result is an error
+     */
+    Handle opened(String operation, long result) {
+        return opened(Call.check(operation, result, parents));
+    }
+
+    /**
+     * Makes the native object, without a lock of its own around it.
+     *
+     * @throws RpmaException if the native returns an error
+     */
+    Handle opened(String operation, LongSupplier maker) {
+        return opened(operation, make(maker));
     }
 
     /** Ends the making of the native object: it does not exist. */
@@ -135,16 +143,21 @@ final class Handle {
         if (!disown()) {
             return false;
         }
+        Call.check(operation, free(delete), this);
+        return true;
+    }
+
+    /** Frees the native object that {@link #disown()} has marked closed. */
+    long free(LongUnaryOperator delete) {
         try {
-            Call.check(operation, delete.applyAsLong(id), this);
-            return true;
+            return delete.applyAsLong(id);
         } finally {
             leaveParents();
         }
     }
 
     /**
-     * Marks the object closed without freeing it: the caller has to, and then calls {@link #leaveParents()}.
+     * Marks the object closed without freeing it: the caller has to, with {@link #free} or before {@link #leaveParents}.
      *
      * @return whether it was open
      */

@@ -2,7 +2,6 @@ package io.rpma;
 
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.LongSupplier;
 
 /**
  * How a connection is made: its queues and the time for its resolution.
@@ -171,10 +170,9 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public RpmaConnCfg setComplChannel(boolean shared) {
-        // checked without the lock, because that delivers messages to a user's function, which may call this again
         Call.check(
                 "rpma_conn_cfg_set_compl_channel",
-                whileUnused(() -> Natives.connCfgSetComplChannel(handle.id(), shared)),
+                Call.locked(inUse.writeLock(), () -> Natives.connCfgSetComplChannel(handle.id(), shared)),
                 handle);
         return this;
     }
@@ -198,7 +196,8 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if this or {@code srq} is closed
      */
     public RpmaConnCfg setSrq(RpmaSrq srq) {
-        Call.check("rpma_conn_cfg_set_srq", whileUnused(() -> exchangeSrq(srq)), handle, srq.handle());
+        Call.check(
+                "rpma_conn_cfg_set_srq", Call.locked(inUse.writeLock(), () -> exchangeSrq(srq)), handle, srq.handle());
         return this;
     }
 
@@ -210,27 +209,22 @@ public final class RpmaConnCfg implements AutoCloseable {
         return result;
     }
 
-    /** Makes a change while no request is being made with this configuration. */
-    private long whileUnused(LongSupplier change) {
-        if (inUse.getReadHoldCount() > 0) {
-            throw new IllegalStateException(handle + " is in use by the request whose message this function has got");
-        }
-        return Call.locked(inUse.writeLock(), change);
-    }
-
     /**
      * {@return the shared receive queue that the connection uses; empty if none is set}
      *
      * @throws IllegalStateException if closed
      */
     public Optional<RpmaSrq> getSrq() {
+        long set;
+        RpmaSrq current;
         inUse.readLock().lock();
         try {
-            boolean set = Call.check("rpma_conn_cfg_get_srq", Natives.connCfgGetSrq(handle.id()), handle) != 0;
-            return set ? Optional.of(srq) : Optional.empty();
+            set = Natives.connCfgGetSrq(handle.id());
+            current = srq;
         } finally {
             inUse.readLock().unlock();
         }
+        return Call.check("rpma_conn_cfg_get_srq", set, handle) != 0 ? Optional.of(current) : Optional.empty();
     }
 
     /**
@@ -245,7 +239,10 @@ public final class RpmaConnCfg implements AutoCloseable {
         return new Use(cfg, peer);
     }
 
-    /** A configuration while a request is made with it. */
+    /**
+     * A configuration while a request is made with it. Messages must not be delivered meanwhile: a user's function may
+     * change the configuration.
+     */
     static final class Use implements AutoCloseable {
         private final RpmaConnCfg cfg;
 
@@ -294,7 +291,7 @@ public final class RpmaConnCfg implements AutoCloseable {
             throw new IllegalArgumentException(srq + " belongs to " + srq.peer() + " and not to " + peer);
         }
         // librpma would refuse it, but an endpoint would not tell that from a client that has given up
-        if (getComplChannel() && srq.getRcq().isPresent()) {
+        if (Natives.connCfgGetComplChannel(handle.id()) > 0 && srq.getRcq().isPresent()) {
             throw new IllegalArgumentException("a shared completion channel does not go with " + srq
                     + ", whose receives have a completion queue of their own");
         }

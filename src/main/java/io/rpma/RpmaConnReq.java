@@ -54,12 +54,15 @@ public final class RpmaConnReq implements AutoCloseable {
     public static RpmaConnReq create(RpmaPeer peer, String address, int port, RpmaConnCfg cfg) {
         Check.address(address);
         String service = Check.port(port);
+        RpmaSrq srq;
+        Handle handle;
+        long made;
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
-            Handle handle = handle(peer.handle(), use.srq());
-            handle.opened(
-                    "rpma_conn_req_new", () -> Natives.connReqNew(peer.handle().id(), address, service, use.id()));
-            return new RpmaConnReq(peer, handle, use.srq(), new ReentrantLock());
+            srq = use.srq();
+            handle = handle(peer.handle(), srq);
+            made = handle.make(() -> Natives.connReqNew(peer.handle().id(), address, service, use.id()));
         }
+        return new RpmaConnReq(peer, handle.opened("rpma_conn_req_new", made), srq, new ReentrantLock());
     }
 
     /** Begins the making of a request, which a shared receive queue must outlive. */

@@ -101,27 +101,21 @@ public final class RpmaEp implements AutoCloseable {
 
     /** Takes a request, or returns null if there is none. */
     private RpmaConnReq take(RpmaConnCfg cfg) {
-        try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
-            Handle request = takeHandle(use);
-            return request == null ? null : new RpmaConnReq(peer, request, use.srq(), requests);
-        }
-    }
-
-    private Handle takeHandle(RpmaConnCfg.Use use) {
+        RpmaSrq srq;
         Handle request;
-        long result;
+        long taken;
         requests.lock();
-        try {
-            request = RpmaConnReq.handle(handle, use.srq());
-            result = Natives.epNextConnReq(handle.id(), use.id());
-            if (result == RpmaError.NO_EVENT.code()) {
-                request.abandon();
-                return null;
-            }
+        try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
+            srq = use.srq();
+            request = RpmaConnReq.handle(handle, srq);
+            taken = request.make(() -> Natives.epNextConnReq(handle.id(), use.id()));
         } finally {
             requests.unlock();
         }
-        return request.opened(NEXT, result);
+        if (taken == RpmaError.NO_EVENT.code()) {
+            return null;
+        }
+        return new RpmaConnReq(peer, request.opened(NEXT, taken), srq, requests);
     }
 
     /**
@@ -145,12 +139,11 @@ public final class RpmaEp implements AutoCloseable {
      */
     @Override
     public void close() {
-        requests.lock();
-        try {
-            handle.close("rpma_ep_shutdown", Natives::epShutdown);
-        } finally {
-            requests.unlock();
-        }
+        Call.check("rpma_ep_shutdown", Call.locked(requests, this::shutdown), handle);
+    }
+
+    private long shutdown() {
+        return handle.disown() ? handle.free(Natives::epShutdown) : 0;
     }
 
     @Override

@@ -137,7 +137,7 @@ class HandleTest {
         Handle parent = open("RpmaPeer");
         Handle child = new Handle("RpmaEp", parent);
         assertThatExceptionOfType(RpmaException.class)
-                .isThrownBy(() -> child.opened("rpma_ep_listen", RpmaError.NOMEM.code()))
+                .isThrownBy(() -> child.opened("rpma_ep_listen", () -> RpmaError.NOMEM.code()))
                 .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.NOMEM));
         assertThat(child.isClosed()).isTrue();
         assertThatCode(() -> parent.close(DELETE, delete)).doesNotThrowAnyException();
@@ -146,6 +146,34 @@ class HandleTest {
     @Test
     void takesTheResultOfTheNativeThatMadeItsObject() {
         assertThat(new Handle("RpmaEp").opened("rpma_ep_listen", 12).id()).isEqualTo(12);
+    }
+
+    @Test
+    void hasLeftItsParentsWhenMessagesAreDelivered() {
+        Handle parent = open("RpmaPeer");
+        Handle child = open("RpmaEp", parent);
+        RpmaLog.setFunction(
+                (level, fileName, lineNo, functionName, message) -> parent.close("rpma_peer_delete", delete));
+        try {
+            assertThat(Natives.deviceGet("192.0.2.1", false)).isNegative();
+            child.close("rpma_ep_shutdown", delete);
+        } finally {
+            RpmaLog.setFunction(null);
+        }
+        assertThat(parent.isClosed()).isTrue();
+        assertThat(deleted).hasValue(2);
+    }
+
+    @Test
+    void leavesItsParentsWhenItsMakerThrows() {
+        Handle parent = open("RpmaPeer");
+        Handle child = new Handle("RpmaEp", parent);
+        assertThatExceptionOfType(OutOfMemoryError.class)
+                .isThrownBy(() -> child.make(() -> {
+                    throw new OutOfMemoryError("maker");
+                }));
+        assertThat(child.isClosed()).isTrue();
+        assertThatCode(() -> parent.close(DELETE, delete)).doesNotThrowAnyException();
     }
 
     @Test
