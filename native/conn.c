@@ -93,8 +93,9 @@ static int read_value(const struct rpma_mr_local *src, jlong offset, char value[
 		return rc;
 	const struct iovec from = {(char *)region + offset, RPMA_ATOMIC_WRITE_ALIGNMENT};
 	const struct iovec to = {value, RPMA_ATOMIC_WRITE_ALIGNMENT};
-	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != RPMA_ATOMIC_WRITE_ALIGNMENT)
-		return log_error("process_vm_readv()", errno);
+	ssize_t taken = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	if (taken != RPMA_ATOMIC_WRITE_ALIGNMENT)
+		return log_error("process_vm_readv()", taken < 0 ? errno : EFAULT);
 	return 0;
 }
 
@@ -110,14 +111,17 @@ static jint conn_write_atomic(JNIEnv *env, jclass natives, jlong conn_handle, jl
 	struct rpma_conn *conn = handle_marked(conn_handle);
 	struct rpma_mr_remote *dst = handle_marked(dst_handle);
 	const struct rpma_mr_local *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
-	if (conn != NULL && dst != NULL && src != NULL) {
-		char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
-		rc = read_value(src, src_offset, value);
-		if (rc == 0)
-			rc = rpma_atomic_write(conn, dst, (size_t)dst_offset, value, flags, op_context_of(op_context));
+	if (conn == NULL || dst == NULL || src == NULL)
+		return posted(thread, HANDLE_CLOSED);
+	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
+	int rc = read_value(src, src_offset, value);
+	if (rc != 0) {
+		/* not posted(), which would take this ENOMEM for a full queue */
+		(void)log_failed(thread, rc);
+		thread_unmark(thread);
+		return rc;
 	}
-	return posted(thread, rc);
+	return posted(thread, rpma_atomic_write(conn, dst, (size_t)dst_offset, value, flags, op_context_of(op_context)));
 }
 
 static jint conn_flush(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong length,

@@ -62,9 +62,11 @@ static jint ep_shutdown(JNIEnv *env, jclass natives, jlong handle)
 	return log_end(rpma_ep_shutdown(&ep));
 }
 
-static bool is_empty(int rc)
+/* errno alone may be of what librpma cleaned up after another failure */
+static bool is_empty(const struct thread *thread, int rc)
 {
-	return (rc == RPMA_E_PROVIDER && errno == EAGAIN) || rc == RPMA_E_NO_EVENT;
+	return rc == RPMA_E_NO_EVENT ||
+	       (rc == RPMA_E_PROVIDER && errno == EAGAIN && thread != NULL && log_says(thread, "rdma_get_cm_event"));
 }
 
 /*
@@ -81,7 +83,7 @@ static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
 	struct rpma_conn_req *req = NULL;
 	log_begin();
 	int rc = rpma_ep_next_conn_req(ep, cfg, &req);
-	if (is_empty(rc)) {
+	if (is_empty(thread_get(), rc)) {
 		log_discard();
 		return RPMA_E_NO_EVENT;
 	}

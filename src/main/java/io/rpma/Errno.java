@@ -9,6 +9,7 @@ final class Errno {
     static final int EEXIST = 17;
     static final int ENODEV = 19;
     static final int EINVAL = 22;
+    static final int ENOSYS = 38;
     static final int EOPNOTSUPP = 95;
     static final int EADDRINUSE = 98;
     static final int EADDRNOTAVAIL = 99;

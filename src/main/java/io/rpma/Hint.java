@@ -2,6 +2,9 @@ package io.rpma;
 
 /** What to do about a failure, where its cause is known from the function and what librpma logged. */
 final class Hint {
+    private static final String LOCKED_MEMORY =
+            "the limit of locked memory may be too low: see ulimit -l, LimitMEMLOCK of systemd or /etc/security/limits.d";
+
     private Hint() {}
 
     /**
@@ -27,16 +30,14 @@ final class Hint {
                         ? "another endpoint listens on this address and port"
                         : device(messages);
             case "rpma_srq_new":
+                return queues(messages);
             case "rpma_conn_req_new":
                 return request(messages);
             case "rpma_ep_next_conn_req":
                 return "the client may have given up, or a queue size of the configuration may be beyond what the device"
                         + " has (see 'ibv_devinfo -v'); the endpoint goes on";
             case "rpma_conn_req_connect":
-                return says(messages, Errno.EINVAL)
-                        ? "private data may be too long: InfiniBand and RoCE take 56 bytes with a request to connect and"
-                                + " 196 bytes with its acceptance"
-                        : "";
+                return connection(messages);
             default:
                 return "";
         }
@@ -48,8 +49,7 @@ final class Hint {
 
     private static String registration(String messages) {
         if (says(messages, Errno.ENOMEM)) {
-            return "the limit of locked memory may be too low: see ulimit -l, LimitMEMLOCK of systemd or"
-                    + " /etc/security/limits.d";
+            return LOCKED_MEMORY;
         }
         if (says(messages, Errno.EFAULT)) {
             return "the memory can't be pinned for writing: kernels from 6.5 on refuse remote writes into a mapping of an"
@@ -67,6 +67,17 @@ final class Hint {
         return "";
     }
 
+    /** A connection registers a page of its own for flushes. */
+    private static String connection(String messages) {
+        if (says(messages, Errno.ENOMEM)) {
+            return LOCKED_MEMORY;
+        }
+        return says(messages, Errno.EINVAL)
+                ? "private data may be too long: InfiniBand and RoCE take 56 bytes with a request to connect and"
+                        + " 196 bytes with its acceptance"
+                : "";
+    }
+
     private static String device(String messages) {
         return says(messages, Errno.ENODEV) || says(messages, Errno.EADDRNOTAVAIL)
                 ? "no RDMA device has this address: see 'rdma link' and 'ip address'; soft-RoCE needs the address of its"
@@ -78,8 +89,17 @@ final class Hint {
         if (messages.contains("timeout_ms=0)")) {
             return "no address is resolved in a timeout of 0: see RpmaConnCfg.setTimeout()";
         }
+        if (says(messages, Errno.EOPNOTSUPP) || says(messages, Errno.ENOSYS)) {
+            return "librpma that is built with rdma-core 45 or later needs a device whose provider has extended posting"
+                    + " (IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), which mlx4, irdma, siw and others lack";
+        }
+        String queues = queues(messages);
+        return queues.isEmpty() ? device(messages) : queues;
+    }
+
+    private static String queues(String messages) {
         return says(messages, Errno.EINVAL) || says(messages, Errno.ENOMEM)
                 ? "a queue size of the configuration may be beyond what the device has: see 'ibv_devinfo -v'"
-                : device(messages);
+                : "";
     }
 }

@@ -217,7 +217,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     public Optional<RpmaSrq> getSrq() {
         long set;
         RpmaSrq current;
-        inUse.readLock().lock();
+        lockUnchanged();
         try {
             set = Natives.connCfgGetSrq(handle.id());
             current = srq;
@@ -251,7 +251,7 @@ public final class RpmaConnCfg implements AutoCloseable {
             if (cfg == null) {
                 return;
             }
-            cfg.inUse.readLock().lock();
+            cfg.lockUnchanged();
             boolean usable = false;
             try {
                 cfg.check(peer);
@@ -281,6 +281,13 @@ public final class RpmaConnCfg implements AutoCloseable {
         }
     }
 
+    /** Overtakes a change that waits for a request of another thread, whose resolution may take long. */
+    private void lockUnchanged() {
+        if (!inUse.readLock().tryLock()) {
+            inUse.readLock().lock();
+        }
+    }
+
     private void check(RpmaPeer peer) {
         handle.checkOpen();
         if (srq == null) {
@@ -302,7 +309,11 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+        Call.check("rpma_conn_cfg_delete", Call.locked(inUse.writeLock(), this::delete), handle);
+    }
+
+    private long delete() {
+        return handle.disown() ? handle.free(Natives::connCfgDelete) : 0;
     }
 
     @Override

@@ -155,12 +155,13 @@ public final class RpmaConnReq implements AutoCloseable {
         if (!connecting) {
             throw Call.failure(CONNECT, Natives.CLOSED, handle);
         }
+        long made;
         try {
-            conn.opened(CONNECT, () -> Call.locked(requests, () -> connect(privateData, connAndQueues)));
+            made = conn.make(() -> Call.locked(requests, () -> connect(privateData, connAndQueues)));
         } finally {
             handle.leaveParents();
         }
-        return new RpmaConn(peer, conn, connAndQueues[1], connAndQueues[2], srq);
+        return new RpmaConn(peer, conn.opened(CONNECT, made), connAndQueues[1], connAndQueues[2], srq);
     }
 
     private long connect(byte[] privateData, long[] connAndQueues) {

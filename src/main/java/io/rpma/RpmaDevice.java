@@ -61,21 +61,25 @@ public final class RpmaDevice {
 
     private static RpmaDevice find(String address, boolean remote) {
         Check.address(address);
-        LOOKUP.lock();
-        try {
-            long context = Call.check(GET, Natives.deviceGet(address, remote));
-            if (context == 0) {
-                throw new RpmaException(
-                        GET, RpmaError.INVAL, address + " stands for all addresses", "name the address of one device");
-            }
-            if (!PINNED.contains(context)) {
-                Call.check(GET, Natives.devicePin(context));
-                PINNED.add(context);
-            }
-            return new RpmaDevice(context);
-        } finally {
-            LOOKUP.unlock();
+        long context = Call.check(GET, Call.locked(LOOKUP, () -> getPinned(address, remote)));
+        if (context == 0) {
+            throw new RpmaException(
+                    GET, RpmaError.INVAL, address + " stands for all addresses", "name the address of one device");
         }
+        return new RpmaDevice(context);
+    }
+
+    private static long getPinned(String address, boolean remote) {
+        long context = Natives.deviceGet(address, remote);
+        if (context <= 0 || PINNED.contains(context)) {
+            return context;
+        }
+        long result = Natives.devicePin(context);
+        if (result < 0) {
+            return result;
+        }
+        PINNED.add(context);
+        return context;
     }
 
     /**

@@ -104,13 +104,15 @@ public final class RpmaEp implements AutoCloseable {
         RpmaSrq srq;
         Handle request;
         long taken;
-        requests.lock();
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
             srq = use.srq();
-            request = RpmaConnReq.handle(handle, srq);
-            taken = request.make(() -> Natives.epNextConnReq(handle.id(), use.id()));
-        } finally {
-            requests.unlock();
+            requests.lock();
+            try {
+                request = RpmaConnReq.handle(handle, srq);
+                taken = request.make(() -> Natives.epNextConnReq(handle.id(), use.id()));
+            } finally {
+                requests.unlock();
+            }
         }
         if (taken == RpmaError.NO_EVENT.code()) {
             return null;

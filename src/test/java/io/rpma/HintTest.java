@@ -28,10 +28,13 @@ class HintTest {
                     rpma_conn_req_new,          12, ibv_devinfo
                     rpma_conn_req_new,          19, no RDMA device has this address
                     rpma_conn_req_new,          22, ibv_devinfo
+                    rpma_conn_req_new,          38, extended posting
+                    rpma_conn_req_new,          95, extended posting
                     rpma_srq_new,               12, ibv_devinfo
                     rpma_srq_new,               22, ibv_devinfo
                     rpma_ep_next_conn_req,      12, ibv_devinfo
                     rpma_ep_next_conn_req,      22, the endpoint goes on
+                    rpma_conn_req_connect,      12, ulimit -l
                     rpma_conn_req_connect,      22, 56 bytes
                     """)
     void namesTheRemedyOfAProviderError(String operation, int errno, String part) {
