@@ -7,6 +7,9 @@ final class Check {
     /** The most that one operation can transfer. */
     static final long MAX_LENGTH = 1L << 31;
 
+    /** Host names have no more (RFC 1123, 2.1); in a longer one's failure librpma's log would lose the reason. */
+    private static final int MAX_ADDRESS = 255;
+
     private Check() {}
 
     static void range(String region, long offset, long length, long size) {
@@ -45,8 +48,9 @@ final class Check {
     }
 
     static String address(String address) {
-        if (Objects.requireNonNull(address, "address").isEmpty()) {
-            throw new IllegalArgumentException("address must not be empty");
+        int length = Objects.requireNonNull(address, "address").length();
+        if (length < 1 || length > MAX_ADDRESS) {
+            throw new IllegalArgumentException("an address has 1 to " + MAX_ADDRESS + " characters, not " + length);
         }
         return address;
     }

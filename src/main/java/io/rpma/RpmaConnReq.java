@@ -46,8 +46,9 @@ public final class RpmaConnReq implements AutoCloseable {
      * @param port 1 to 65535
      * @param cfg the configuration of the connection, or null for the defaults
      * @return the request, to be connected or closed
-     * @throws IllegalArgumentException if {@code address} is empty or {@code port} is out of range, or {@code cfg} has a shared receive queue of another peer, or one with a completion
-     *     queue of its own and a shared completion channel too
+     * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters, {@code port} is out of
+     *     range, or {@code cfg} has a shared receive queue of another peer, or one with a completion queue of its own and
+     *     a shared completion channel too
      * @throws IllegalStateException if {@code peer}, {@code cfg} or its shared receive queue is closed
      * @throws RpmaException if the address can't be resolved or the queues of the connection can't be made
      */

@@ -38,7 +38,7 @@ public final class RpmaDevice {
      *
      * @param address an IPv4 or IPv6 address of this machine, or a host name
      * @return the device
-     * @throws IllegalArgumentException if {@code address} is empty
+     * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters
      * @throws RpmaException if no RDMA device has the address
      */
     public static RpmaDevice local(String address) {
@@ -52,7 +52,7 @@ public final class RpmaDevice {
      *
      * @param address an IPv4 or IPv6 address of another machine, or a host name
      * @return the device
-     * @throws IllegalArgumentException if {@code address} is empty
+     * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters
      * @throws RpmaException if the address is not reached through an RDMA device
      */
     public static RpmaDevice remote(String address) {

@@ -37,7 +37,8 @@ public final class RpmaEp implements AutoCloseable {
      * @param address an IPv4 or IPv6 address of the peer's device, or a host name
      * @param port 1 to 65535; not related to ports of TCP
      * @return the endpoint, to be closed before the peer
-     * @throws IllegalArgumentException if {@code address} is empty or {@code port} is out of range
+     * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters, or {@code port} is out
+     *     of range
      * @throws IllegalStateException if the peer is closed
      * @throws RpmaException if the address is on no device or another endpoint listens there
      */

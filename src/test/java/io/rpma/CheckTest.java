@@ -97,9 +97,15 @@ class CheckTest {
 
     @Test
     void address() {
-        assertThat(Check.address("::1")).isEqualTo("::1");
-        assertThatNullPointerException().isThrownBy(() -> Check.address(null));
-        assertThatIllegalArgumentException().isThrownBy(() -> Check.address(""));
+        for (String address : new String[] {"::1", "x", "x".repeat(255)}) {
+            assertThat(Check.address(address)).isEqualTo(address);
+        }
+        assertThatNullPointerException().isThrownBy(() -> Check.address(null)).withMessage("address");
+        for (int length : new int[] {0, 256, 1 << 20}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> Check.address("x".repeat(length)))
+                    .withMessage("an address has 1 to 255 characters, not " + length);
+        }
     }
 
     @ParameterizedTest

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.rpma.testing.LogCapture;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -70,9 +72,26 @@ class RpmaDeviceTest {
                         assertThat(e.detail()).contains(", service=").isEqualTo(String.join("; ", log.messages())));
     }
 
-    @Test
-    void anAddressThatIsLongIsNoDevice() {
-        assertThatExceptionOfType(RpmaException.class).isThrownBy(() -> RpmaDevice.local("x".repeat(100_000)));
+    /** Characters of one and of three bytes. */
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "\u20ac"})
+    void theReasonIsWholeForTheLongestAddress(String character) {
+        String longest = character.repeat(255);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local(longest))
+                .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.PROVIDER))
+                .satisfies(e -> assertThat(e.detail()).contains(longest + ", service=", "): "));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {256, 100_000})
+    void noDeviceIsLookedForByWhatIsTooLong(int length) {
+        String address = "x".repeat(length);
+        for (ThrowingCallable find :
+                List.<ThrowingCallable>of(() -> RpmaDevice.local(address), () -> RpmaDevice.remote(address))) {
+            assertThatIllegalArgumentException().isThrownBy(find).withMessageContaining("not " + length);
+        }
+        assertThat(log.messages()).isEmpty();
     }
 
     @ParameterizedTest
