@@ -19,6 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RpmaCompletionsTest {
     private static final int SIZE = 48;
     private static final int RDMA_READ = 2;
+    private static final int RECV = 128;
+    private static final int WITH_IMM = 2;
     private static final int REM_ACCESS_ERR = 10;
 
     /** The memory that librpma fills, as struct ibv_wc lays it out. */
@@ -44,6 +46,8 @@ class RpmaCompletionsTest {
                 completions::isSuccess,
                 completions::opcode,
                 completions::byteLen,
+                completions::hasImmData,
+                completions::immData,
                 completions::vendorErr,
                 completions::qpNum);
     }
@@ -53,7 +57,7 @@ class RpmaCompletionsTest {
     void refusesImpossibleCapacities(int capacity) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RpmaCompletions.create(capacity))
-                .withMessageContaining(Integer.toString(capacity));
+                .withMessage("capacity must be 1 to " + Integer.MAX_VALUE / SIZE + ", not " + capacity);
     }
 
     @ParameterizedTest
@@ -88,7 +92,7 @@ class RpmaCompletionsTest {
         RpmaCompletions completions = RpmaCompletions.create(3);
         ByteBuffer memory = memory(completions);
         put(memory, 0, Long.MIN_VALUE, 0, RDMA_READ);
-        put(memory, 1, -1, 0, 128);
+        put(memory, 1, -1, 0, RECV);
         put(memory, 2, 0x0123456789abcdefL, 0, 77);
         completions.filled(3);
 
@@ -127,9 +131,31 @@ class RpmaCompletionsTest {
             assertThatIllegalStateException()
                     .isThrownBy(() -> completions.opcode(index))
                     .withMessageContaining(completions.status(i).toString());
-            assertThatIllegalStateException().isThrownBy(() -> completions.byteLen(index));
+            for (IntConsumer accessor :
+                    List.<IntConsumer>of(completions::byteLen, completions::hasImmData, completions::immData)) {
+                assertThatIllegalStateException().isThrownBy(() -> accessor.accept(index));
+            }
         }
         assertThat(completions).hasToString("RpmaCompletions[11 REM_ACCESS_ERR, 12 UNKNOWN]");
+        Reference.reachabilityFence(completions);
+    }
+
+    @Test
+    void onlySomeHaveImmediateData() {
+        RpmaCompletions completions = RpmaCompletions.create(2);
+        ByteBuffer memory = memory(completions);
+        put(memory, 0, 1, 0, RECV);
+        put(memory, 1, 2, 0, RECV);
+        memory.order(ByteOrder.BIG_ENDIAN).putInt(SIZE + 24, 0x80706050);
+        memory.order(ByteOrder.nativeOrder()).putInt(SIZE + 36, WITH_IMM);
+        completions.filled(2);
+
+        assertThat(completions.hasImmData(0)).isFalse();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> completions.immData(0))
+                .withMessage("completion 0 (RECV) has no immediate data");
+        assertThat(completions.hasImmData(1)).isTrue();
+        assertThat(completions.immData(1)).isEqualTo(0x80706050);
         Reference.reachabilityFence(completions);
     }
 }

@@ -18,14 +18,20 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(30)
 class RpmaConnCfgTest {
-    /** Name, setter, getter, default, least value. */
+    /** Name, setter, getter, default, least value, and how a refusal names it. */
     static Stream<Arguments> properties() {
         return Stream.of(
-                property("timeout", RpmaConnCfg::setTimeout, RpmaConnCfg::getTimeout, 1000, 0),
-                property("cqSize", RpmaConnCfg::setCqSize, RpmaConnCfg::getCqSize, 10, 1),
-                property("sqSize", RpmaConnCfg::setSqSize, RpmaConnCfg::getSqSize, 10, 1),
-                property("rqSize", RpmaConnCfg::setRqSize, RpmaConnCfg::getRqSize, 10, 0),
-                property("rcqSize", RpmaConnCfg::setRcqSize, RpmaConnCfg::getRcqSize, 0, 0));
+                property("timeout", RpmaConnCfg::setTimeout, RpmaConnCfg::getTimeout, 1000, 0, "timeout"),
+                property("cqSize", RpmaConnCfg::setCqSize, RpmaConnCfg::getCqSize, 10, 1, "a completion queue"),
+                property("sqSize", RpmaConnCfg::setSqSize, RpmaConnCfg::getSqSize, 10, 1, "a send queue"),
+                property("rqSize", RpmaConnCfg::setRqSize, RpmaConnCfg::getRqSize, 10, 0, "a receive queue"),
+                property(
+                        "rcqSize",
+                        RpmaConnCfg::setRcqSize,
+                        RpmaConnCfg::getRcqSize,
+                        0,
+                        0,
+                        "a receive completion queue"));
     }
 
     private static Arguments property(
@@ -33,8 +39,9 @@ class RpmaConnCfgTest {
             ObjIntConsumer<RpmaConnCfg> setter,
             ToIntFunction<RpmaConnCfg> getter,
             int initial,
-            int least) {
-        return Arguments.of(name, setter, getter, initial, least);
+            int least,
+            String words) {
+        return Arguments.of(name, setter, getter, initial, least, words);
     }
 
     @ParameterizedTest(name = "{0}")
@@ -69,11 +76,13 @@ class RpmaConnCfgTest {
             ObjIntConsumer<RpmaConnCfg> setter,
             ToIntFunction<RpmaConnCfg> getter,
             int initial,
-            int least) {
+            int least,
+            String words) {
         try (RpmaConnCfg cfg = RpmaConnCfg.create()) {
             for (int value : new int[] {least - 1, -1, -2, Integer.MIN_VALUE}) {
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> setter.accept(cfg, value))
+                        .withMessageContaining(words)
                         .withMessageContaining(Integer.toString(value));
             }
             assertThat(getter.applyAsInt(cfg)).isEqualTo(initial);

@@ -54,6 +54,11 @@ class RpmaMemoryFileTest {
                 .satisfies(e -> assertThat(e.getReason()).contains(reason));
     }
 
+    private static List<ThrowingCallable> mappings(Path path) {
+        return List.of(
+                () -> RpmaMemory.map(path), () -> RpmaMemory.map(path, PAGE), () -> RpmaMemory.mapReadOnly(path));
+    }
+
     @Test
     void aFileIsCreated() throws IOException {
         Path path = directory.resolve("new");
@@ -158,16 +163,25 @@ class RpmaMemoryFileTest {
 
     @Test
     void aDirectoryIsNotMapped() {
-        assertFails(() -> RpmaMemory.map(directory, PAGE), directory, "is a directory");
-        assertFails(() -> RpmaMemory.map(directory), directory, "is a directory");
-        assertFails(() -> RpmaMemory.mapReadOnly(directory), directory, "is a directory");
+        for (ThrowingCallable call : mappings(directory)) {
+            assertFails(call, directory, "is a directory");
+        }
+    }
+
+    @Test
+    void aNameThatIsTooLongIsNotMapped() {
+        for (String name : List.of("x".repeat(256), "x/".repeat(3000))) {
+            Path path = directory.resolve(name);
+            for (ThrowingCallable call : mappings(path)) {
+                assertFails(call, path, "File name too long");
+            }
+        }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/dev/null", "/dev/zero", "/dev/tty"})
     void aDeviceThatIsNoDaxIsNotMapped(Path path) {
-        for (ThrowingCallable call : List.<ThrowingCallable>of(
-                () -> RpmaMemory.map(path), () -> RpmaMemory.map(path, PAGE), () -> RpmaMemory.mapReadOnly(path))) {
+        for (ThrowingCallable call : mappings(path)) {
             assertFails(call, path, "no device DAX");
         }
     }
@@ -185,7 +199,9 @@ class RpmaMemoryFileTest {
     @ValueSource(longs = {0, -1, Long.MIN_VALUE})
     void impossibleSizesAreRefused(long size) {
         Path path = directory.resolve("new");
-        assertThatIllegalArgumentException().isThrownBy(() -> RpmaMemory.map(path, size));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RpmaMemory.map(path, size))
+                .withMessage("a mapping has at least 1 byte, not " + size);
         assertThat(path).doesNotExist();
     }
 
@@ -199,9 +215,9 @@ class RpmaMemoryFileTest {
 
     @Test
     void nullIsRefused() {
-        assertThatNullPointerException().isThrownBy(() -> RpmaMemory.map(null));
-        assertThatNullPointerException().isThrownBy(() -> RpmaMemory.map(null, PAGE));
-        assertThatNullPointerException().isThrownBy(() -> RpmaMemory.mapReadOnly(null));
+        for (ThrowingCallable call : mappings(null)) {
+            assertThatNullPointerException().isThrownBy(call).withMessageContaining("path");
+        }
     }
 
     @Test
@@ -273,7 +289,11 @@ class RpmaMemoryFileTest {
         URI zip = URI.create("jar:" + directory.resolve("archive.zip").toUri());
         try (FileSystem archive = FileSystems.newFileSystem(zip, Map.of("create", "true"))) {
             Path inside = archive.getPath(directory.resolve("inside").toString());
-            assertThatIllegalArgumentException().isThrownBy(() -> RpmaMemory.map(inside, PAGE));
+            for (ThrowingCallable call : mappings(inside)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(call)
+                        .withMessageContaining(inside + " is not on the default file system");
+            }
             assertThat(directory.resolve("inside")).doesNotExist();
         }
     }

@@ -16,22 +16,22 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(30)
 class RpmaSrqCfgTest {
-    /** Name, setter, getter, least value. */
+    /** Name, setter, getter, least value, and how a refusal names it. */
     static Stream<Arguments> properties() {
         return Stream.of(
-                property("rqSize", RpmaSrqCfg::setRqSize, RpmaSrqCfg::getRqSize, 1),
-                property("rcqSize", RpmaSrqCfg::setRcqSize, RpmaSrqCfg::getRcqSize, 0));
+                property("rqSize", RpmaSrqCfg::setRqSize, RpmaSrqCfg::getRqSize, 1, "a shared receive queue"),
+                property("rcqSize", RpmaSrqCfg::setRcqSize, RpmaSrqCfg::getRcqSize, 0, "a receive completion queue"));
     }
 
     private static Arguments property(
-            String name, ObjIntConsumer<RpmaSrqCfg> setter, ToIntFunction<RpmaSrqCfg> getter, int least) {
-        return Arguments.of(name, setter, getter, least);
+            String name, ObjIntConsumer<RpmaSrqCfg> setter, ToIntFunction<RpmaSrqCfg> getter, int least, String words) {
+        return Arguments.of(name, setter, getter, least, words);
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("properties")
     void keepsWhatIsSetAndRefusesTooLittle(
-            String name, ObjIntConsumer<RpmaSrqCfg> setter, ToIntFunction<RpmaSrqCfg> getter, int least) {
+            String name, ObjIntConsumer<RpmaSrqCfg> setter, ToIntFunction<RpmaSrqCfg> getter, int least, String words) {
         try (RpmaSrqCfg cfg = RpmaSrqCfg.create()) {
             assertThat(getter.applyAsInt(cfg))
                     .as("librpma's default, which its manual gives as 100")
@@ -43,6 +43,7 @@ class RpmaSrqCfgTest {
             for (int value : new int[] {least - 1, -1, Integer.MIN_VALUE}) {
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> setter.accept(cfg, value))
+                        .withMessageContaining(words)
                         .withMessageContaining(Integer.toString(value));
             }
             assertThat(getter.applyAsInt(cfg)).isEqualTo(Integer.MAX_VALUE);

@@ -48,9 +48,18 @@ class UnconnectedTest {
         void refuseWrongFlags(int flags) {
             for (ThrowingCallable post : List.<ThrowingCallable>of(
                     () -> conn.read(null, 0, region, 0, 1, flags, 0),
+                    () -> conn.read(flags, 0),
                     () -> conn.write(region, 0, null, 0, 1, flags, 0),
+                    () -> conn.write(flags, 0),
+                    () -> conn.writeWithImm(region, 0, null, 0, 1, flags, 5, 0),
+                    () -> conn.writeWithImm(flags, 5, 0),
                     () -> conn.atomicWrite(region, 0, 1, flags, 0),
-                    () -> conn.flush(region, 0, 8, RpmaFlushType.VISIBILITY, flags, 0))) {
+                    () -> conn.writeAtomic(region, 0, null, 0, flags, 0),
+                    () -> conn.flush(region, 0, 8, RpmaFlushType.VISIBILITY, flags, 0),
+                    () -> conn.send(null, 0, 1, flags, 0),
+                    () -> conn.send(flags, 0),
+                    () -> conn.sendWithImm(null, 0, 1, flags, 5, 0),
+                    () -> conn.sendWithImm(flags, 5, 0))) {
                 assertThatIllegalArgumentException().isThrownBy(post).withMessageContaining("flags");
             }
         }
@@ -61,9 +70,16 @@ class UnconnectedTest {
                     () -> conn.read(null, 0, region, 0, 1, ALWAYS, 0),
                     () -> conn.write(null, 0, null, 0, 1, ALWAYS, 0),
                     () -> conn.write(region, 0, null, 0, 1, ALWAYS, 0),
+                    () -> conn.writeWithImm(null, 0, null, 0, 1, ALWAYS, 5, 0),
+                    () -> conn.writeWithImm(region, 0, null, 0, 1, ALWAYS, 5, 0),
                     () -> conn.atomicWrite(null, 0, 1, ALWAYS, 0),
+                    () -> conn.writeAtomic(null, 0, null, 0, ALWAYS, 0),
+                    () -> conn.writeAtomic(region, 0, null, 0, ALWAYS, 0),
                     () -> conn.flush(null, 0, 8, RpmaFlushType.VISIBILITY, ALWAYS, 0),
                     () -> conn.flush(region, 0, 8, null, ALWAYS, 0),
+                    () -> conn.send(null, 0, 1, ALWAYS, 0),
+                    () -> conn.sendWithImm(null, 0, 1, ALWAYS, 5, 0),
+                    () -> conn.recv(null, 0, 1, 0),
                     () -> conn.applyRemotePeerCfg(null))) {
                 assertThatNullPointerException().isThrownBy(post);
             }
@@ -73,38 +89,54 @@ class UnconnectedTest {
         void refuseRegionsThatAreNotForThem() {
             int allButWriteDst = ALL & ~RpmaMrUsage.WRITE_DST.bit();
             try (RpmaMrRemote other = RpmaMrRemoteTest.region(4096, SIZE, allButWriteDst)) {
-                assertThatIllegalArgumentException()
-                        .isThrownBy(() -> conn.write(other, 0, null, 0, 1, ALWAYS, 0))
-                        .withMessageContaining("WRITE_DST");
-                assertThatIllegalArgumentException()
-                        .isThrownBy(() -> conn.atomicWrite(other, 0, 1, ALWAYS, 0))
-                        .withMessageContaining("WRITE_DST");
+                for (ThrowingCallable post : List.<ThrowingCallable>of(
+                        () -> conn.write(other, 0, null, 0, 1, ALWAYS, 0),
+                        () -> conn.writeWithImm(other, 0, null, 0, 1, ALWAYS, 5, 0),
+                        () -> conn.atomicWrite(other, 0, 1, ALWAYS, 0),
+                        () -> conn.writeAtomic(other, 0, null, 0, ALWAYS, 0))) {
+                    assertThatIllegalArgumentException()
+                            .isThrownBy(post)
+                            .withMessageContaining("destination region is not registered for WRITE_DST");
+                }
             }
         }
 
         @ParameterizedTest
         @CsvSource({"-1, 1", "4096, 1", "4095, 2", "0, 4097", "0, -1", "9223372036854775807, 1"})
         void refuseBytesOutsideOfTheRemoteRegion(long offset, long length) {
-            assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                    .isThrownBy(() -> conn.write(region, offset, null, 0, length, ALWAYS, 0))
-                    .withMessageContaining("destination");
-            assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                    .isThrownBy(() -> conn.flush(region, offset, length, RpmaFlushType.PERSISTENT, ALWAYS, 0));
+            for (ThrowingCallable post : List.<ThrowingCallable>of(
+                    () -> conn.write(region, offset, null, 0, length, ALWAYS, 0),
+                    () -> conn.writeWithImm(region, offset, null, 0, length, ALWAYS, 5, 0),
+                    () -> conn.flush(region, offset, length, RpmaFlushType.PERSISTENT, ALWAYS, 0))) {
+                assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                        .isThrownBy(post)
+                        .withMessageContaining(
+                                "bytes " + offset + " to " + offset + " + " + length + " of the destination region");
+            }
         }
 
         @ParameterizedTest
         @ValueSource(longs = {-8, 4089, 4092, 4096, 4104, Long.MAX_VALUE - 7, Long.MIN_VALUE})
         void refuseAtomicWritesOutsideOfTheRegion(long offset) {
-            assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                    .isThrownBy(() -> conn.atomicWrite(region, offset, 1, ALWAYS, 0));
+            for (ThrowingCallable post : List.<ThrowingCallable>of(
+                    () -> conn.atomicWrite(region, offset, 1, ALWAYS, 0),
+                    () -> conn.writeAtomic(region, offset, null, 0, ALWAYS, 0))) {
+                assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                        .isThrownBy(post)
+                        .withMessageContaining("bytes " + offset + " to " + offset + " + 8 of the destination region");
+            }
         }
 
         @ParameterizedTest
         @ValueSource(longs = {1, 4, 7, 9, 4087})
         void refuseAtomicWritesThatAreNotAligned(long offset) {
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> conn.atomicWrite(region, offset, 1, ALWAYS, 0))
-                    .withMessageContaining("multiple of 8");
+            for (ThrowingCallable post : List.<ThrowingCallable>of(
+                    () -> conn.atomicWrite(region, offset, 1, ALWAYS, 0),
+                    () -> conn.writeAtomic(region, offset, null, 0, ALWAYS, 0))) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(post)
+                        .withMessageContaining("multiple of 8, not to offset " + offset);
+            }
         }
 
         @Test
@@ -128,10 +160,14 @@ class UnconnectedTest {
         void refuseMoreThanOneOperationCanTransfer() {
             long tooMuch = (1L << 31) + 1;
             try (RpmaMrRemote large = RpmaMrRemoteTest.region(4096, 1L << 40, ALL)) {
-                assertThatIllegalArgumentException()
-                        .isThrownBy(() -> conn.write(large, 0, null, 0, tooMuch, ALWAYS, 0));
-                assertThatIllegalArgumentException()
-                        .isThrownBy(() -> conn.flush(large, 0, tooMuch, RpmaFlushType.VISIBILITY, ALWAYS, 0));
+                for (ThrowingCallable post : List.<ThrowingCallable>of(
+                        () -> conn.write(large, 0, null, 0, tooMuch, ALWAYS, 0),
+                        () -> conn.writeWithImm(large, 0, null, 0, tooMuch, ALWAYS, 5, 0),
+                        () -> conn.flush(large, 0, tooMuch, RpmaFlushType.VISIBILITY, ALWAYS, 0))) {
+                    assertThatIllegalArgumentException()
+                            .isThrownBy(post)
+                            .withMessage("one operation transfers at most 2^31 bytes, not " + tooMuch);
+                }
                 assertThatIllegalStateException()
                         .isThrownBy(() -> conn.flush(large, 0, tooMuch - 1, RpmaFlushType.VISIBILITY, ALWAYS, 0));
             }
@@ -144,6 +180,19 @@ class UnconnectedTest {
             for (RpmaFlushType type : RpmaFlushType.values()) {
                 assertClosed(() -> conn.flush(region, offset, 8, type, ALWAYS, 0));
                 assertClosed(() -> conn.flush(region, offset, 0, type, RpmaConn.F_COMPLETION_ON_ERROR, 0));
+            }
+        }
+
+        @Test
+        void ofNothingAreToldToo() {
+            for (ThrowingCallable post : List.<ThrowingCallable>of(
+                    () -> conn.read(ALWAYS, 0),
+                    () -> conn.write(ALWAYS, 0),
+                    () -> conn.writeWithImm(ALWAYS, 5, 0),
+                    () -> conn.send(ALWAYS, 0),
+                    () -> conn.sendWithImm(ALWAYS, 5, 0),
+                    () -> conn.recv(0))) {
+                assertClosed(post);
             }
         }
 
@@ -162,11 +211,30 @@ class UnconnectedTest {
 
     @Nested
     class Connections {
+        private final RpmaCompletions completions = RpmaCompletions.create(4);
+
+        @ParameterizedTest
+        @ValueSource(longs = {-1, Long.MIN_VALUE})
+        void refuseWrongTimeouts(long timeout) {
+            for (ThrowingCallable wait : List.<ThrowingCallable>of(
+                    () -> conn.nextEvent(timeout, TimeUnit.SECONDS),
+                    () -> conn.await(completions, timeout, TimeUnit.SECONDS),
+                    () -> conn.getCq().await(completions, timeout, TimeUnit.SECONDS))) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(wait)
+                        .withMessage("timeout must not be negative: " + timeout);
+            }
+        }
+
         @Test
-        void refuseWrongTimeouts() {
-            assertThatIllegalArgumentException().isThrownBy(() -> conn.nextEvent(-1, TimeUnit.SECONDS));
-            assertThatIllegalArgumentException().isThrownBy(() -> conn.nextEvent(Long.MIN_VALUE, TimeUnit.SECONDS));
-            assertThatNullPointerException().isThrownBy(() -> conn.nextEvent(1, null));
+        void refuseNull() {
+            for (ThrowingCallable wait : List.<ThrowingCallable>of(
+                    () -> conn.nextEvent(1, null),
+                    () -> conn.await(null),
+                    () -> conn.await(null, 1, TimeUnit.SECONDS),
+                    () -> conn.await(completions, 1, null))) {
+                assertThatNullPointerException().isThrownBy(wait);
+            }
         }
 
         @Test
@@ -176,6 +244,11 @@ class UnconnectedTest {
                         conn::nextEvent,
                         () -> conn.nextEvent(0, TimeUnit.SECONDS),
                         () -> conn.nextEvent(Long.MAX_VALUE, TimeUnit.DAYS),
+                        () -> conn.await(completions),
+                        () -> conn.await(completions, 0, TimeUnit.SECONDS),
+                        conn::getQpNum,
+                        conn::getEventFd,
+                        conn::getComplFd,
                         conn::getPrivateData,
                         conn::disconnect,
                         () -> conn.applyRemotePeerCfg(cfg))) {
@@ -226,7 +299,6 @@ class UnconnectedTest {
             assertThatNullPointerException().isThrownBy(() -> cq.await(null));
             assertThatNullPointerException().isThrownBy(() -> cq.await(null, 0, TimeUnit.SECONDS));
             assertThatNullPointerException().isThrownBy(() -> cq.await(completions, 0, null));
-            assertThatIllegalArgumentException().isThrownBy(() -> cq.await(completions, -1, TimeUnit.SECONDS));
         }
 
         @Test
@@ -240,6 +312,7 @@ class UnconnectedTest {
                 assertClosed(use);
                 assertThat(completions.count()).isZero();
             }
+            assertClosed(cq::getFd);
         }
 
         @Test
@@ -261,8 +334,9 @@ class UnconnectedTest {
         }
 
         @Test
-        void refuseWrongPrivateDataAndStayAsTheyAre() {
+        void refuseWrongArgumentsAndStayAsTheyAre() {
             assertThatNullPointerException().isThrownBy(() -> request.connect(null));
+            assertThatNullPointerException().isThrownBy(() -> request.recv(null, 0, 1, 0));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> request.connect(new byte[256]))
                     .withMessageContaining("256");
@@ -272,19 +346,6 @@ class UnconnectedTest {
         @Test
         void areOfNoUseWhenClosed() {
             assertClosed(request::getPrivateData);
-        }
-
-        @ParameterizedTest
-        @ValueSource(ints = {0, -1, 65536})
-        void refuseWrongPorts(int port) {
-            assertThatIllegalArgumentException().isThrownBy(() -> RpmaConnReq.create(null, "192.0.2.1", port, null));
-        }
-
-        @Test
-        void refuseWrongArguments() {
-            assertThatNullPointerException().isThrownBy(() -> RpmaConnReq.create(null, "192.0.2.1", 1, null));
-            assertThatNullPointerException().isThrownBy(() -> RpmaConnReq.create(null, null, 1, null));
-            assertThatIllegalArgumentException().isThrownBy(() -> RpmaConnReq.create(null, "", 1, null));
         }
 
         @Test
@@ -297,19 +358,47 @@ class UnconnectedTest {
         }
     }
 
+    /** Of requests and of endpoints. */
     @Nested
-    class Endpoints {
+    class Addresses {
+        private List<ThrowingCallable> uses(String address, int port) {
+            return List.of(
+                    () -> RpmaConnReq.create(null, address, port, null), () -> RpmaEp.listen(null, address, port));
+        }
+
         @ParameterizedTest
-        @ValueSource(ints = {0, -1, 65536})
+        @ValueSource(ints = {0, -1, 65536, Integer.MIN_VALUE, Integer.MAX_VALUE})
         void refuseWrongPorts(int port) {
-            assertThatIllegalArgumentException().isThrownBy(() -> RpmaEp.listen(null, "192.0.2.1", port));
+            for (ThrowingCallable use : uses("192.0.2.1", port)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(use)
+                        .withMessage("port must be 1 to 65535, not " + port);
+            }
+        }
+
+        @ParameterizedTest
+        @ValueSource(ints = {0, 256, 100_000})
+        void refuseWrongLengths(int length) {
+            for (ThrowingCallable use : uses("x".repeat(length), 1)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(use)
+                        .withMessage("an address has 1 to 255 characters, not " + length);
+            }
         }
 
         @Test
-        void refuseWrongArguments() {
-            assertThatNullPointerException().isThrownBy(() -> RpmaEp.listen(null, "192.0.2.1", 1));
-            assertThatNullPointerException().isThrownBy(() -> RpmaEp.listen(null, null, 1));
-            assertThatIllegalArgumentException().isThrownBy(() -> RpmaEp.listen(null, "", 1));
+        void refuseNull() {
+            for (ThrowingCallable use : uses(null, 1)) {
+                assertThatNullPointerException().isThrownBy(use).withMessage("address");
+            }
+        }
+
+        @ParameterizedTest
+        @ValueSource(ints = {1, 65535})
+        void needAPeer(int port) {
+            for (ThrowingCallable use : uses("192.0.2.1", port)) {
+                assertThatNullPointerException().isThrownBy(use).withMessageContaining("peer");
+            }
         }
     }
 
@@ -337,8 +426,13 @@ class UnconnectedTest {
 
         @Test
         void refuseToBeForNothing() {
-            assertThatIllegalArgumentException().isThrownBy(registering(4096, 4096));
-            assertThatNullPointerException().isThrownBy(registering(4096, 4096, (RpmaMrUsage) null));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(registering(4096, 4096))
+                    .withMessage("a region needs at least one usage");
+            assertThatNullPointerException().isThrownBy(registering(4096, 4096, (RpmaMrUsage[]) null));
+            assertThatNullPointerException()
+                    .isThrownBy(registering(4096, 4096, RpmaMrUsage.SEND, null))
+                    .withMessageContaining("usage");
         }
     }
 
