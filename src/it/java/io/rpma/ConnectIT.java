@@ -8,12 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ObjIntConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 /** Making connections: the requests, their private data, and all the ways in which it fails. */
 @Timeout(60)
@@ -142,12 +145,19 @@ class ConnectIT {
         }
     }
 
+    private static void assertFails(String operation, Executable call) {
+        RpmaException failure = assertThrows(RpmaException.class, call);
+        assertEquals(operation, failure.operation());
+        assertEquals(RpmaError.PROVIDER, failure.error());
+    }
+
     @Test
     void anAddressOfNoDevice() {
-        RpmaException failure =
-                assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, "no.such.host.invalid", port, null));
-        assertEquals(RpmaError.PROVIDER, failure.error());
-        assertThrows(RpmaException.class, () -> RpmaEp.listen(peer, "192.0.2.1", port));
+        for (String bad : List.of("no.such.host.invalid", address + "\0", "x".repeat(255))) {
+            assertFails("rpma_conn_req_new", () -> RpmaConnReq.create(peer, bad, port, null));
+            assertFails("rpma_ep_listen", () -> RpmaEp.listen(peer, bad, port));
+        }
+        assertFails("rpma_ep_listen", () -> RpmaEp.listen(peer, "192.0.2.1", port));
     }
 
     @Test
@@ -236,9 +246,27 @@ class ConnectIT {
 
     @Test
     void queuesThatTheDeviceDoesNotHave() {
-        try (RpmaConnCfg cfg = RpmaConnCfg.create().setCqSize(Integer.MAX_VALUE)) {
-            RpmaException failure =
-                    assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, address, port, cfg));
+        for (ObjIntConsumer<RpmaConnCfg> setSize : List.<ObjIntConsumer<RpmaConnCfg>>of(
+                RpmaConnCfg::setCqSize, RpmaConnCfg::setSqSize, RpmaConnCfg::setRqSize)) {
+            try (RpmaConnCfg cfg = RpmaConnCfg.create()) {
+                setSize.accept(cfg, Integer.MAX_VALUE);
+                RpmaException failure =
+                        assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, address, port, cfg));
+                assertEquals(RpmaError.PROVIDER, failure.error());
+                assertTrue(failure.getMessage().contains("queue size"), failure.getMessage());
+            }
+        }
+    }
+
+    @Test
+    void aQueueForARequestThatTheDeviceDoesNotHave() {
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setCqSize(Integer.MAX_VALUE);
+                RpmaEp ep = RpmaEp.listen(peer, address, port);
+                RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
+            RpmaException failure = assertThrows(
+                    RpmaException.class, () -> ep.nextConnReq(cfg, Pair.TIMEOUT_S, TimeUnit.SECONDS), client::toString);
+            assertEquals("rpma_ep_next_conn_req", failure.operation());
+            assertEquals(RpmaError.PROVIDER, failure.error());
             assertTrue(failure.getMessage().contains("queue size"), failure.getMessage());
         }
     }
@@ -247,9 +275,10 @@ class ConnectIT {
     void aClosedConfigurationIsRefused() {
         RpmaConnCfg cfg = RpmaConnCfg.create();
         cfg.close();
-        assertThrows(IllegalStateException.class, () -> RpmaConnReq.create(peer, address, port, cfg));
+        assertClosed(cfg, () -> RpmaConnReq.create(peer, address, port, cfg));
         try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
-            assertThrows(IllegalStateException.class, () -> ep.nextConnReq(cfg, 0, TimeUnit.SECONDS));
+            assertClosed(cfg, () -> ep.nextConnReq(cfg));
+            assertClosed(cfg, () -> ep.nextConnReq(cfg, 0, TimeUnit.SECONDS));
         }
     }
 
@@ -258,9 +287,32 @@ class ConnectIT {
         RpmaPeer closed = TestDevice.peer();
         closed.close();
         closed.close();
-        assertThrows(IllegalStateException.class, () -> RpmaConnReq.create(closed, address, port, null));
-        assertThrows(IllegalStateException.class, () -> RpmaEp.listen(closed, address, port));
-        assertThrows(IllegalStateException.class, () -> closed.register(RpmaMemory.allocate(1), RpmaMrUsage.READ_SRC));
+        try (RpmaMemory memory = RpmaMemory.allocate(1)) {
+            for (Executable use : List.<Executable>of(
+                    () -> RpmaConnReq.create(closed, address, port, null),
+                    () -> RpmaEp.listen(closed, address, port),
+                    () -> RpmaSrq.create(closed, null),
+                    () -> closed.register(memory, RpmaMrUsage.READ_SRC),
+                    () -> closed.register(memory.buffer(), RpmaMrUsage.READ_SRC),
+                    () -> closed.register(memory.address(), 1, memory, RpmaMrUsage.READ_SRC))) {
+                assertClosed(closed, use);
+            }
+        }
+    }
+
+    private static void assertClosed(Object closed, Executable use) {
+        String message = assertThrows(IllegalStateException.class, use).getMessage();
+        assertTrue(message.contains(closed + " is closed"), message);
+    }
+
+    @Test
+    void aClosedEndpointIsRefused() {
+        RpmaEp ep = RpmaEp.listen(peer, address, port);
+        ep.close();
+        ep.close();
+        assertClosed(ep, () -> ep.nextConnReq(null));
+        assertClosed(ep, () -> ep.nextConnReq(null, 0, TimeUnit.SECONDS));
+        assertClosed(ep, ep::getFd);
     }
 
     @Test

@@ -89,6 +89,14 @@ class PostArgumentsIT {
         boolean isReceive() {
             return this == RECV || this == REQ_RECV || this == SRQ_RECV;
         }
+
+        String localRegion() {
+            return this == READ || isReceive() ? "destination region" : "source region";
+        }
+
+        String remoteRegion() {
+            return this == READ ? "source region" : "destination region";
+        }
     }
 
     @BeforeAll
@@ -176,11 +184,15 @@ class PostArgumentsIT {
         badOffsets().forEach(offset -> {
             if (post.localUsage != null) {
                 assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                        .isThrownBy(() -> post.call.post(with(a -> a.localOffset = offset)));
+                        .isThrownBy(() -> post.call.post(with(a -> a.localOffset = offset)))
+                        .withMessageContaining("bytes " + offset + " to ")
+                        .withMessageContaining(post.localRegion());
             }
             if (post.remoteUsage != null) {
                 assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                        .isThrownBy(() -> post.call.post(with(a -> a.remoteOffset = offset)));
+                        .isThrownBy(() -> post.call.post(with(a -> a.remoteOffset = offset)))
+                        .withMessageContaining("bytes " + offset + " to ")
+                        .withMessageContaining(post.remoteRegion());
             }
         });
     }
@@ -205,7 +217,7 @@ class PostArgumentsIT {
             if (post.localUsage != null) {
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> post.call.post(with(a -> a.local = local)))
-                        .withMessageContaining(post.localUsage.toString());
+                        .withMessageContaining(post.localRegion() + " is not registered for " + post.localUsage);
             }
             if (post == Post.FLUSH) {
                 assertThatExceptionOfType(RpmaException.class)
@@ -215,7 +227,7 @@ class PostArgumentsIT {
             } else if (post.remoteUsage != null) {
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> post.call.post(with(a -> a.remote = remote)))
-                        .withMessageContaining(post.remoteUsage.toString());
+                        .withMessageContaining(post.remoteRegion() + " is not registered for " + post.remoteUsage);
             }
         }
     }
@@ -266,7 +278,7 @@ class PostArgumentsIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"READ", "WRITE", "FLUSH"})
+    @EnumSource(names = {"READ", "WRITE", "ATOMIC_WRITE", "WRITE_ATOMIC", "FLUSH"})
     void takesWhatIsAtBothEnds(Post post) throws InterruptedException {
         assertThat(post.call.post(with(a -> a.length = SIZE))).isTrue();
         Pair.assertDone(pair.client, 1);

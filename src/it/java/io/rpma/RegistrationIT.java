@@ -13,12 +13,15 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Registering memory of every kind. */
@@ -77,20 +80,44 @@ class RegistrationIT {
         }
     }
 
+    private static void assertRefused(String words, Executable registration) {
+        String message =
+                assertThrows(IllegalArgumentException.class, registration).getMessage();
+        assertTrue(message.contains(words), message);
+    }
+
     @Test
     void buffersThatCantBeRegistered() {
-        assertThrows(IllegalArgumentException.class, () -> peer.register(ByteBuffer.allocate(8), RpmaMrUsage.READ_SRC));
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> peer.register(ByteBuffer.allocateDirect(0), RpmaMrUsage.READ_SRC));
+        assertRefused("direct buffer", () -> peer.register(ByteBuffer.allocate(8), RpmaMrUsage.READ_SRC));
+        assertRefused("at least 1 byte", () -> peer.register(ByteBuffer.allocateDirect(0), RpmaMrUsage.READ_SRC));
+        ByteBuffer spent = ByteBuffer.allocateDirect(8).position(8);
+        assertRefused("at least 1 byte", () -> peer.register(spent, RpmaMrUsage.READ_SRC));
         ByteBuffer readOnly = ByteBuffer.allocateDirect(8).asReadOnlyBuffer();
-        assertThrows(IllegalArgumentException.class, () -> peer.register(readOnly, RpmaMrUsage.WRITE_DST));
+        for (RpmaMrUsage usage :
+                EnumSet.of(RpmaMrUsage.READ_DST, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.WRITE_DST, RpmaMrUsage.RECV)) {
+            assertRefused("read-only", () -> peer.register(readOnly, RpmaMrUsage.SEND, usage));
+        }
+        peer.register(readOnly, RpmaMrUsage.READ_SRC).close();
+    }
+
+    @Test
+    void nothingAndNoUsages() {
         assertThrows(NullPointerException.class, () -> peer.register((ByteBuffer) null, RpmaMrUsage.READ_SRC));
         assertThrows(NullPointerException.class, () -> peer.register((RpmaMemory) null, RpmaMrUsage.READ_SRC));
         ByteBuffer buffer = ByteBuffer.allocateDirect(8);
-        assertThrows(IllegalArgumentException.class, () -> peer.register(buffer));
-        assertThrows(NullPointerException.class, () -> peer.register(buffer, (RpmaMrUsage) null));
-        peer.register(readOnly, RpmaMrUsage.READ_SRC).close();
+        try (RpmaMemory memory = RpmaMemory.allocate(4096)) {
+            for (Function<RpmaMrUsage[], RpmaMrLocal> registration : List.<Function<RpmaMrUsage[], RpmaMrLocal>>of(
+                    usages -> peer.register(memory, usages),
+                    usages -> peer.register(buffer, usages),
+                    usages -> peer.register(buffer.asReadOnlyBuffer(), usages),
+                    usages -> peer.register(memory.address(), 4096, memory, usages))) {
+                assertRefused("at least one usage", () -> registration.apply(new RpmaMrUsage[0]));
+                assertThrows(NullPointerException.class, () -> registration.apply(null));
+                assertThrows(
+                        NullPointerException.class,
+                        () -> registration.apply(new RpmaMrUsage[] {RpmaMrUsage.READ_SRC, null}));
+            }
+        }
     }
 
     @Test
@@ -98,13 +125,19 @@ class RegistrationIT {
         try (RpmaMemory memory = RpmaMemory.allocate(4096)) {
             long address = memory.address();
             peer.register(address, 4096, memory, RpmaMrUsage.READ_SRC).close();
-            assertThrows(IllegalArgumentException.class, () -> peer.register(0, 1, memory, RpmaMrUsage.READ_SRC));
-            assertThrows(IllegalArgumentException.class, () -> peer.register(-1, 1, memory, RpmaMrUsage.READ_SRC));
-            assertThrows(IllegalArgumentException.class, () -> peer.register(address, 0, memory, RpmaMrUsage.READ_SRC));
-            assertThrows(
-                    IllegalArgumentException.class,
-                    () -> peer.register(address, Long.MAX_VALUE, memory, RpmaMrUsage.READ_SRC));
-            assertThrows(NullPointerException.class, () -> peer.register(address, 4096, null, RpmaMrUsage.READ_SRC));
+            for (long bad : new long[] {0, -1, Long.MIN_VALUE}) {
+                assertRefused("address must be positive", () -> peer.register(bad, 1, memory, RpmaMrUsage.READ_SRC));
+            }
+            for (long bad : new long[] {0, -1, Long.MIN_VALUE, Long.MAX_VALUE - address + 1, Long.MAX_VALUE}) {
+                assertRefused(
+                        bad + " bytes at address", () -> peer.register(address, bad, memory, RpmaMrUsage.READ_SRC));
+            }
+            assertEquals(
+                    "owner",
+                    assertThrows(
+                                    NullPointerException.class,
+                                    () -> peer.register(address, 4096, null, RpmaMrUsage.READ_SRC))
+                            .getMessage());
         }
     }
 
@@ -127,10 +160,17 @@ class RegistrationIT {
         region.close();
         region.close();
         memory.close();
-        assertThrows(IllegalStateException.class, region::getDescriptor);
-        assertThrows(IllegalStateException.class, region::getSize);
-        assertThrows(IllegalStateException.class, region::getPtr);
-        assertThrows(IllegalStateException.class, () -> peer.register(memory, RpmaMrUsage.READ_SRC));
+        for (Executable use : List.<Executable>of(
+                region::getDescriptor, region::getDescriptorSize, region::getSize, region::getPtr)) {
+            assertClosed("RpmaMrLocal#", use);
+        }
+        assertClosed("RpmaMemory#", () -> peer.register(memory, RpmaMrUsage.READ_SRC));
+        assertClosed("RpmaMemory#", () -> peer.register(memory.address(), 4096, memory, RpmaMrUsage.READ_SRC));
+    }
+
+    private static void assertClosed(String closed, Executable use) {
+        String message = assertThrows(IllegalStateException.class, use).getMessage();
+        assertTrue(message.contains(closed) && message.contains("is closed"), message);
     }
 
     private static Path file(Path directory, byte[] content) throws IOException {

@@ -40,6 +40,7 @@ class WaitIT {
             assertTrue(pair.client.nextEvent(0, TimeUnit.SECONDS).isEmpty());
             assertEquals(0, pair.client.getCq().await(completions, 0, TimeUnit.SECONDS));
             assertThrows(IllegalArgumentException.class, () -> ep.nextConnReq(null, -1, TimeUnit.SECONDS));
+            assertThrows(NullPointerException.class, () -> ep.nextConnReq(null, 0, null));
             assertThrows(IllegalArgumentException.class, () -> pair.client.nextEvent(-1, TimeUnit.SECONDS));
             assertThrows(
                     IllegalArgumentException.class, () -> pair.client.getCq().await(completions, -1, TimeUnit.SECONDS));
