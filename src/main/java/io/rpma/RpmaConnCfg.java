@@ -1,5 +1,6 @@
 package io.rpma;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
@@ -196,6 +197,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if this or {@code srq} is closed
      */
     public RpmaConnCfg setSrq(RpmaSrq srq) {
+        Objects.requireNonNull(srq, "srq");
         Call.check(
                 "rpma_conn_cfg_set_srq", Call.locked(inUse.writeLock(), () -> exchangeSrq(srq)), handle, srq.handle());
         return this;
@@ -294,6 +296,7 @@ public final class RpmaConnCfg implements AutoCloseable {
             return;
         }
         srq.handle().checkOpen();
+        Objects.requireNonNull(peer, "peer");
         if (srq.peer() != peer) {
             throw new IllegalArgumentException(srq + " belongs to " + srq.peer() + " and not to " + peer);
         }

@@ -11,6 +11,7 @@ import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -171,6 +172,18 @@ class RpmaLogTest {
         } finally {
             thread.setUncaughtExceptionHandler(former);
         }
+    }
+
+    @Test
+    void aFunctionCanWaitForAThreadThatUsesTheLibrary() {
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+            messages.add(message);
+            if (messages.size() == 1) {
+                CompletableFuture.runAsync(() -> fail("192.0.2.2")).join();
+            }
+        });
+        fail(NOBODYS);
+        assertThat(messages).hasSize(2);
     }
 
     @Test
