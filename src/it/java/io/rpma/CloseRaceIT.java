@@ -5,9 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.testing.Race;
+import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -105,13 +114,18 @@ class CloseRaceIT {
         READ(ends -> ends.client.read(ends.local, 0, ends.remote, 0, SIZE, ALWAYS, 1)),
         READ_NOTHING(ends -> ends.client.read(ALWAYS, 1)),
         WRITE(ends -> ends.client.write(ends.remote, 0, ends.local, 0, SIZE, ALWAYS, 1)),
+        WRITE_NOTHING(ends -> ends.client.write(ALWAYS, 1)),
         WRITE_WITH_IMM(ends -> ends.client.writeWithImm(ends.remote, 0, ends.local, 0, SIZE, ALWAYS, 2, 1)),
+        WRITE_WITH_IMM_NOTHING(ends -> ends.client.writeWithImm(ALWAYS, 2, 1)),
         ATOMIC_WRITE(ends -> ends.client.atomicWrite(ends.remote, 0, 2, ALWAYS, 1)),
         WRITE_ATOMIC(ends -> ends.client.writeAtomic(ends.remote, 0, ends.local, 0, ALWAYS, 1)),
         FLUSH(ends -> ends.client.flush(ends.remote, 0, SIZE, RpmaFlushType.VISIBILITY, ALWAYS, 1)),
         SEND(ends -> ends.client.send(ends.local, 0, SIZE, ALWAYS, 1)),
+        SEND_NOTHING(ends -> ends.client.send(ALWAYS, 1)),
         SEND_WITH_IMM(ends -> ends.client.sendWithImm(ends.local, 0, SIZE, ALWAYS, 2, 1)),
+        SEND_WITH_IMM_NOTHING(ends -> ends.client.sendWithImm(ALWAYS, 2, 1)),
         RECV(ends -> ends.client.recv(ends.local, 0, SIZE, 1)),
+        RECV_NOTHING(ends -> ends.client.recv(1)),
         POLL(ends -> {});
 
         private final Post post;
@@ -145,16 +159,16 @@ class CloseRaceIT {
 
     @ParameterizedTest
     @EnumSource(
-            mode = EnumSource.Mode.EXCLUDE,
-            names = {"READ_NOTHING", "ATOMIC_WRITE", "FLUSH", "POLL"})
+            mode = EnumSource.Mode.MATCH_NONE,
+            names = {".*_NOTHING", "ATOMIC_WRITE", "FLUSH", "POLL"})
     void theLocalRegionIsClosed(Hot hot) throws Exception {
         regions(hot, ends -> ends.local.close(), ends -> ends.local = peer.register(memory, Regions.ALL));
     }
 
     @ParameterizedTest
     @EnumSource(
-            mode = EnumSource.Mode.EXCLUDE,
-            names = {"READ_NOTHING", "SEND", "SEND_WITH_IMM", "RECV", "POLL"})
+            mode = EnumSource.Mode.MATCH_NONE,
+            names = {".*_NOTHING", "SEND", "SEND_WITH_IMM", "RECV", "POLL"})
     void theRemoteRegionIsClosed(Hot hot) throws Exception {
         regions(hot, ends -> ends.remote.close(), ends -> ends.remote = Pair.remote(target));
     }
@@ -193,12 +207,22 @@ class CloseRaceIT {
     /** The waits with a connection, and how it is configured for them. */
     private enum Waiting {
         NEXT_EVENT(cfg -> {}, ends -> ends.client.nextEvent()),
+        NEXT_EVENT_FOR_SOME_TIME(cfg -> {}, ends -> ends.client.nextEvent(10, TimeUnit.MICROSECONDS)),
         CQ(cfg -> {}, ends -> ends.client.getCq().await(COMPLETIONS.get())),
         CQ_FOR_SOME_TIME(cfg -> {}, ends -> ends.client.getCq().await(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
         RCQ(
                 cfg -> cfg.setRcqSize(10),
                 ends -> ends.client.getRcq().orElseThrow().await(COMPLETIONS.get())),
-        SHARED_CHANNEL(cfg -> cfg.setRcqSize(10).setComplChannel(true), ends -> ends.client.await(COMPLETIONS.get()));
+        RCQ_FOR_SOME_TIME(
+                cfg -> cfg.setRcqSize(10),
+                ends -> ends.client.getRcq().orElseThrow().await(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
+        RCQ_POLL(
+                cfg -> cfg.setRcqSize(10),
+                ends -> ends.client.getRcq().orElseThrow().poll(COMPLETIONS.get())),
+        AWAIT(cfg -> cfg.setRcqSize(10).setComplChannel(true), ends -> ends.client.await(COMPLETIONS.get())),
+        AWAIT_FOR_SOME_TIME(
+                cfg -> cfg.setRcqSize(10).setComplChannel(true),
+                ends -> ends.client.await(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS));
 
         private final Consumer<RpmaConnCfg> configure;
         private final Wait wait;
@@ -247,6 +271,144 @@ class CloseRaceIT {
                                 ends.server.disconnect();
                                 ends.client.close();
                             });
+                }
+            }
+        }
+    }
+
+    /** The calls of a connection that neither post nor wait. */
+    private enum Cold {
+        DISCONNECT(ends -> ends.client.disconnect()),
+        GET_QP_NUM(ends -> ends.client.getQpNum()),
+        GET_PRIVATE_DATA(ends -> ends.client.getPrivateData()),
+        GET_EVENT_FD(ends -> ends.client.getEventFd()),
+        GET_COMPL_FD(ends -> ends.client.getComplFd()),
+        GET_CQ_FD(ends -> ends.client.getCq().getFd()),
+        APPLY_REMOTE_PEER_CFG(ends -> {
+            try (RpmaPeerCfg peerCfg = RpmaPeerCfg.create()) {
+                ends.client.applyRemotePeerCfg(peerCfg);
+            }
+        });
+
+        private final Post call;
+
+        Cold(Post call) {
+            this.call = call;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theConnectionIsClosedWhileAsked(Cold cold) throws Exception {
+        cfg.setRcqSize(10).setComplChannel(true);
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                try (Ends ends = new Ends(cfg)) {
+                    race.run(
+                            () -> {
+                                cold.call.post(ends);
+                                return true;
+                            },
+                            ends.client::close);
+                }
+            }
+        }
+    }
+
+    @Test
+    void everyCallOfAConnectionRaces() {
+        Set<String> raced = Stream.of(Hot.values(), Waiting.values(), Cold.values())
+                .flatMap(Arrays::stream)
+                .map(call -> camelCase(call.name().replaceAll("_NOTHING|_FOR_SOME_TIME", "")))
+                .collect(Collectors.toSet());
+        List<String> missing = Arrays.stream(RpmaConn.class.getMethods())
+                .filter(method -> method.getDeclaringClass() == RpmaConn.class)
+                .map(Method::getName)
+                .filter(name -> !raced.contains(name))
+                .sorted()
+                .collect(Collectors.toList());
+        // which races with all of them, and which touch nothing native
+        assertEquals(List.of("close", "getCq", "getRcq", "toString"), missing);
+    }
+
+    private static String camelCase(String name) {
+        return Pattern.compile("_(.)")
+                .matcher(name.toLowerCase(Locale.ROOT))
+                .replaceAll(letter -> letter.group(1).toUpperCase(Locale.ROOT));
+    }
+
+    @Test
+    void theRegionIsClosedWhileAsked() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaMrLocal region = peer.register(memory, Regions.ALL)) {
+                    race.run(
+                            () -> {
+                                region.getDescriptor();
+                                region.getDescriptorSize();
+                                region.getPtr();
+                                region.getSize();
+                                advise(region);
+                                return true;
+                            },
+                            region::close);
+                }
+            }
+        }
+    }
+
+    /** Devices without paging on demand refuse; that is an answer too. */
+    private static void advise(RpmaMrLocal region) {
+        try {
+            region.advise(0, SIZE, RpmaMrAdvice.PREFETCH_WRITE, false);
+        } catch (RpmaException e) {
+            assertTrue(e.error() == RpmaError.NOSUPP || e.error() == RpmaError.PROVIDER, e.toString());
+        }
+    }
+
+    @Test
+    void theConfigurationOfTheAppliedPlatformIsClosed() throws Exception {
+        try (Race race = new Race(2, SPINS);
+                Ends ends = new Ends(null)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaPeerCfg peerCfg = RpmaPeerCfg.create()) {
+                    race.run(
+                            () -> {
+                                ends.client.applyRemotePeerCfg(peerCfg);
+                                return true;
+                            },
+                            peerCfg::close);
+                }
+            }
+        }
+    }
+
+    @Test
+    void theEndpointIsClosedWhileAsked() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaEp other = RpmaEp.listen(peer, TestDevice.address(), otherPort)) {
+                    race.run(
+                            () -> {
+                                assertTrue(other.nextConnReq(null, 10, TimeUnit.MICROSECONDS)
+                                        .isEmpty());
+                                return other.getFd() >= 0;
+                            },
+                            other::close);
+                }
+            }
+        }
+    }
+
+    @Test
+    void theConfigurationIsClosedWhileRequestsAreWaitedFor() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaConnCfg used = RpmaConnCfg.create()) {
+                    race.run(
+                            () -> ep.nextConnReq(used, 10, TimeUnit.MICROSECONDS)
+                                    .isEmpty(),
+                            used::close);
                 }
             }
         }
@@ -338,6 +500,23 @@ class CloseRaceIT {
     }
 
     @Test
+    void theSharedReceiveQueueIsClosedWhileAsked() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaSrq srq = RpmaSrq.create(peer, null)) {
+                    RpmaCq rcq = srq.getRcq().orElseThrow();
+                    race.run(
+                            () -> {
+                                rcq.await(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS);
+                                return rcq.getFd() >= 0;
+                            },
+                            srq::close);
+                }
+            }
+        }
+    }
+
+    @Test
     void theRegionOfASharedReceiveQueueIsClosed() throws Exception {
         try (Race race = new Race(2, SPINS);
                 RpmaSrq srq = RpmaSrq.create(peer, null)) {
@@ -420,6 +599,7 @@ class CloseRaceIT {
     private enum Made {
         REGION((test, parent, memory, cfg) -> parent.register(memory, RpmaMrUsage.READ_SRC)),
         ENDPOINT((test, parent, memory, cfg) -> RpmaEp.listen(parent, TestDevice.address(), test.otherPort)),
+        BUFFER((test, parent, memory, cfg) -> parent.register(ByteBuffer.allocateDirect(SIZE), RpmaMrUsage.READ_SRC)),
         SRQ((test, parent, memory, cfg) -> RpmaSrq.create(parent, null)),
         REQUEST((test, parent, memory, cfg) -> RpmaConnReq.create(parent, TestDevice.address(), test.port, cfg));
 
@@ -450,6 +630,48 @@ class CloseRaceIT {
                                 while (!closeUnlessInUse(parent)) {
                                     Thread.onSpinWait();
                                 }
+                            });
+                }
+            }
+        }
+    }
+
+    @Test
+    void theConfigurationOfASharedReceiveQueueIsClosed() throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                try (RpmaSrqCfg used = RpmaSrqCfg.create()) {
+                    race.run(
+                            () -> {
+                                RpmaSrq.create(peer, used).close();
+                                return true;
+                            },
+                            used::close);
+                }
+            }
+        }
+    }
+
+    /** A request is made with one queue or the other, and that one can't be closed before it. */
+    @Test
+    void theSharedReceiveQueueOfAConfigurationIsExchangedAndClosed() throws Exception {
+        try (Race race = new Race(1, SPINS);
+                RpmaSrq kept = RpmaSrq.create(peer, null)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                try (RpmaSrq exchanged = RpmaSrq.create(peer, null);
+                        RpmaConnCfg used = RpmaConnCfg.create().setSrq(exchanged)) {
+                    race.run(
+                            () -> {
+                                RpmaConnReq.create(peer, TestDevice.address(), port, used)
+                                        .close();
+                                return true;
+                            },
+                            () -> {
+                                used.setSrq(kept);
+                                while (!closeUnlessInUse(exchanged)) {
+                                    Thread.onSpinWait();
+                                }
+                                drop(used);
                             });
                 }
             }

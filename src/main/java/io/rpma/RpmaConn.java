@@ -668,7 +668,12 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Disconnects, without waiting for the other side: {@link RpmaConnEvent#CLOSED} comes on both sides.
+     * Disconnects, without waiting for the other side: that one gets {@link RpmaConnEvent#CLOSED}, and answers by its own
+     * {@code disconnect} or {@link #close()}. Only then {@link RpmaConnEvent#CLOSED} comes here, or when the time for the
+     * answer is up.
+     *
+     * <p>Can be called in every state, and more than once: before the connection is established it gives it up, without
+     * an event.
      *
      * <p>All outstanding operations end at once with {@link RpmaWcStatus#WR_FLUSH_ERR}: wait for the last completion
      * before.

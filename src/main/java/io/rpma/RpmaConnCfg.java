@@ -31,6 +31,9 @@ public final class RpmaConnCfg implements AutoCloseable {
      * Creates a configuration with librpma's defaults: a timeout of 1000 ms, 10 entries in each queue,
      * and neither a completion queue for receives alone, nor a shared channel, nor a shared receive queue.
      *
+     * <p>The completion queue has room for fewer completions than the other two queues can have outstanding together: see
+     * {@link #setCqSize}.
+     *
      * @return the configuration, to be closed
      * @throws RpmaException if out of memory
      */
@@ -65,8 +68,8 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Sets the size of the completion queue. It must hold the completions of everything that can be outstanding: a queue
-     * that overflows breaks the connection.
+     * Sets the size of the completion queue. It must hold the completions of everything that can be outstanding, which
+     * nothing checks: a queue that overflows breaks the connection, or loses completions without a word (soft-RoCE).
      *
      * @param size in completions, at least 1
      * @return this

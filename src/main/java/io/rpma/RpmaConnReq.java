@@ -7,7 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Safe for use by many threads. {@link #connect} consumes it; closing it instead rejects an incoming request.
  *
- * <p>librpma leaks about 0.7 KB with each incoming request that is rejected (its {@code rdma_cm_id}).
+ * <p>librpma leaks about 0.7 KB with each incoming request that is rejected, or whose acceptance fails (its
+ * {@code rdma_cm_id}); what the kernel keeps for it is given back when the endpoint is closed.
  *
  * <p>Manual pages: rpma_conn_req_new(3), rpma_conn_req_connect(3), rpma_conn_req_get_private_data(3),
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).

@@ -8,7 +8,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * An endpoint that listens for requests to connect.
  *
  * <p>Safe for use by many threads. Closing wakes the threads that wait here, and throws {@link IllegalStateException}
- * while a request of this endpoint is neither connected nor closed.
+ * while a request of this endpoint is neither connected nor closed. Requests that nobody has taken are rejected then.
+ *
+ * <p>When the queues of a connection can't be made, librpma forgets the request: its client gets no answer.
  *
  * <p>Manual pages: rpma_ep_listen(3), rpma_ep_next_conn_req(3), rpma_ep_get_fd(3), rpma_ep_shutdown(3).
  */
@@ -34,7 +36,8 @@ public final class RpmaEp implements AutoCloseable {
      * Listens on an address.
      *
      * @param peer the peer that the connections will belong to
-     * @param address an IPv4 or IPv6 address of the peer's device, or a host name
+     * @param address an IPv4 or IPv6 address of the peer's device, or a host name; or 0.0.0.0 or :: for all addresses,
+     *     where requests that come through another device fail
      * @param port 1 to 65535; not related to ports of TCP
      * @return the endpoint, to be closed before the peer
      * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters, or {@code port} is out

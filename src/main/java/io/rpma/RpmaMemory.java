@@ -278,7 +278,7 @@ public final class RpmaMemory implements AutoCloseable {
     /**
      * Ends the use of the memory; does nothing if it is closed already.
      *
-     * <p>It is unmapped now or, if a buffer of it is still reachable, once none is.
+     * <p>It is unmapped now or, if a buffer of it is still reachable or registered, once none is.
      *
      * @throws IllegalStateException if the memory is registered; the message names the region, and nothing is closed
      */

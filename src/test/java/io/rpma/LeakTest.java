@@ -43,6 +43,11 @@ class LeakTest {
     @ParameterizedTest
     @MethodSource("objects")
     void aDroppedObjectIsReported(Supplier<? extends AutoCloseable> object) {
+        assertReported(object);
+    }
+
+    /** Makes an object, drops it, and waits for the report. */
+    static void assertReported(Supplier<? extends AutoCloseable> object) {
         try (LogCapture log = new LogCapture()) {
             String closed = closeAndDrop();
             String report =

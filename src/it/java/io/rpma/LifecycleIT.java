@@ -1,0 +1,237 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What objects do in the states that come before, after and beside the ordinary ones. */
+@Timeout(60)
+class LifecycleIT {
+    private static final int SIZE = 64;
+    private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
+
+    private RpmaPeer peer;
+    private String address;
+    private int port;
+
+    @BeforeEach
+    void open() {
+        peer = TestDevice.peer();
+        address = TestDevice.address();
+        port = TestDevice.port();
+    }
+
+    @AfterEach
+    void close() {
+        if (peer != null) {
+            peer.close();
+        }
+    }
+
+    private RpmaConn connect() {
+        return RpmaConnReq.create(peer, address, port, null).connect();
+    }
+
+    private static RpmaConnReq next(RpmaEp ep) throws InterruptedException {
+        return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+    }
+
+    private static void assertNoEvent(RpmaConn conn) throws InterruptedException {
+        assertEquals(Optional.empty(), conn.nextEvent(0, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void disconnectingIsAnsweredByTheOtherSide() throws InterruptedException {
+        try (Pair pair = Pair.connect(peer, null, null)) {
+            pair.client.disconnect();
+            pair.client.disconnect();
+            Pair.assertEvent(RpmaConnEvent.CLOSED, pair.server);
+            assertNoEvent(pair.client);
+            pair.server.disconnect();
+            Pair.assertEvent(RpmaConnEvent.CLOSED, pair.client);
+            pair.client.disconnect();
+            pair.server.disconnect();
+        }
+    }
+
+    @Test
+    void closingAnswersToo() throws InterruptedException {
+        try (Pair pair = Pair.connect(peer, null, null)) {
+            pair.client.disconnect();
+            Pair.assertEvent(RpmaConnEvent.CLOSED, pair.server);
+            pair.server.close();
+            Pair.assertEvent(RpmaConnEvent.CLOSED, pair.client);
+        }
+    }
+
+    @Test
+    void aConnectionIsDisconnectedBeforeItIsEstablished() throws InterruptedException {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port);
+                RpmaConn client = connect()) {
+            client.disconnect();
+            assertNoEvent(client);
+            assertTrue(ep.getFd() >= 0);
+        }
+    }
+
+    @Test
+    void aConnectionThatIsRejected() throws InterruptedException {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port);
+                RpmaConn client = connect()) {
+            next(ep).close();
+            Pair.assertEvent(RpmaConnEvent.REJECTED, client);
+            assertArrayEquals(new byte[0], client.getPrivateData());
+            assertTrue(client.write(ALWAYS, 1));
+            Pair.assertCompletion(client, 1, RpmaWcStatus.WR_FLUSH_ERR);
+            client.disconnect();
+            assertNoEvent(client);
+        }
+    }
+
+    @Test
+    void postsAfterDisconnecting() throws InterruptedException {
+        try (Pair pair = Pair.connect(peer, null, null)) {
+            pair.client.disconnect();
+            assertTrue(pair.client.write(ALWAYS, 1));
+            Pair.assertCompletion(pair.client, 1, RpmaWcStatus.WR_FLUSH_ERR);
+        }
+    }
+
+    @Test
+    void aRequestThatNobodyHasTakenIsRejectedWithTheEndpoint() throws InterruptedException {
+        RpmaEp ep = RpmaEp.listen(peer, address, port);
+        try (RpmaConn client = connect()) {
+            Readable.assertReadable(ep.getFd());
+            ep.close();
+            Pair.assertEvent(RpmaConnEvent.REJECTED, client);
+        }
+    }
+
+    /** librpma has forgotten the request, so that nobody can answer it any more. */
+    @Test
+    void theEndpointGoesOnAfterARequestWhoseQueuesCantBeMade() throws InterruptedException {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port);
+                RpmaConnCfg tooLarge = RpmaConnCfg.create().setCqSize(Integer.MAX_VALUE);
+                RpmaConn unanswered = connect()) {
+            assertThrows(RpmaException.class, () -> ep.nextConnReq(tooLarge, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+            try (RpmaConn client = connect();
+                    RpmaConn server = next(ep).connect()) {
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+            }
+            assertNoEvent(unanswered);
+        }
+    }
+
+    /** What {@link RpmaConnCfg#setCqSize} warns of, as soft-RoCE has it: others break the connection. */
+    @Test
+    void aCompletionQueueThatOverflowsLosesCompletions() throws InterruptedException {
+        assumeTrue(System.getenv("RPMA_RXE") != null, "not soft-RoCE");
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setCqSize(1);
+                Pair pair = Pair.connect(peer, cfg, null)) {
+            int posted = 100;
+            for (int i = 0; i < posted; i++) {
+                // soft-RoCE gives room in the send queue back without a poll, so that most of them are done at the end
+                while (!pair.client.write(ALWAYS, i)) {
+                    Thread.onSpinWait();
+                }
+            }
+            RpmaCompletions completions = RpmaCompletions.create(1);
+            int taken = 0;
+            while (taken == 0 || completions.wrId(0) != posted) {
+                pair.client.write(ALWAYS, posted);
+                assertEquals(1, pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+                assertEquals(RpmaWcStatus.SUCCESS, completions.status(0));
+                taken++;
+            }
+            assertTrue(taken < posted / 2, taken + " completions of " + posted + " writes");
+        }
+    }
+
+    @Test
+    void memoryOfARegisteredViewStaysMapped() throws InterruptedException {
+        try (Pair pair = Pair.connect(peer, null, null);
+                Regions regions = new Regions(peer, SIZE)) {
+            RpmaMemory memory = RpmaMemory.allocate(SIZE);
+            memory.buffer().putLong(0, 4711);
+            try (RpmaMrLocal source = peer.register(memory.buffer(), RpmaMrUsage.WRITE_SRC)) {
+                memory.close();
+                Pair.assertPosted(pair.client.write(regions.remote, 0, source, 0, SIZE, ALWAYS, 1));
+                Pair.assertDone(pair.client, 1);
+                assertEquals(4711, regions.remoteMemory.buffer().getLong(0));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "::"})
+    void anEndpointOnAllAddresses(String all) throws InterruptedException {
+        try (RpmaEp ep = RpmaEp.listen(peer, all, port);
+                RpmaConn client = connect();
+                RpmaConn server = next(ep).connect()) {
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+        }
+    }
+
+    /** What only a device can make, and is dropped. */
+    private enum Dropped {
+        PEER {
+            @Override
+            AutoCloseable create(LifecycleIT test) {
+                return TestDevice.peer();
+            }
+        },
+        REGION {
+            @Override
+            AutoCloseable create(LifecycleIT test) {
+                return TestDevice.peer().register(RpmaMemory.allocate(SIZE), RpmaMrUsage.READ_SRC);
+            }
+        },
+        ENDPOINT {
+            @Override
+            AutoCloseable create(LifecycleIT test) {
+                return RpmaEp.listen(TestDevice.peer(), test.address, test.port);
+            }
+        },
+        SRQ {
+            @Override
+            AutoCloseable create(LifecycleIT test) {
+                return RpmaSrq.create(TestDevice.peer(), null);
+            }
+        },
+        REQUEST {
+            @Override
+            AutoCloseable create(LifecycleIT test) {
+                return RpmaConnReq.create(TestDevice.peer(), test.address, test.port, null);
+            }
+        },
+        CONNECTION {
+            @Override
+            AutoCloseable create(LifecycleIT test) {
+                return RpmaConnReq.create(TestDevice.peer(), test.address, test.port, null)
+                        .connect();
+            }
+        };
+
+        abstract AutoCloseable create(LifecycleIT test);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aDroppedObjectIsReported(Dropped dropped) {
+        LeakTest.assertReported(() -> dropped.create(this));
+    }
+}
