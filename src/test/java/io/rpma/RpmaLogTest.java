@@ -4,13 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.rpma.testing.CProgram;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.LogAtExitProgram;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,6 +22,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -226,6 +230,19 @@ class RpmaLogTest {
         Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class.getName(), "aux");
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.err()).isEmpty();
+    }
+
+    @Test
+    void nothingGoesToSyslog(@TempDir Path directory) throws Exception {
+        String syslog =
+                CProgram.compile(directory, "syslog.c", "-shared", "-fPIC").toString();
+        String fail = CProgram.compile(directory, "fail.c", "-lrpma").toString();
+        int aborted = 128 + 6;
+        assertThat(CProgram.run(Map.of("LD_PRELOAD", syslog), fail).status()).isEqualTo(aborted);
+        for (String way : List.of("aux", "return")) {
+            Jvm.Finished finished = Jvm.likeThis().preload(syslog).run(LogAtExitProgram.class.getName(), way);
+            assertThat(finished.status()).as(finished.toString()).isZero();
+        }
     }
 
     /** librpma's destructor takes its log function away from threads that are about to call it. */

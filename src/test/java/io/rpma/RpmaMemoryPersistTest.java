@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.rpma.testing.CProgram;
 import io.rpma.testing.Together;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -13,6 +14,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -38,6 +40,14 @@ class RpmaMemoryPersistTest {
         byte[] bytes = new byte[(int) memory.size()];
         new Random().nextBytes(bytes);
         memory.buffer().put(bytes);
+    }
+
+    @Test
+    void everyInstructionOfThisProcessor() throws Exception {
+        String program = CProgram.compile(directory, "persist.c").toString();
+        CProgram.Finished finished = CProgram.run(Map.of(), program);
+        assertThat(finished.status()).as(finished.output()).isZero();
+        assertThat(finished.output()).startsWith("clflush\n");
     }
 
     /** The sum of what the kernel still has to write of a mapping. */

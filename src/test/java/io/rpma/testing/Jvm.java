@@ -112,6 +112,12 @@ public final class Jvm {
         return environment("LD_PRELOAD", "");
     }
 
+    /** Loads a library into the JVM before all others, but after the sanitizer that this one may run with. */
+    public Jvm preload(String library) {
+        String sanitizer = System.getenv().getOrDefault("LD_PRELOAD", "");
+        return environment("LD_PRELOAD", sanitizer.isEmpty() ? library : sanitizer + ":" + library);
+    }
+
     /** Starts the JVM by a command that ends by executing its arguments. */
     public Jvm under(String... words) {
         command.addAll(List.of(words));
