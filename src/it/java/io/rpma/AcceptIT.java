@@ -2,6 +2,7 @@ package io.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -24,9 +25,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(90)
 class AcceptIT {
     private static final int ROUNDS = 60;
-    /** Reserved for documentation: nobody has it, and nobody answers for it. */
-    private static final String NOBODYS = "192.0.2.1";
-
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private RpmaPeer peer;
     private String address;
@@ -83,7 +81,8 @@ class AcceptIT {
     @Test
     void aSlowResolutionDoesNotHoldUpAccepting() throws Exception {
         try (RpmaConnCfg slow = RpmaConnCfg.create().setTimeout(3_000)) {
-            Future<?> resolution = threads.submit(() -> RpmaConnReq.create(peer, NOBODYS, port, slow));
+            Future<?> resolution =
+                    threads.submit(() -> RpmaConnReq.create(peer, TestDevice.silentAddress(), port, slow));
             for (int i = 0; i < 3; i++) {
                 try (RpmaConn client =
                                 RpmaConnReq.create(peer, address, port, null).connect();
@@ -94,9 +93,33 @@ class AcceptIT {
                     Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
                 }
             }
-            ExecutionException failure =
-                    assertThrows(ExecutionException.class, () -> resolution.get(Pair.TIMEOUT_S, TimeUnit.SECONDS));
-            assertEquals(RpmaException.class, failure.getCause().getClass());
+            assertFalse(resolution.isDone());
+            assertUnresolved(resolution);
+        }
+    }
+
+    private static void assertUnresolved(Future<?> resolution) {
+        ExecutionException failure =
+                assertThrows(ExecutionException.class, () -> resolution.get(Pair.TIMEOUT_S, TimeUnit.SECONDS));
+        assertEquals(RpmaException.class, failure.getCause().getClass());
+    }
+
+    /** The change has to wait until the request is made; what only reads the configuration overtakes it. */
+    @Test
+    void aChangeThatWaitsForASlowResolutionHoldsUpNobody() throws Exception {
+        try (RpmaSrq srq = RpmaSrq.create(peer, null);
+                RpmaConnCfg slow = RpmaConnCfg.create().setTimeout(5_000)) {
+            Blocked resolution =
+                    new Blocked(() -> RpmaConnReq.create(peer, TestDevice.silentAddress(), port, slow), "connReqNew");
+            Blocked change = new Blocked(() -> slow.setSrq(srq));
+            assertEquals(Optional.empty(), ep.nextConnReq(slow, 0, TimeUnit.SECONDS));
+            assertEquals(Optional.empty(), slow.getSrq());
+            RpmaEp.listen(peer, address, TestDevice.port()).close();
+            ep.close();
+            assertFalse(resolution.isDone());
+            assertFalse(change.isDone());
+            assertEquals(RpmaException.class, resolution.failure().getClass());
+            assertSame(slow, change.result());
         }
     }
 

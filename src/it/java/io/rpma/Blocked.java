@@ -18,11 +18,16 @@ final class Blocked {
     private final Thread thread;
 
     Blocked(Callable<?> wait) {
+        this(wait, "await");
+    }
+
+    /** {@code blocks} is the native, or the beginning of its name. */
+    Blocked(Callable<?> wait, String blocks) {
         task = new FutureTask<>(wait::call);
         thread = new Thread(task, "blocked");
         thread.setDaemon(true);
         thread.start();
-        while (!isIn(Natives.class, "await") && !isIn(LockSupport.class, "park")) {
+        while (!isIn(Natives.class, blocks) && !isIn(LockSupport.class, "park")) {
             assertFalse(task.isDone(), "the wait ended at once");
             Thread.onSpinWait();
         }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,6 +98,21 @@ class LifecycleIT {
             Pair.assertCompletion(client, 1, RpmaWcStatus.WR_FLUSH_ERR);
             client.disconnect();
             assertNoEvent(client);
+        }
+    }
+
+    @Test
+    void oneOfTwoWaitersGetsAnEvent() throws Exception {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port);
+                RpmaConn client = connect()) {
+            Blocked first = new Blocked(() -> client.nextEvent(2, TimeUnit.SECONDS));
+            Blocked second = new Blocked(() -> client.nextEvent(2, TimeUnit.SECONDS));
+            try (RpmaConn server = next(ep).connect()) {
+                Object one = first.result();
+                Object other = second.result();
+                assertEquals(Set.of(Optional.of(RpmaConnEvent.ESTABLISHED), Optional.empty()), Set.of(one, other));
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+            }
         }
     }
 

@@ -105,6 +105,27 @@ class LogIT {
     }
 
     @Test
+    void theFunctionCanCloseTheEndpointOfARequestThatIsAccepted() throws InterruptedException {
+        int port = TestDevice.port();
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
+                RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), port, null)
+                        .connect();
+                RpmaConnReq request =
+                        ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow()) {
+            Runnable close = ep::close;
+            RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+                close.run();
+                messages.add(client + ": " + message);
+            });
+            assertTrue(Natives.deviceGet("192.0.2.1", false) < 0);
+            request.connect().close();
+            assertNotEquals(List.of(), messages);
+            assertThrows(IllegalStateException.class, ep::getFd);
+        }
+    }
+
+    @Test
     void whatLibrpmaDoesOnRequest() throws InterruptedException {
         take();
         RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);

@@ -27,6 +27,11 @@ final class TestDevice {
         return ADDRESS;
     }
 
+    /** An address of the device's network that nobody answers for: its resolution takes as long as it may. */
+    static String silentAddress() {
+        return address().replaceAll("[0-9a-f]+$", "253");
+    }
+
     /** A port that no other test of this JVM uses. */
     static int port() {
         return PORT.getAndIncrement();

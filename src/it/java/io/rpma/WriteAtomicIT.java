@@ -125,6 +125,24 @@ class WriteAtomicIT {
         assertThrows(IllegalStateException.class, () -> writeAtomic(0, 0));
     }
 
+    /** Half of the 8 bytes are there, which is no error of the kernel's. */
+    @Test
+    void refusesWhatIsHalfGone() throws IOException {
+        int page = 4096;
+        Path file = Files.createTempFile(Path.of("/dev/shm"), "rpma-java-", ".test");
+        try (RpmaMemory memory = RpmaMemory.map(file, 2 * page);
+                RpmaMrLocal source = pair.peer.register(memory, RpmaMrUsage.WRITE_SRC)) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.truncate(page);
+            }
+            RpmaException e = assertThrows(
+                    RpmaException.class, () -> pair.client.writeAtomic(regions.remote, 0, source, page - 4, ALWAYS, 1));
+            assertTrue(e.detail().contains("Bad address"), e.getMessage());
+        } finally {
+            Files.delete(file);
+        }
+    }
+
     /** Reading what is gone would end the process, were it read as memory. */
     @Test
     void refusesWhatIsGoneOfAFileThatWasMadeShorter() throws IOException {
