@@ -33,7 +33,7 @@ class CloseRaceIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
 
     /** Of closings that cost next to nothing. */
-    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 5000 : 300);
+    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 300);
 
     /** Of closings that cost a connection each. */
     private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 2000 : 25);
