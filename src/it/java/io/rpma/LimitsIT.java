@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Jvm;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -109,6 +110,48 @@ class LimitsIT {
             Pair.assertPosted(flush(pair.client, regions.remote));
             return Pair.assertDone(pair.client.getCq(), 1).opcode(0) == RpmaWcOpcode.FLUSH;
         }
+    }
+
+    /** soft-RoCE tells persistent memory from other when it flushes natively; librpma trusts the user when it emulates. */
+    @Test
+    void aPersistentFlushToMemoryThatIsNot() throws InterruptedException {
+        boolean refused = flushesNatively() && System.getenv("RPMA_RXE") != null;
+        try (RpmaMemory memory = RpmaMemory.allocate(USAGE)) {
+            if (!refused) {
+                peer.register(memory, RpmaMrUsage.FLUSH_TYPE_PERSISTENT).close();
+                return;
+            }
+            RpmaException failure =
+                    assertThrows(RpmaException.class, () -> peer.register(memory, RpmaMrUsage.FLUSH_TYPE_PERSISTENT));
+            assertEquals(RpmaError.PROVIDER, failure.error());
+            assertTrue(failure.getMessage().contains("soft-RoCE refuses a persistent flush"), failure.getMessage());
+        }
+    }
+
+    /** The superuser is free of the limit by a capability that this process gives up. */
+    @Test
+    void theLimitOfLockedMemory() throws InterruptedException {
+        Jvm.Finished finished = Jvm.likeThis()
+                .under("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "prlimit", "--memlock=65536")
+                .run(LockedMemoryProgram.class.getName(), address);
+        assertEquals(0, finished.status(), finished.toString());
+        assertTrue(finished.out().contains("rpma_mr_reg failed"), finished.toString());
+        assertTrue(finished.out().contains("the limit of locked memory may be too low"), finished.toString());
+    }
+
+    @Test
+    void aDeviceThroughWhichNobodyIsReached() {
+        RpmaException failure = assertThrows(RpmaException.class, () -> RpmaDevice.remote(TestDevice.silentAddress()));
+        assertEquals(RpmaError.PROVIDER, failure.error());
+        assertTrue(failure.getMessage().contains("timed out"), failure.getMessage());
+        assertEquals(RpmaDevice.local(address), RpmaDevice.remote(address));
+    }
+
+    @Test
+    void pagingOnDemand() {
+        // soft-RoCE of both kernels that are tested has none
+        boolean none = System.getenv("RPMA_RXE") != null && !TestDevice.kernelIsAtLeast(6, 13);
+        assertTrue(!none || !RpmaDevice.local(address).isOdpCapable());
     }
 
     /** An emulated flush is a read of 8 bytes, which a target that flushes natively must be registered for. */

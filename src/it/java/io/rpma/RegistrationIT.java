@@ -100,6 +100,23 @@ class RegistrationIT {
         peer.register(readOnly, RpmaMrUsage.READ_SRC).close();
     }
 
+    /** By reflection, because arenas came with JDK 22. */
+    @Test
+    void aBufferOfAClosedArena() throws ReflectiveOperationException {
+        if (Runtime.version().feature() < 22) {
+            return;
+        }
+        Class<?> arenaType = Class.forName("java.lang.foreign.Arena");
+        Object arena = arenaType.getMethod("ofShared").invoke(null);
+        Object segment = arenaType.getMethod("allocate", long.class, long.class).invoke(arena, 4096, 1);
+        ByteBuffer buffer = (ByteBuffer) Class.forName("java.lang.foreign.MemorySegment")
+                .getMethod("asByteBuffer")
+                .invoke(segment);
+        peer.register(buffer, RpmaMrUsage.READ_SRC).close();
+        arenaType.getMethod("close").invoke(arena);
+        assertThrows(IllegalStateException.class, () -> peer.register(buffer, RpmaMrUsage.READ_SRC));
+    }
+
     @Test
     void nothingAndNoUsages() {
         assertThrows(NullPointerException.class, () -> peer.register((ByteBuffer) null, RpmaMrUsage.READ_SRC));
