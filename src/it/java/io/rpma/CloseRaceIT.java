@@ -36,7 +36,13 @@ class CloseRaceIT {
     private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 300);
 
     /** Of closings that cost a connection each. */
-    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 2000 : 25);
+    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 25);
+
+    /** The waits are raced by two tests, and other calls by one. */
+    private static final int CONNECTIONS_OF_POSTS = 2 * CONNECTIONS;
+
+    /** A peer each. */
+    private static final int PEERS = CONNECTIONS / 5;
 
     /** A connection breaks when the device finds a region closed, so that it takes a new one from time to time. */
     private static final int ROUNDS_OF_CONNECTION = 50;
@@ -149,7 +155,7 @@ class CloseRaceIT {
     @EnumSource
     void theConnectionIsClosed(Hot hot) throws Exception {
         try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < CONNECTIONS; round++) {
+            for (int round = 0; round < CONNECTIONS_OF_POSTS; round++) {
                 try (Ends ends = new Ends(null)) {
                     race.run(() -> hot.use(ends), ends.client::close);
                 }
@@ -615,7 +621,7 @@ class CloseRaceIT {
     @EnumSource
     void whatSomethingIsMadeOfIsClosed(Made made) throws Exception {
         try (Race race = new Race(1, SPINS)) {
-            for (int round = 0; round < CONNECTIONS; round++) {
+            for (int round = 0; round < PEERS; round++) {
                 try (RpmaPeer parent = TestDevice.peer();
                         RpmaMemory mapped = RpmaMemory.allocate(SIZE);
                         RpmaConnCfg used = RpmaConnCfg.create()) {
