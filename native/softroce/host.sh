@@ -204,7 +204,7 @@ make_host_device() {
     "${root[@]}" ip link add "${host_interface}a" type veth peer name "${host_interface}b" &&
         "${root[@]}" ip link set "${host_interface}a" up &&
         "${root[@]}" ip link set "${host_interface}b" up &&
-        "${root[@]}" ip address add "$host_address/32" dev "${host_interface}a" &&
+        "${root[@]}" ip address add "$host_address/24" dev "${host_interface}a" &&
         "${root[@]}" rdma link add "$host_interface" type rxe netdev "${host_interface}a" || return 1
     host_device=$host_interface
 }

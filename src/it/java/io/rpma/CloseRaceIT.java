@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.rpma.testing.Race;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -42,7 +44,7 @@ class CloseRaceIT {
     private static final int CONNECTIONS_OF_POSTS = 2 * CONNECTIONS;
 
     /** A peer each. */
-    private static final int PEERS = CONNECTIONS / 5;
+    private static final int PEERS = 1 + CONNECTIONS / 5;
 
     /** A connection breaks when the device finds a region closed, so that it takes a new one from time to time. */
     private static final int ROUNDS_OF_CONNECTION = 50;
@@ -323,18 +325,18 @@ class CloseRaceIT {
 
     @Test
     void everyCallOfAConnectionRaces() {
-        Set<String> raced = Stream.of(Hot.values(), Waiting.values(), Cold.values())
-                .flatMap(Arrays::stream)
-                .map(call -> camelCase(call.name().replaceAll("_NOTHING|_FOR_SOME_TIME", "")))
-                .collect(Collectors.toSet());
-        List<String> missing = Arrays.stream(RpmaConn.class.getMethods())
+        List<String> calls = Arrays.stream(RpmaConn.class.getMethods())
                 .filter(method -> method.getDeclaringClass() == RpmaConn.class)
                 .map(Method::getName)
-                .filter(name -> !raced.contains(name))
-                .sorted()
-                .collect(Collectors.toList());
+                .collect(Collectors.toCollection(ArrayList::new));
+        // an overload each
+        Stream.of(Hot.values(), Waiting.values(), Cold.values())
+                .flatMap(Arrays::stream)
+                .map(call -> camelCase(call.name().replaceAll("_NOTHING|_FOR_SOME_TIME", "")))
+                .forEach(calls::remove);
+        Collections.sort(calls);
         // which races with all of them, and which touch nothing native
-        assertEquals(List.of("close", "getCq", "getRcq", "toString"), missing);
+        assertEquals(List.of("close", "getCq", "getRcq", "toString"), calls);
     }
 
     private static String camelCase(String name) {
@@ -368,7 +370,10 @@ class CloseRaceIT {
         try {
             region.advise(0, SIZE, RpmaMrAdvice.PREFETCH_WRITE, false);
         } catch (RpmaException e) {
-            assertTrue(e.error() == RpmaError.NOSUPP || e.error() == RpmaError.PROVIDER, e.toString());
+            assertTrue(
+                    Set.of(RpmaError.NOSUPP, RpmaError.PROVIDER, RpmaError.INVAL)
+                            .contains(e.error()),
+                    e.toString());
         }
     }
 

@@ -267,6 +267,7 @@ class ConnectIT {
                     RpmaException.class, () -> ep.nextConnReq(cfg, Pair.TIMEOUT_S, TimeUnit.SECONDS), client::toString);
             assertEquals("rpma_ep_next_conn_req", failure.operation());
             assertEquals(RpmaError.PROVIDER, failure.error());
+            assertTrue(failure.detail().contains("ibv_create_cq"), failure.getMessage());
             assertTrue(failure.getMessage().contains("queue size"), failure.getMessage());
         }
     }

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -78,12 +78,15 @@ class LifecycleIT {
     }
 
     @Test
-    void aConnectionIsDisconnectedBeforeItIsEstablished() throws InterruptedException {
+    void disconnectingTooEarlyTellsNobody() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port);
                 RpmaConn client = connect()) {
             client.disconnect();
             assertNoEvent(client);
-            assertTrue(ep.getFd() >= 0);
+            try (RpmaConn server = next(ep).connect()) {
+                server.disconnect();
+                assertNoEvent(server);
+            }
         }
     }
 
@@ -105,12 +108,12 @@ class LifecycleIT {
     void oneOfTwoWaitersGetsAnEvent() throws Exception {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port);
                 RpmaConn client = connect()) {
-            Blocked first = new Blocked(() -> client.nextEvent(2, TimeUnit.SECONDS));
-            Blocked second = new Blocked(() -> client.nextEvent(2, TimeUnit.SECONDS));
+            Blocked first = new Blocked(() -> client.nextEvent(10, TimeUnit.SECONDS));
+            Blocked second = new Blocked(() -> client.nextEvent(10, TimeUnit.SECONDS));
             try (RpmaConn server = next(ep).connect()) {
-                Object one = first.result();
-                Object other = second.result();
-                assertEquals(Set.of(Optional.of(RpmaConnEvent.ESTABLISHED), Optional.empty()), Set.of(one, other));
+                List<Object> both = List.of(first.result(), second.result());
+                assertTrue(both.contains(Optional.of(RpmaConnEvent.ESTABLISHED)), both.toString());
+                assertTrue(both.contains(Optional.empty()), both.toString());
                 Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
             }
         }
@@ -154,7 +157,7 @@ class LifecycleIT {
     /** What {@link RpmaConnCfg#setCqSize} warns of, as soft-RoCE has it: others break the connection. */
     @Test
     void aCompletionQueueThatOverflowsLosesCompletions() throws InterruptedException {
-        assumeTrue(System.getenv("RPMA_RXE") != null, "not soft-RoCE");
+        assumeTrue(TestDevice.isSoft(), "not soft-RoCE");
         try (RpmaConnCfg cfg = RpmaConnCfg.create().setCqSize(1);
                 Pair pair = Pair.connect(peer, cfg, null)) {
             int posted = 100;
@@ -184,6 +187,9 @@ class LifecycleIT {
             memory.buffer().putLong(0, 4711);
             try (RpmaMrLocal source = peer.register(memory.buffer(), RpmaMrUsage.WRITE_SRC)) {
                 memory.close();
+                for (int i = 0; i < 3; i++) {
+                    System.gc();
+                }
                 Pair.assertPosted(pair.client.write(regions.remote, 0, source, 0, SIZE, ALWAYS, 1));
                 Pair.assertDone(pair.client, 1);
                 assertEquals(4711, regions.remoteMemory.buffer().getLong(0));

@@ -71,7 +71,9 @@ class LogIT {
                 cfg.setSrq(srq).setCqSize(1234);
                 messages.add(message);
             });
-            assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, "192.0.2.1", TestDevice.port(), cfg));
+            cfg.setSqSize(Integer.MAX_VALUE);
+            assertThrows(
+                    RpmaException.class, () -> RpmaConnReq.create(peer, TestDevice.address(), TestDevice.port(), cfg));
             assertNotEquals(List.of(), messages);
             assertEquals(1234, cfg.getCqSize());
             assertSame(srq, cfg.getSrq().orElseThrow());

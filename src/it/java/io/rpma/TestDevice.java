@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The RDMA device that the tests run on, found at run time. */
@@ -27,9 +29,19 @@ final class TestDevice {
         return ADDRESS;
     }
 
-    /** An address of the device's network that nobody answers for: its resolution takes as long as it may. */
+    /**
+     * An address of the device's network that nobody answers for: its resolution takes as long as it may. In networks other
+     * than those that {@code native/rxe} makes it may have to be set.
+     */
     static String silentAddress() {
-        return address().replaceAll("[0-9a-f]+$", "253");
+        return System.getProperty("rpma.silent.address", address().replaceAll("\\d+$", "253"));
+    }
+
+    /** Whether the device is soft-RoCE or another one without hardware. */
+    static boolean isSoft() {
+        Path device =
+                Path.of("/sys/class/infiniband", RpmaDevice.local(address()).name());
+        return Files.notExists(device.resolve("device"));
     }
 
     /** A port that no other test of this JVM uses. */

@@ -5,6 +5,10 @@ final class Hint {
     private static final String LOCKED_MEMORY =
             "the limit of locked memory may be too low: see ulimit -l, LimitMEMLOCK of systemd or /etc/security/limits.d";
 
+    private static final String EXTENDED_POSTING =
+            "librpma that is built with rdma-core 45 or later needs a device whose provider has extended posting"
+                    + " (IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), which mlx4, irdma, siw and others lack";
+
     private Hint() {}
 
     /**
@@ -34,8 +38,10 @@ final class Hint {
             case "rpma_conn_req_new":
                 return request(messages);
             case "rpma_ep_next_conn_req":
-                return "the client may have given up, or a queue size of the configuration may be beyond what the device"
-                        + " has (see 'ibv_devinfo -v'); the endpoint goes on";
+                return lacksExtendedPosting(messages)
+                        ? EXTENDED_POSTING
+                        : "the client may have given up, or a queue size of the configuration may be beyond what the device"
+                                + " has (see 'ibv_devinfo -v'); the endpoint goes on";
             case "rpma_conn_req_connect":
                 return connection(messages);
             default:
@@ -89,12 +95,15 @@ final class Hint {
         if (messages.contains("timeout_ms=0)")) {
             return "no address is resolved in a timeout of 0: see RpmaConnCfg.setTimeout()";
         }
-        if (says(messages, Errno.EOPNOTSUPP) || says(messages, Errno.ENOSYS)) {
-            return "librpma that is built with rdma-core 45 or later needs a device whose provider has extended posting"
-                    + " (IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), which mlx4, irdma, siw and others lack";
+        if (lacksExtendedPosting(messages)) {
+            return EXTENDED_POSTING;
         }
         String queues = queues(messages);
         return queues.isEmpty() ? device(messages) : queues;
+    }
+
+    private static boolean lacksExtendedPosting(String messages) {
+        return says(messages, Errno.EOPNOTSUPP) || says(messages, Errno.ENOSYS);
     }
 
     private static String queues(String messages) {

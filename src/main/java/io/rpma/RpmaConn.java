@@ -672,8 +672,8 @@ public final class RpmaConn implements AutoCloseable {
      * {@code disconnect} or {@link #close()}. Only then {@link RpmaConnEvent#CLOSED} comes here, or when the time for the
      * answer is up.
      *
-     * <p>Can be called in every state, and more than once: before the connection is established it gives it up, without
-     * an event.
+     * <p>Can be called in every state, and more than once. Before the connection is established only this side's operations
+     * fail, and the other side is not told: close the connection instead.
      *
      * <p>All outstanding operations end at once with {@link RpmaWcStatus#WR_FLUSH_ERR}: wait for the last completion
      * before.

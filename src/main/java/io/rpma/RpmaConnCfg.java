@@ -167,7 +167,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * Sets whether the connection's completion queues share one channel, so that {@link RpmaConn#await} waits for both.
      *
      * <p>Does not go with a shared receive queue that has a completion queue of its own. Waits for requests that are
-     * being made with this configuration.
+     * being made with this configuration, also for those that begin meanwhile.
      *
      * @param shared whether they do
      * @return this
@@ -193,7 +193,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     /**
      * Sets the shared receive queue that the connection uses. It can be replaced by another one, but not by none.
      *
-     * <p>Waits for requests that are being made with this configuration.
+     * <p>Waits for requests that are being made with this configuration, also for those that begin meanwhile.
      *
      * @param srq the queue, of the connection's peer
      * @return this
@@ -288,8 +288,9 @@ public final class RpmaConnCfg implements AutoCloseable {
 
     /** Overtakes a change that waits for a request of another thread, whose resolution may take long. */
     private void lockUnchanged() {
-        if (!inUse.readLock().tryLock()) {
-            inUse.readLock().lock();
+        while (!inUse.readLock().tryLock()) {
+            // a change under way takes no time, one that waits would
+            Thread.onSpinWait();
         }
     }
 
@@ -315,11 +316,13 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     @Override
     public void close() {
-        Call.check("rpma_conn_cfg_delete", Call.locked(inUse.writeLock(), this::delete), handle);
-    }
-
-    private long delete() {
-        return handle.disown() ? handle.free(Natives::connCfgDelete) : 0;
+        // no request begins any more, so that those under way are all that this waits for
+        if (handle.disown()) {
+            Call.check(
+                    "rpma_conn_cfg_delete",
+                    Call.locked(inUse.writeLock(), () -> handle.free(Natives::connCfgDelete)),
+                    handle);
+        }
     }
 
     @Override

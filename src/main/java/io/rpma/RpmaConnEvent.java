@@ -9,7 +9,8 @@ public enum RpmaConnEvent {
     /** The connection is established; the other side's private data is there. */
     ESTABLISHED,
     /**
-     * The connection is closed. To the side that has disconnected it comes when the other one answers; may come twice.
+     * The connection is closed. To the side that has disconnected it comes when the other one answers, or
+     * has not for long; may come twice.
      */
     CLOSED,
     /** The connection is lost. */

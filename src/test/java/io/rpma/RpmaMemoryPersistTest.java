@@ -42,6 +42,7 @@ class RpmaMemoryPersistTest {
         memory.buffer().put(bytes);
     }
 
+    /** That they are chosen and do not fail; no program can see where the bytes are. */
     @Test
     void everyInstructionOfThisProcessor() throws Exception {
         String program = CProgram.compile(directory, "persist.c").toString();
