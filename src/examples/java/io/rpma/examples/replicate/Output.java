@@ -1,4 +1,4 @@
-package io.rpma.examples;
+package io.rpma.examples.replicate;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package io.rpma.examples;
+package io.rpma.examples.replicate;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;

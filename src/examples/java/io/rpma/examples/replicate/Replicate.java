@@ -1,4 +1,4 @@
-package io.rpma.examples;
+package io.rpma.examples.replicate;
 
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -19,8 +19,8 @@ import picocli.CommandLine.Spec;
  * <p>Start the receiver on a host with persistent memory, and the sender on any host that reaches it by RDMA:
  *
  * <pre>
- * java -cp ... io.rpma.examples.Replicate receive --address 10.0.0.1
- * java -cp ... io.rpma.examples.Replicate send --address 10.0.0.1 FILE
+ * java -cp ... io.rpma.examples.replicate.Replicate receive --address 10.0.0.1
+ * java -cp ... io.rpma.examples.replicate.Replicate send --address 10.0.0.1 FILE
  * </pre>
  *
  * <p>Either ends with status 0 if the file was replicated and found to be the same on both sides, 1 if not, and 2 if it was

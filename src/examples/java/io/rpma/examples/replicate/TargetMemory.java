@@ -1,4 +1,4 @@
-package io.rpma.examples;
+package io.rpma.examples.replicate;
 
 import io.rpma.RpmaMemory;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.rpma.examples;
+package io.rpma.examples.replicate;
 
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;

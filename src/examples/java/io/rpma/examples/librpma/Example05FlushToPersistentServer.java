@@ -1,0 +1,52 @@
+package io.rpma.examples.librpma;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.RpmaPeerCfg;
+
+/** Offers memory, persistent if a path is given, in which the client leaves a greeting. */
+public final class Example05FlushToPersistentServer {
+    private static final String ON = "on";
+
+    private Example05FlushToPersistentServer() {}
+
+    /**
+     * Runs the example.
+     *
+     * @param args the address and the port to listen on, the path of the memory, and "on" if remote writes reach its
+     *     persistence
+     * @throws Exception if it fails
+     */
+    public static void main(String[] args) throws Exception {
+        Common.start(args, 2, "05-flush-to-persistent server <addr> <port> [<pmem-path> [on]]");
+        try (CommonMemory mem = CommonMemory.open(
+                        Common.argument(args, 2, null), "0", Hello.STRING_SIZE, data -> data.put(0, (byte) 0));
+                RpmaPeerCfg pcfg = RpmaPeerCfg.create()
+                        .setDirectWriteToPmem(Common.argument(args, 3, "off").equals(ON));
+                RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(args[0]));
+                RpmaEp ep = RpmaEp.listen(peer, args[0], Common.port(args[1]));
+                RpmaMrLocal mr = peer.register(mem.memory(), usages(mem))) {
+            String old = Common.text(mem.data(Hello.STRING_SIZE));
+            if (!old.isEmpty()) {
+                Common.OUT.println("Old value: " + old);
+            }
+            CommonData data = new CommonData(mem.dataOffset(), mr.getDescriptor(), pcfg.getDescriptor());
+            try (RpmaConn conn = Common.accept(ep, null, data.toBytes())) {
+                Common.awaitClosed(conn);
+            }
+            Common.OUT.println("New value: " + Common.text(mem.data(Hello.STRING_SIZE)));
+        }
+    }
+
+    private static RpmaMrUsage[] usages(CommonMemory mem) {
+        return mem.memory().isPersistent()
+                ? new RpmaMrUsage[] {
+                    RpmaMrUsage.WRITE_DST, RpmaMrUsage.FLUSH_TYPE_VISIBILITY, RpmaMrUsage.FLUSH_TYPE_PERSISTENT
+                }
+                : new RpmaMrUsage[] {RpmaMrUsage.WRITE_DST, RpmaMrUsage.FLUSH_TYPE_VISIBILITY};
+    }
+}

@@ -1,0 +1,34 @@
+package io.rpma.examples.librpma;
+
+import java.nio.ByteBuffer;
+
+/** A greeting, in one of two languages: librpma's {@code struct hello_t}. */
+final class Hello {
+    static final int STRING_OFFSET = Integer.BYTES;
+    static final int STRING_SIZE = Common.KILOBYTE;
+    static final int SIZE = STRING_OFFSET + STRING_SIZE;
+
+    private static final String[] GREETINGS = {"Hello world!", "¡Hola Mundo!"};
+
+    private Hello() {}
+
+    static void init(ByteBuffer hello) {
+        write(hello, 0);
+    }
+
+    static String greeting(ByteBuffer hello) {
+        return Common.text(hello.slice(STRING_OFFSET, STRING_SIZE));
+    }
+
+    /** So that the next greeting is a surprise. */
+    static void translate(ByteBuffer hello) {
+        Common.OUT.println("translating...");
+        write(hello, (hello.getInt(0) + 1) % GREETINGS.length);
+    }
+
+    private static void write(ByteBuffer hello, int language) {
+        hello.putInt(0, language);
+        hello.put(STRING_OFFSET, new byte[STRING_SIZE]);
+        hello.put(STRING_OFFSET, Common.bytes(GREETINGS[language]));
+    }
+}
