@@ -1,23 +1,21 @@
 package io.rpma.examples.librpma;
 
-import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
-import io.rpma.RpmaCq;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaLog;
 import io.rpma.RpmaLogLevel;
 import io.rpma.RpmaLogThreshold;
 import io.rpma.RpmaPeer;
-import io.rpma.RpmaWcOpcode;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** What the examples share. */
 final class Common {
@@ -28,6 +26,7 @@ final class Common {
             new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
 
     private static final int MISUSED = 255;
+    private static final long MAX_IMMEDIATE_DATA = 0xffffffffL;
     private static final long STARTING_S = 10;
     private static final long RETRY_MS = 100;
 
@@ -36,11 +35,16 @@ final class Common {
     /** Begins an example: checks that it has its arguments, and shows what librpma logs. */
     static void start(String[] args, int least, String usage) {
         if (args.length < least) {
-            System.err.println("usage: " + usage);
-            System.exit(MISUSED);
+            misused("usage: " + usage);
         }
         Thread.setDefaultUncaughtExceptionHandler((thread, e) -> System.err.println("error: " + e.getMessage()));
         RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.INFO);
+    }
+
+    /** Ends an example whose arguments make no sense. */
+    static void misused(String message) {
+        System.err.println(message);
+        System.exit(MISUSED);
     }
 
     /** An argument of the command line that can be left out. */
@@ -59,6 +63,15 @@ final class Common {
 
     static int port(String argument) {
         return Math.toIntExact(number(argument));
+    }
+
+    /** Immediate data: 32 bits without a sign. */
+    static int immediateData(String argument) {
+        long imm = number(argument);
+        if (Long.compareUnsigned(imm, MAX_IMMEDIATE_DATA) > 0) {
+            misused("The provided immediate data is too big (" + argument + " > " + MAX_IMMEDIATE_DATA + ")");
+        }
+        return (int) imm;
     }
 
     /** Connects, and waits until the connection is established. A server that is only starting gets a few seconds. */
@@ -82,6 +95,15 @@ final class Common {
     /** Accepts the next request, and waits until the connection is established. */
     static RpmaConn accept(RpmaEp ep, RpmaConnCfg cfg, byte[] privateData) throws InterruptedException {
         return established(ep.nextConnReq(cfg).connect(privateData));
+    }
+
+    /** As {@link #accept(RpmaEp, RpmaConnCfg, byte[])}, with a receive posted before the client can send anything. */
+    static RpmaConn accept(RpmaEp ep, RpmaConnCfg cfg, byte[] privateData, Consumer<RpmaConnReq> recv)
+            throws InterruptedException {
+        try (RpmaConnReq req = ep.nextConnReq(cfg)) {
+            recv.accept(req);
+            return established(req.connect(privateData));
+        }
     }
 
     /** Waits until a connection is established. */
@@ -117,33 +139,6 @@ final class Common {
         if (!posted) {
             throw new IllegalStateException("the queue is full");
         }
-    }
-
-    /** Waits for one completion: the success of an operation of this kind. */
-    static RpmaCompletions completion(RpmaCq cq, RpmaWcOpcode opcode) throws InterruptedException {
-        RpmaCompletions wc = completion(cq);
-        if (wc.opcode(0) != opcode) {
-            throw new IllegalStateException("a completion of " + wc.opcode(0) + " instead of " + opcode);
-        }
-        return wc;
-    }
-
-    /** Waits for one completion: the success of the operation with this context. */
-    static void completion(RpmaCq cq, long opContext) throws InterruptedException {
-        RpmaCompletions wc = completion(cq);
-        if (wc.wrId(0) != opContext) {
-            throw new IllegalStateException("a completion of operation " + wc.wrId(0) + " instead of " + opContext);
-        }
-    }
-
-    private static RpmaCompletions completion(RpmaCq cq) throws InterruptedException {
-        RpmaCompletions wc = RpmaCompletions.create(1);
-        cq.await(wc);
-        if (!wc.isSuccess(0)) {
-            throw new IllegalStateException(
-                    wc.opcode(0) + " failed: " + wc.status(0).description());
-        }
-        return wc;
     }
 
     /** Text that ends with a NUL character, as C has it. */

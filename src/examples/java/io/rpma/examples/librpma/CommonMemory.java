@@ -1,6 +1,7 @@
 package io.rpma.examples.librpma;
 
 import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrUsage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -25,32 +26,49 @@ record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable
      * @param init fills memory that no example has been at
      */
     static CommonMemory open(String path, String offset, int size, Consumer<ByteBuffer> init) throws IOException {
-        if (path != null) {
-            return map(Path.of(path), Common.number(offset), size, init);
+        if (path == null) {
+            CommonMemory memory = dram(size);
+            init.accept(memory.data(size));
+            return memory;
         }
+        return map(Path.of(path), Common.number(offset), size, init);
+    }
+
+    /**
+     * Opens memory that has no signature but what the example itself puts there.
+     *
+     * @param path of the command line; null for DRAM
+     * @param size of the user's data
+     */
+    static CommonMemory openUnsigned(String path, int size) throws IOException {
+        return path == null ? dram(size) : map(Path.of(path), 0, size);
+    }
+
+    private static CommonMemory dram(int size) {
         System.err.println("No <pmem-path> provided. Using DRAM instead.");
-        CommonMemory memory = new CommonMemory(RpmaMemory.allocate(size), 0);
-        init.accept(memory.data(size));
-        return memory;
+        return new CommonMemory(RpmaMemory.allocate(size), 0);
     }
 
     /** A signature before the data tells whether it is valid. */
     private static CommonMemory map(Path path, long offset, int size, Consumer<ByteBuffer> init) throws IOException {
-        RpmaMemory mapped = RpmaMemory.map(path);
-        long dataOffset = offset + SIGNATURE.length;
-        if (mapped.size() - size < dataOffset) {
-            mapped.close();
-            throw new IOException(path + " is too small: " + mapped.size() + " < " + (dataOffset + size));
-        }
-        CommonMemory memory = new CommonMemory(mapped, dataOffset);
-        ByteBuffer signature = mapped.buffer(offset, SIGNATURE.length);
+        CommonMemory memory = map(path, offset + SIGNATURE.length, size);
+        ByteBuffer signature = memory.memory().buffer(offset, SIGNATURE.length);
         if (!signature.equals(ByteBuffer.wrap(SIGNATURE))) {
             init.accept(memory.data(size));
             memory.persist(size);
             signature.put(SIGNATURE);
-            mapped.persist(offset, SIGNATURE.length);
+            memory.memory().persist(offset, SIGNATURE.length);
         }
         return memory;
+    }
+
+    private static CommonMemory map(Path path, long dataOffset, int size) throws IOException {
+        RpmaMemory mapped = RpmaMemory.map(path);
+        if (mapped.size() - size < dataOffset) {
+            mapped.close();
+            throw new IOException(path + " is too small: " + mapped.size() + " < " + (dataOffset + size));
+        }
+        return new CommonMemory(mapped, dataOffset);
     }
 
     /** The first bytes of the user's data. */
@@ -60,9 +78,12 @@ record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable
 
     /** Makes the first bytes of the user's data persistent, if the memory is. */
     void persist(int size) {
-        if (memory.kind() != RpmaMemory.Kind.ANONYMOUS) {
-            memory.persist(dataOffset, size);
-        }
+        memory.persist(dataOffset, size);
+    }
+
+    /** The flush that this memory is registered for: as deep as it goes. */
+    RpmaMrUsage flushUsage() {
+        return memory.isPersistent() ? RpmaMrUsage.FLUSH_TYPE_PERSISTENT : RpmaMrUsage.FLUSH_TYPE_VISIBILITY;
     }
 
     @Override

@@ -16,7 +16,7 @@ public final class Example01ConnectionClient {
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
-        Common.start(args, 2, "01-connection client <addr> <port>");
+        Common.start(args, 2, "01-connection client <server_address> <port>");
         try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.remote(args[0]));
                 RpmaConn conn =
                         Common.connect(peer, args[0], Common.port(args[1]), null, Common.bytes("Hello server!"))) {

@@ -17,7 +17,7 @@ public final class Example01ConnectionServer {
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
-        Common.start(args, 2, "01-connection server <addr> <port>");
+        Common.start(args, 2, "01-connection server <server_address> <port>");
         try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(args[0]));
                 RpmaEp ep = RpmaEp.listen(peer, args[0], Common.port(args[1]));
                 RpmaConn conn = Common.accept(ep, null, Common.bytes("Hello client!"))) {

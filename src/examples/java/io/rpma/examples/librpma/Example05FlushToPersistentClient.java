@@ -23,7 +23,7 @@ public final class Example05FlushToPersistentClient {
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
-        Common.start(args, 2, "05-flush-to-persistent client <addr> <port> [<pmem-path> [<pmem-offset>]]");
+        Common.start(args, 2, "05-flush-to-persistent client <server_address> <port> [<pmem-path> [<pmem-offset>]]");
         try (CommonMemory mem = CommonMemory.open(
                         Common.argument(args, 2, null), Common.argument(args, 3, "0"), Hello.SIZE, Hello::init);
                 RpmaPeer peer = RpmaPeer.create(RpmaDevice.remote(args[0]));
@@ -43,12 +43,13 @@ public final class Example05FlushToPersistentClient {
                         flushType(conn, data),
                         RpmaConn.F_COMPLETION_ALWAYS,
                         FLUSH_ID));
-                Common.completion(conn.getCq(), FLUSH_ID);
             }
+            Events events = Events.of(conn);
+            events.await(FLUSH_ID);
             Hello.translate(hello);
             mem.persist(Hello.SIZE);
             Common.OUT.println("Translation: " + Hello.greeting(hello));
-            Common.disconnect(conn);
+            events.disconnect();
         }
     }
 

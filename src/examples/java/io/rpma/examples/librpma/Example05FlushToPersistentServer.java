@@ -22,7 +22,7 @@ public final class Example05FlushToPersistentServer {
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
-        Common.start(args, 2, "05-flush-to-persistent server <addr> <port> [<pmem-path> [on]]");
+        Common.start(args, 2, "05-flush-to-persistent server <server_address> <port> [<pmem-path> [on]]");
         try (CommonMemory mem = CommonMemory.open(
                         Common.argument(args, 2, null), "0", Hello.STRING_SIZE, data -> data.put(0, (byte) 0));
                 RpmaPeerCfg pcfg = RpmaPeerCfg.create()
@@ -30,15 +30,12 @@ public final class Example05FlushToPersistentServer {
                 RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(args[0]));
                 RpmaEp ep = RpmaEp.listen(peer, args[0], Common.port(args[1]));
                 RpmaMrLocal mr = peer.register(mem.memory(), usages(mem))) {
-            String old = Common.text(mem.data(Hello.STRING_SIZE));
-            if (!old.isEmpty()) {
-                Common.OUT.println("Old value: " + old);
-            }
+            Hello.printOld(mem);
             CommonData data = new CommonData(mem.dataOffset(), mr.getDescriptor(), pcfg.getDescriptor());
             try (RpmaConn conn = Common.accept(ep, null, data.toBytes())) {
                 Common.awaitClosed(conn);
             }
-            Common.OUT.println("New value: " + Common.text(mem.data(Hello.STRING_SIZE)));
+            Hello.printNew(mem);
         }
     }
 

@@ -26,6 +26,19 @@ final class Hello {
         write(hello, (hello.getInt(0) + 1) % GREETINGS.length);
     }
 
+    /** Prints the greeting of a server's memory that is there before the client's. */
+    static void printOld(CommonMemory mem) {
+        String old = Common.text(mem.data(STRING_SIZE));
+        if (!old.isEmpty()) {
+            Common.OUT.println("Old value: " + old);
+        }
+    }
+
+    /** Prints the client's greeting in a server's memory. */
+    static void printNew(CommonMemory mem) {
+        Common.OUT.println("New value: " + Common.text(mem.data(STRING_SIZE)));
+    }
+
     private static void write(ByteBuffer hello, int language) {
         hello.putInt(0, language);
         hello.put(STRING_OFFSET, new byte[STRING_SIZE]);

@@ -1,0 +1,160 @@
+package io.rpma.examples.librpma;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaCq;
+import io.rpma.RpmaWcOpcode;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * Waits for the completions of a connection and looks at its events meanwhile: who waits for a message of a process that has
+ * died would wait for ever.
+ */
+final class Events {
+    /** Takes one completion, if there is one within a second. */
+    @FunctionalInterface
+    private interface Source {
+        boolean take(RpmaCompletions wc) throws InterruptedException;
+    }
+
+    private final RpmaConn conn;
+    private final Source operations;
+    private final Source receives;
+    private final RpmaCompletions wc = RpmaCompletions.create(1);
+
+    /** The event that the connection has ended with, of which there is no second one; null until then. */
+    private RpmaConnEvent end;
+
+    private Events(RpmaConn conn, Source operations, Source receives) {
+        this.conn = conn;
+        this.operations = operations;
+        this.receives = receives;
+    }
+
+    /** Of a connection that has a completion queue, and perhaps another one for receives. */
+    static Events of(RpmaConn conn) {
+        return of(conn, conn.getRcq().orElse(conn.getCq()));
+    }
+
+    /** Of a connection whose receives complete in this queue. */
+    static Events of(RpmaConn conn, RpmaCq receives) {
+        return new Events(conn, source(conn.getCq()), source(receives));
+    }
+
+    private static Source source(RpmaCq cq) {
+        return wc -> cq.await(wc, 1, SECONDS) > 0;
+    }
+
+    /** Of a connection whose queues share a completion channel, and are waited for together. */
+    static Events ofChannel(RpmaConn conn) {
+        Source channel = wc -> conn.await(wc, 1, SECONDS).isPresent();
+        return new Events(conn, channel, channel);
+    }
+
+    /** Waits for the success of the operation with this context. */
+    void await(long opContext) throws InterruptedException {
+        next(operations);
+        if (wc.wrId(0) != opContext) {
+            throw new IllegalStateException("a completion of operation " + wc.wrId(0) + " instead of " + opContext);
+        }
+    }
+
+    /** Waits for the success of an operation of this kind. */
+    void await(RpmaWcOpcode opcode) throws InterruptedException {
+        next(operations);
+        expect(EnumSet.of(opcode));
+    }
+
+    /** Waits for a receive that is completed by an operation of this kind. */
+    RpmaCompletions awaitReceived(RpmaWcOpcode opcode) throws InterruptedException {
+        next(receives);
+        expect(EnumSet.of(opcode));
+        return wc;
+    }
+
+    /** Waits for a message, and returns its length. */
+    long awaitReceived() throws InterruptedException {
+        return awaitReceived(RpmaWcOpcode.RECV).byteLen(0);
+    }
+
+    /** Waits until a message is sent and another one has come, in any order, and returns the length of the latter. */
+    long awaitSentAndReceived() throws InterruptedException {
+        long length = 0;
+        Set<RpmaWcOpcode> missing = EnumSet.of(RpmaWcOpcode.SEND, RpmaWcOpcode.RECV);
+        while (!missing.isEmpty()) {
+            next(missing.contains(RpmaWcOpcode.SEND) ? operations : receives);
+            expect(missing);
+            missing.remove(wc.opcode(0));
+            if (wc.opcode(0) == RpmaWcOpcode.RECV) {
+                length = wc.byteLen(0);
+            }
+        }
+        return length;
+    }
+
+    /**
+     * Waits for the success of the last operation, a message on which the other side disconnects. It may do so before this
+     * side learns that the message has arrived.
+     */
+    void awaitLast(RpmaWcOpcode opcode) throws InterruptedException {
+        if (take(operations)) {
+            expect(EnumSet.of(opcode));
+        } else if (end != RpmaConnEvent.CLOSED) {
+            throw ended();
+        }
+    }
+
+    /** Waits until the other side disconnects. */
+    void awaitClosed() throws InterruptedException {
+        if (end == null) {
+            Common.awaitClosed(conn);
+        } else {
+            conn.disconnect();
+        }
+    }
+
+    /** Disconnects, and waits until that is done. */
+    void disconnect() throws InterruptedException {
+        if (end == null) {
+            Common.disconnect(conn);
+        } else {
+            conn.disconnect();
+        }
+    }
+
+    private void next(Source source) throws InterruptedException {
+        if (!take(source)) {
+            throw ended();
+        }
+    }
+
+    /** Takes a completion of something that has succeeded; returns false if the connection ends without one. */
+    private boolean take(Source source) throws InterruptedException {
+        while (!source.take(wc)) {
+            if (end != null) {
+                return false;
+            }
+            // What has completed before this event is found in the next round.
+            end = conn.nextEvent(0, SECONDS).orElse(null);
+        }
+        if (!wc.isSuccess(0)) {
+            throw new IllegalStateException(
+                    "an operation failed: " + wc.status(0).description());
+        }
+        return true;
+    }
+
+    private void expect(Set<RpmaWcOpcode> opcodes) {
+        if (!opcodes.contains(wc.opcode(0))) {
+            throw new IllegalStateException("a completion of " + wc.opcode(0) + " instead of " + opcodes);
+        }
+    }
+
+    private IllegalStateException ended() {
+        return new IllegalStateException("the other side is gone: " + end.description());
+    }
+}
