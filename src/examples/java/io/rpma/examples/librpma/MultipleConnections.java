@@ -1,0 +1,126 @@
+package io.rpma.examples.librpma;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.RpmaWcOpcode;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/** Reads the names of clients, of ten at once: each has a slot, which is a thread and a part of the memory. */
+final class MultipleConnections {
+    /** How long a name is, with the NUL character at its end. */
+    static final int NAME_SIZE = 32;
+
+    private static final int SLOTS = 10;
+    private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(15);
+
+    private final Function<RpmaConn, Events> events;
+    private final RpmaMemory memory;
+    private final RpmaMrLocal names;
+    private final ExecutorService threads = Executors.newFixedThreadPool(SLOTS);
+    private final Queue<Integer> freeSlots = new ConcurrentLinkedQueue<>();
+
+    private volatile long lastEvent;
+
+    private MultipleConnections(Function<RpmaConn, Events> events, RpmaMemory memory, RpmaMrLocal names) {
+        this.events = events;
+        this.memory = memory;
+        this.names = names;
+        for (int slot = 0; slot < SLOTS; slot++) {
+            freeSlots.add(slot);
+        }
+    }
+
+    /**
+     * Serves clients until nothing has happened for 15 s.
+     *
+     * @param args the address and the port to listen on
+     * @param cfg of the connections
+     * @param events how completions of a connection are waited for
+     */
+    static void serve(String[] args, RpmaConnCfg cfg, Function<RpmaConn, Events> events) throws InterruptedException {
+        try (RpmaMemory memory = RpmaMemory.allocate(SLOTS * NAME_SIZE);
+                RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(args[0]));
+                RpmaMrLocal names = peer.register(memory, RpmaMrUsage.READ_DST);
+                RpmaEp ep = RpmaEp.listen(peer, args[0], Common.port(args[1]))) {
+            Common.OUT.println("Today I have got in touch with:");
+            new MultipleConnections(events, memory, names).serve(ep, cfg);
+        }
+        System.err.println("Server timed out.");
+    }
+
+    private void serve(RpmaEp ep, RpmaConnCfg cfg) throws InterruptedException {
+        lastEvent = System.nanoTime();
+        try {
+            long idle = 0;
+            while (idle < IDLE_NS) {
+                accept(ep, cfg, IDLE_NS - idle);
+                idle = System.nanoTime() - lastEvent;
+            }
+        } finally {
+            // Clients that are still there are disconnected by the interrupt.
+            threads.shutdownNow();
+            threads.awaitTermination(IDLE_NS, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void accept(RpmaEp ep, RpmaConnCfg cfg, long timeout) throws InterruptedException {
+        Optional<RpmaConnReq> req;
+        try {
+            req = ep.nextConnReq(cfg, timeout, TimeUnit.NANOSECONDS);
+        } catch (RpmaException e) {
+            // A client that gives up too early is no matter for the others.
+            System.err.println(e.getMessage());
+            return;
+        }
+        if (req.isPresent()) {
+            lastEvent = System.nanoTime();
+            Integer slot = freeSlots.poll();
+            if (slot == null) {
+                req.get().close();
+            } else {
+                threads.execute(() -> serve(req.get(), slot));
+            }
+        }
+    }
+
+    private void serve(RpmaConnReq req, int slot) {
+        try (req;
+                RpmaConn conn = req.connect()) {
+            Common.established(conn);
+            lastEvent = System.nanoTime();
+            CommonData data = CommonData.fromBytes(conn.getPrivateData());
+            int offset = slot * NAME_SIZE;
+            try (RpmaMrRemote src = data.region(NAME_SIZE)) {
+                Common.posted(
+                        conn.read(names, offset, src, data.dataOffset(), NAME_SIZE, RpmaConn.F_COMPLETION_ALWAYS, 0));
+            }
+            Events connEvents = events.apply(conn);
+            connEvents.await(RpmaWcOpcode.RDMA_READ);
+            lastEvent = System.nanoTime();
+            Common.OUT.println("- " + Common.text(memory.buffer(offset, NAME_SIZE)));
+            connEvents.disconnect();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            System.err.println("[" + slot + "] " + e.getMessage());
+        } finally {
+            lastEvent = System.nanoTime();
+            freeSlots.add(slot);
+        }
+    }
+}
