@@ -1,0 +1,34 @@
+package io.rpma.examples.librpma;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaPeer;
+import io.rpma.RpmaWcOpcode;
+
+/** Sends messages, and waits for the answer to each: all completions are in one queue. */
+public final class Example08MessagesPingPongClient {
+    private Example08MessagesPingPongClient() {}
+
+    /**
+     * Runs the example.
+     *
+     * @param args the server's address and port, the first number, how many rounds there are with the one that says goodbye,
+     *     and how long to sleep after each, in microseconds
+     * @throws Exception if it fails
+     */
+    public static void main(String[] args) throws Exception {
+        Common.start(args, 4, "08-messages-ping-pong client <server_address> <port> <seed> <rounds> [<sleep>]");
+        long seed = Common.number(args[2]);
+        long rounds = Common.number(args[3]);
+        long sleep = Common.number(Common.argument(args, 4, "0"));
+        try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.remote(args[0]));
+                Messages messages = new Messages(peer, PingPong.SIZE);
+                RpmaConn conn = Common.connect(peer, args[0], Common.port(args[1]), null, new byte[0])) {
+            Events events = Events.of(conn);
+            new PingPong("Value", conn, events, messages).play(seed, rounds - 1, sleep);
+            // A disconnect would drop a message that is still under way.
+            events.awaitLast(RpmaWcOpcode.SEND);
+            events.disconnect();
+        }
+    }
+}
