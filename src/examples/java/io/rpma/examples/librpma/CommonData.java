@@ -58,10 +58,10 @@ record CommonData(long dataOffset, byte[] mrDesc, byte[] pcfgDesc) {
     /** The region that it describes, which needs room for so many bytes of the user; to be closed. */
     RpmaMrRemote region(int size) {
         RpmaMrRemote region = RpmaMrRemote.fromDescriptor(mrDesc);
-        if (region.getSize() - dataOffset < size) {
+        long room = region.getSize() - dataOffset;
+        if (room < size) {
             region.close();
-            throw new IllegalStateException(
-                    "the other side's memory is too small: " + (region.getSize() - dataOffset) + " < " + size);
+            throw new IllegalStateException("the other side's memory is too small: " + room + " < " + size);
         }
         return region;
     }
