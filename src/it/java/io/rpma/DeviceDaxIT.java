@@ -3,8 +3,6 @@ package io.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
 import java.nio.ByteOrder;
@@ -28,15 +26,7 @@ class DeviceDaxIT {
     @BeforeAll
     static void find() {
         TestDevice.address();
-        String configured = System.getProperty("rpma.pmem", System.getenv("RPMA_PMEM"));
-        if (configured == null || configured.isEmpty()) {
-            String reason = "no device DAX: set -Drpma.pmem, or use 'native/rxe test'";
-            if (Boolean.getBoolean("rpma.device.required")) {
-                fail(reason);
-            }
-            abort(reason);
-        }
-        device = Path.of(configured);
+        device = TestDevice.pmem();
     }
 
     private static void allowPersistentFlush(RpmaConn conn) {

@@ -11,20 +11,16 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The RDMA device that the tests run on, found at run time. */
-final class TestDevice {
+public final class TestDevice {
     private static final AtomicInteger PORT = new AtomicInteger(20000);
     private static final String ADDRESS = find();
 
     private TestDevice() {}
 
     /** The device's address; without a device the calling test is skipped, or fails if a device is required. */
-    static String address() {
+    public static String address() {
         if (ADDRESS == null) {
-            String reason = "no RDMA device found: set -Drpma.address, or use 'native/rxe test'";
-            if (Boolean.getBoolean("rpma.device.required")) {
-                fail(reason);
-            }
-            abort(reason);
+            missing("no RDMA device found: set -Drpma.address, or use 'native/rxe test'");
         }
         return ADDRESS;
     }
@@ -44,8 +40,24 @@ final class TestDevice {
         return Files.notExists(device.resolve("device"));
     }
 
+    /** The device DAX; without one as {@link #address()}. */
+    public static Path pmem() {
+        String configured = System.getProperty("rpma.pmem", System.getenv("RPMA_PMEM"));
+        if (configured == null || configured.isEmpty()) {
+            missing("no device DAX: set -Drpma.pmem, or use 'native/rxe test'");
+        }
+        return Path.of(configured);
+    }
+
+    private static void missing(String reason) {
+        if (Boolean.getBoolean("rpma.device.required")) {
+            fail(reason);
+        }
+        abort(reason);
+    }
+
     /** A port that no other test of this JVM uses. */
-    static int port() {
+    public static int port() {
         return PORT.getAndIncrement();
     }
 

@@ -95,7 +95,7 @@ class CommandLineTest {
 
     private static Stream<String> classes(String name) {
         String base = Arrays.stream(name.split("-"))
-                .map(part -> part.substring(0, 1).toUpperCase() + part.substring(1))
+                .map(part -> Character.toUpperCase(part.charAt(0)) + part.substring(1))
                 .collect(Collectors.joining("", "Example", ""));
         return name.equals("log") ? Stream.of(base) : Stream.of(base + "Client", base + "Server");
     }

@@ -1,0 +1,438 @@
+package io.rpma.examples.librpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.TestDevice;
+import io.rpma.testing.Jvm;
+import io.rpma.testing.Tool;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Every one of librpma's examples, each side a JVM: how they end, and what they print. */
+@Timeout(200)
+class ExamplesIT {
+    private static final Duration LIMIT = Duration.ofSeconds(150);
+    private static final int EVENT_S = 20;
+
+    private static final String OLD_VALUE = "Old value: Hello world!";
+    private static final String NEW_VALUE = "New value: Hello world!";
+    private static final String NEXT_VALUE = "Next value: Hello world!";
+    private static final String TRANSLATING = "translating...";
+    private static final String TRANSLATION = "Translation: \u00a1Hola Mundo!";
+    private static final String[] GREETED = {NEXT_VALUE, TRANSLATING, TRANSLATION};
+
+    /** Where clients have their part of the device; the servers' is at its beginning. */
+    private static final String CLIENT_OFFSET = "1024";
+
+    private static final int PAGE = 4096;
+    private static final int DATA_OFFSET = 17;
+
+    private String address;
+    private int port;
+
+    @BeforeEach
+    void find() {
+        address = TestDevice.address();
+        port = TestDevice.port();
+    }
+
+    private Jvm.Running start(Class<?> program, String... more) {
+        String[] command = Stream.concat(Stream.of(program.getName(), address, Integer.toString(port)), Stream.of(more))
+                .toArray(String[]::new);
+        return Jvm.likeThis().limit(LIMIT).start(command);
+    }
+
+    private static Jvm.Finished assertEnds(Jvm.Running side) throws InterruptedException {
+        Jvm.Finished end = side.awaitEnd();
+        assertThat(end.status()).as(end.toString()).isZero();
+        return end;
+    }
+
+    private static void assertPrints(Jvm.Running side, String... lines) throws InterruptedException {
+        Jvm.Finished end = assertEnds(side);
+        assertThat(end.out().lines()).as(end.toString()).containsExactly(lines);
+    }
+
+    /** The lines of one side of a ping-pong. */
+    private static String[] game(String firstWord, String secondWord, int exchanges) {
+        return Stream.iterate(7, value -> value + 1)
+                .limit(exchanges)
+                .flatMap(value -> Stream.of(firstWord + ": " + value, secondWord + ": " + (value + 1)))
+                .toArray(String[]::new);
+    }
+
+    private static String[] clientGame(String who, int exchanges) {
+        return game(who + " sent", who + " received", exchanges);
+    }
+
+    private static String[] serverGame(String who, int exchanges) {
+        return game(who + " received", who + " sent", exchanges);
+    }
+
+    /** The device DAX, on which no example has been. */
+    private static Path freshPmem() throws IOException {
+        Path pmem = TestDevice.pmem();
+        try (RpmaMemory memory = RpmaMemory.map(pmem)) {
+            memory.buffer(0, PAGE).put(new byte[PAGE]);
+            memory.persist(0, PAGE);
+        }
+        return pmem;
+    }
+
+    private static void assertGreetingIn(Path pmem) throws IOException {
+        try (RpmaMemory memory = RpmaMemory.map(pmem)) {
+            assertThat(Common.text(memory.buffer(DATA_OFFSET, Hello.STRING_SIZE)))
+                    .isEqualTo("Hello world!");
+        }
+    }
+
+    @Test
+    void connection() throws InterruptedException {
+        try (Jvm.Running server = start(Example01ConnectionServer.class);
+                Jvm.Running client = start(Example01ConnectionClient.class)) {
+            assertPrints(client, "Received a message: Hello client!");
+            assertPrints(server, "Received a message: Hello server!");
+        }
+    }
+
+    @Test
+    void readToVolatile() throws InterruptedException {
+        try (Jvm.Running server = start(Example02ReadToVolatileServer.class);
+                Jvm.Running client = start(Example02ReadToVolatileClient.class)) {
+            assertPrints(client, "Read a message: Hello client!");
+            assertPrints(server);
+        }
+    }
+
+    @Test
+    void readToPersistentInDram() throws InterruptedException {
+        try (Jvm.Running server = start(Example03ReadToPersistentServer.class);
+                Jvm.Running client = start(Example03ReadToPersistentClient.class)) {
+            assertPrints(client, GREETED);
+            assertPrints(server, NEW_VALUE);
+        }
+    }
+
+    @Test
+    void readToPersistent() throws Exception {
+        Path pmem = freshPmem();
+        try (Jvm.Running server = start(Example03ReadToPersistentServer.class, pmem.toString());
+                Jvm.Running client = start(Example03ReadToPersistentClient.class, pmem.toString(), CLIENT_OFFSET)) {
+            assertPrints(client, GREETED);
+            assertPrints(server, NEW_VALUE);
+        }
+        assertGreetingIn(pmem);
+    }
+
+    @Test
+    void writeToPersistentInDram() throws InterruptedException {
+        try (Jvm.Running server = start(Example04WriteToPersistentServer.class);
+                Jvm.Running client = start(Example04WriteToPersistentClient.class)) {
+            assertPrints(client, GREETED);
+            assertPrints(server, NEW_VALUE);
+        }
+    }
+
+    @Test
+    void writeToPersistent() throws Exception {
+        Path pmem = freshPmem();
+        try (Jvm.Running server = start(Example04WriteToPersistentServer.class, pmem.toString());
+                Jvm.Running client = start(Example04WriteToPersistentClient.class, pmem.toString(), CLIENT_OFFSET)) {
+            assertPrints(client, GREETED);
+            assertPrints(server, NEW_VALUE);
+        }
+        assertGreetingIn(pmem);
+        port = TestDevice.port();
+        try (Jvm.Running server = start(Example04WriteToPersistentServer.class, pmem.toString());
+                Jvm.Running client = start(Example04WriteToPersistentClient.class)) {
+            assertPrints(client, GREETED);
+            assertPrints(server, OLD_VALUE, NEW_VALUE);
+        }
+    }
+
+    @Test
+    void flushToPersistentInDram() throws InterruptedException {
+        try (Jvm.Running server = start(Example05FlushToPersistentServer.class);
+                Jvm.Running client = start(Example05FlushToPersistentClient.class)) {
+            assertPrints(
+                    client,
+                    NEXT_VALUE,
+                    "RPMA_FLUSH_TYPE_PERSISTENT is NOT supported, RPMA_FLUSH_TYPE_VISIBILITY is used instead",
+                    TRANSLATING,
+                    TRANSLATION);
+            assertPrints(server, NEW_VALUE);
+        }
+    }
+
+    @Test
+    void flushToPersistent() throws Exception {
+        Path pmem = freshPmem();
+        try (Jvm.Running server = start(Example05FlushToPersistentServer.class, pmem.toString(), "on");
+                Jvm.Running client = start(Example05FlushToPersistentClient.class, pmem.toString(), CLIENT_OFFSET)) {
+            assertPrints(client, NEXT_VALUE, "RPMA_FLUSH_TYPE_PERSISTENT is supported", TRANSLATING, TRANSLATION);
+            assertPrints(server, NEW_VALUE);
+        }
+        assertGreetingIn(pmem);
+    }
+
+    @Test
+    void multipleConnections() throws InterruptedException {
+        assertReadsNames(Example06MultipleConnectionsServer.class, Example06MultipleConnectionsClient.class);
+    }
+
+    @Test
+    void multipleConnectionsWithSharedChannels() throws InterruptedException {
+        assertReadsNames(Example06scchMultipleConnectionsServer.class, Example06scchMultipleConnectionsClient.class);
+    }
+
+    private void assertReadsNames(Class<?> serverProgram, Class<?> clientProgram) throws InterruptedException {
+        try (Jvm.Running server = start(serverProgram);
+                Jvm.Running chet = start(clientProgram, "8");
+                Jvm.Running piotr = start(clientProgram, "9");
+                Jvm.Running lukasz = start(clientProgram, "12")) {
+            assertPrints(chet, "My names is: Chet");
+            assertPrints(piotr, "My names is: Piotr");
+            assertPrints(lukasz, "My names is: Lukasz");
+            Jvm.Finished end = assertEnds(server);
+            assertThat(end.out()).startsWith("Today I have got in touch with:\n");
+            assertThat(end.out().lines().skip(1)).containsExactlyInAnyOrder("- Chet", "- Piotr", "- Lukasz");
+            assertThat(end.err()).endsWith("Server timed out.\n");
+        }
+    }
+
+    /** The handshake of a client that takes no event is not over, and its slot stays taken. */
+    @ParameterizedTest
+    @ValueSource(classes = {Example06MultipleConnectionsServer.class, Example06scchMultipleConnectionsServer.class})
+    void theEleventhClientIsRejected(Class<?> program) throws InterruptedException {
+        String name = "one of eleven";
+        List<RpmaConn> conns = new ArrayList<>();
+        try (Jvm.Running server = start(program);
+                RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
+                RpmaMemory memory = RpmaMemory.allocate(MultipleConnections.NAME_SIZE);
+                RpmaMrLocal mr = peer.register(memory, RpmaMrUsage.READ_SRC)) {
+            memory.buffer().put(Common.bytes(name));
+            server.awaitLine("Today");
+            try {
+                for (int i = 0; i < 11; i++) {
+                    conns.add(RpmaConnReq.create(peer, address, port, null)
+                            .connect(CommonData.of(mr, 0).toBytes()));
+                }
+                assertEvent(conns.remove(10), RpmaConnEvent.REJECTED).close();
+                for (RpmaConn conn : conns) {
+                    assertEvent(conn, RpmaConnEvent.ESTABLISHED);
+                    assertEvent(conn, RpmaConnEvent.CLOSED);
+                    conn.disconnect();
+                }
+            } finally {
+                conns.forEach(RpmaConn::close);
+            }
+            assertThat(assertEnds(server).out().lines().skip(1)).hasSize(10).containsOnly("- " + name);
+        }
+    }
+
+    private static RpmaConn assertEvent(RpmaConn conn, RpmaConnEvent event) throws InterruptedException {
+        assertThat(conn.nextEvent(EVENT_S, TimeUnit.SECONDS)).contains(event);
+        return conn;
+    }
+
+    @Test
+    void atomicWriteInDram() throws InterruptedException {
+        try (Jvm.Running server = start(Example07AtomicWriteServer.class);
+                Jvm.Running client = start(Example07AtomicWriteClient.class, "1st_word", "2nd_word", "3rd_word")) {
+            assertPrints(client, "used value: 16");
+            assertPrints(server, "1st_word", "2nd_word", "3rd_word");
+        }
+    }
+
+    @Test
+    void atomicWriteToPersistent() throws Exception {
+        Path pmem = freshPmem();
+        try (Jvm.Running server = start(Example07AtomicWriteServer.class, pmem.toString());
+                Jvm.Running client = start(Example07AtomicWriteClient.class, "1st_word", "2nd_word")) {
+            assertPrints(client, "used value: 16");
+            assertPrints(server, "1st_word", "2nd_word");
+        }
+        port = TestDevice.port();
+        try (Jvm.Running server = start(Example07AtomicWriteServer.class, pmem.toString());
+                Jvm.Running client = start(Example07AtomicWriteClient.class, "\u00a1")) {
+            assertPrints(client, "used value: 34");
+            assertPrints(server, "1st_word", "2nd_word", "\u00a1");
+        }
+    }
+
+    @Test
+    void messagesPingPong() throws InterruptedException {
+        try (Jvm.Running server = start(Example08MessagesPingPongServer.class);
+                Jvm.Running client = start(Example08MessagesPingPongClient.class, "7", "40")) {
+            assertPrints(client, clientGame("Value", 39));
+            assertPrints(server, serverGame("Value", 39));
+        }
+    }
+
+    /** So many rounds that a send queue whose completions nobody takes would be full. */
+    @Test
+    void messagesPingPongWithSharedReceiveQueue() throws InterruptedException {
+        try (Jvm.Running server = start(Example08srqSimpleMessagesPingPongWithSrqServer.class);
+                Jvm.Running client = start(Example08srqSimpleMessagesPingPongWithSrqClient.class, "7", "40")) {
+            assertPrints(client, clientGame("Value", 40));
+            assertPrints(server, serverGame("Value", 40));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"m", "r"})
+    void messagesPingPongWithSharedReceiveQueueAndQueuesOfTheConnection(String where) throws InterruptedException {
+        try (Jvm.Running server = start(Example08srqSimpleMessagesPingPongWithSrqServer.class, where);
+                Jvm.Running client = start(Example08srqSimpleMessagesPingPongWithSrqClient.class, "7", "40", "1")) {
+            assertPrints(client, clientGame("Value", 40));
+            assertPrints(server, serverGame("Value", 40));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Example08MessagesPingPongServer.class, Example12scchReceiveCompletionQueueServer.class})
+    void aClientThatDiesEndsTheServer(Class<?> program) throws InterruptedException {
+        String minute = "60000000";
+        try (Jvm.Running server = start(program);
+                Jvm.Running client = start(Example08MessagesPingPongClient.class, "7", "3", minute)) {
+            client.awaitLine("Value received: 8");
+            client.process().destroyForcibly();
+            Jvm.Finished end = server.awaitEnd();
+            assertThat(end.status()).as(end.toString()).isEqualTo(1);
+            assertThat(end.err()).contains("error: the other side is gone: ");
+        }
+    }
+
+    private void assertMakesPersistent(Class<?> serverProgram, Class<?> clientProgram) throws Exception {
+        try (Jvm.Running server = start(serverProgram);
+                Jvm.Running client = start(clientProgram)) {
+            assertPrints(client, GREETED);
+            assertPrints(server, "Flush request received: {offset: 0x0, length: 0x400, op_context: 0xF01D}", NEW_VALUE);
+        }
+        Path pmem = freshPmem();
+        port = TestDevice.port();
+        try (Jvm.Running server = start(serverProgram, pmem.toString());
+                Jvm.Running client = start(clientProgram, pmem.toString(), CLIENT_OFFSET)) {
+            assertPrints(client, GREETED);
+            assertPrints(
+                    server, "Flush request received: {offset: 0x11, length: 0x400, op_context: 0xF01D}", NEW_VALUE);
+        }
+        assertGreetingIn(pmem);
+    }
+
+    @Test
+    void flushByTheServer() throws Exception {
+        assertMakesPersistent(Example09FlushToPersistentGPSPMServer.class, Example09FlushToPersistentGPSPMClient.class);
+    }
+
+    @Test
+    void flushByTheServerWithSharedChannel() throws Exception {
+        assertMakesPersistent(
+                Example09scchFlushToPersistentGPSPMServer.class, Example09scchFlushToPersistentGPSPMClient.class);
+    }
+
+    @Test
+    void sendWithImm() throws InterruptedException {
+        try (Jvm.Running server = start(Example10SendWithImmServer.class);
+                Jvm.Running client = start(Example10SendWithImmClient.class, "1234", "1st_word")) {
+            assertPrints(client, "Sending value '1st_word' with immediate data '1234'");
+            assertPrints(server, "Received value '1st_word' with immediate data '1234'");
+        }
+    }
+
+    @Test
+    void sendImmediateDataAlone() throws InterruptedException {
+        try (Jvm.Running server = start(Example10SendWithImmServer.class);
+                Jvm.Running client = start(Example10SendWithImmClient.class, "4294967295")) {
+            assertPrints(client, "Sending immediate data '4294967295'");
+            assertPrints(server, "Received value '' with immediate data '4294967295'");
+        }
+    }
+
+    @Test
+    void writeWithImm() throws InterruptedException {
+        try (Jvm.Running server = start(Example11WriteWithImmServer.class);
+                Jvm.Running client = start(Example11WriteWithImmClient.class, "4294967295")) {
+            assertPrints(client, "Writing value '4294967295' with immediate data '4294967295'");
+            assertPrints(server, "The value '4294967295' was written together with immediate data '4294967295'");
+        }
+    }
+
+    @Test
+    void receiveCompletionQueue() throws InterruptedException {
+        try (Jvm.Running server = start(Example12ReceiveCompletionQueueServer.class);
+                Jvm.Running client = start(Example12ReceiveCompletionQueueClient.class, "7", "40")) {
+            assertPrints(client, clientGame("CLIENT: Value", 39));
+            assertPrints(server, serverGame("SERVER: Value", 39));
+        }
+    }
+
+    @Test
+    void receiveCompletionQueueWithSharedChannel() throws InterruptedException {
+        try (Jvm.Running server = start(Example12scchReceiveCompletionQueueServer.class);
+                Jvm.Running client = start(Example12scchReceiveCompletionQueueClient.class, "7", "40")) {
+            assertPrints(client, clientGame("CLIENT: Value", 39));
+            assertPrints(server, serverGame("SERVER: Value", 39));
+        }
+    }
+
+    @Test
+    void severalClientsWithASharedReceiveQueue() throws InterruptedException {
+        Class<?> clientProgram = Example13MessagesPingPongWithSrqClient.class;
+        String timeout = "15";
+        try (Jvm.Running server = start(Example13MessagesPingPongWithSrqServer.class, timeout);
+                Jvm.Running first = start(clientProgram, "7", "20");
+                Jvm.Running second = start(clientProgram, "7", "20");
+                Jvm.Running third = start(clientProgram, "7", "20")) {
+            for (Jvm.Running client : List.of(first, second, third)) {
+                assertPrints(client, clientGame("[client #" + client.process().pid() + "] value", 20));
+            }
+            List<String> lines = assertEnds(server).out().lines().collect(Collectors.toList());
+            assertThat(lines.subList(0, 4))
+                    .containsExactly(
+                            "The client #1 has been connected.",
+                            "The client #2 has been connected.",
+                            "The client #3 has been connected.",
+                            "Server ended listening.");
+            // Those of one connection are in order.
+            String ofConnection = " from the connection ";
+            assertThat(lines.stream()
+                            .skip(4)
+                            .collect(Collectors.groupingBy(line -> line.substring(line.indexOf(ofConnection))))
+                            .values())
+                    .hasSize(3)
+                    .allSatisfy(game -> assertThat(game)
+                            .extracting(line -> line.substring(0, line.indexOf(ofConnection)))
+                            .containsExactly(serverGame("[server] value", 20)));
+        }
+    }
+
+    @Test
+    void theScriptRunsBothSides() throws Exception {
+        assumeThat(Path.of("target/lib")).as("the build that the script takes").isDirectory();
+        assertThat(Tool.run("env", "RPMA_ADDRESS=" + address, "src/examples/run", "11-write-with-imm", "both", "4711"))
+                .contains(
+                        "Writing value '4711' with immediate data '4711'\n",
+                        "The value '4711' was written together with immediate data '4711'\n");
+    }
+}
