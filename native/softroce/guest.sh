@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Boots a guest of an image and runs one command in it.
 #
-# Reads: image (directory), row, checkout, cache, memory, time_limit, boot_limit.
+# Reads: image (directory), row, checkout, cache, memory, time_limit, boot_limit, nvdimm, link, link_side.
 # The command's output passes through unchanged: its standard streams are virtio-serial ports, each with a fifo and a dd
 # on this side; the kernel's console goes to a file. Status and settings go through a directory shared over 9p.
 
@@ -33,8 +33,10 @@ fill_run_directory() {
     mkdir "$run_directory/share"
     cp "$softroce/guest-init" "$run_directory/share/init"
     mkfifo "$run_directory"/{stdout,stderr,never}
+    : "${nvdimm:=$run_directory/nvdimm}"
     # Space that is not there would be a SIGBUS in QEMU later.
-    fallocate -l 512M "$run_directory/nvdimm" 2>/dev/null || truncate -s 512M "$run_directory/nvdimm"
+    fallocate -l 512M "$nvdimm" 2>/dev/null || truncate -s 512M "$nvdimm" ||
+        die "can't write $nvdimm"
 }
 
 # "TAG=DIRECTORY" for every directory that the guest sees besides its root, under the same name as here.
@@ -53,7 +55,7 @@ share_directories() {
 # $@: the command. A file that bash reads back, so that every byte of every argument arrives.
 write_settings() {
     local -a argv=("$@") guest_environment
-    local directory=$checkout here device_address=10.0.0.1 terminal_size=
+    local directory=$checkout here device_address=10.0.0.${link_side:-1} terminal_size=
     # The checkout may have been entered through a link.
     here=$(pwd -P)
     if [[ $here == "$checkout" || $here == "$checkout"/* ]]; then
@@ -75,11 +77,12 @@ write_settings() {
         "RPMA_RXE=guest"
         "RPMA_IMAGE=$row"
     )
+    [[ -z $link ]] || guest_environment+=("RPMA_PEER=10.0.0.$((3 - link_side))")
     if ! kvm_works; then
         # Code that C1 compiles with profiling crashes under QEMU's emulation: seen in one of four long runs.
         guest_environment+=("JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1")
     fi
-    declare -p argv directory shares device_address guest_environment terminal_size |
+    declare -p argv directory shares device_address link guest_environment terminal_size |
         # In the guest they are global, also where bash would print a local's attributes.
         sed 's/^declare -- /declare /' >"$run_directory/share/settings"
 }
@@ -117,7 +120,7 @@ start_qemu() {
         -chardev "file,id=console,path=$directory/console" -serial chardev:console
         -kernel "$image/vmlinuz" -initrd "$image/initramfs"
         -append "console=ttyS0 loglevel=4 panic=-1 oops=panic mitigations=off tsc=nowatchdog $cpus"
-        -object "memory-backend-file,id=pmem,share=on,mem-path=$directory/nvdimm,size=512M"
+        -object "memory-backend-file,id=pmem,share=on,mem-path=$(qemu_value "$nvdimm"),size=512M"
         -device "nvdimm,memdev=pmem"
         -device "virtio-serial-pci,ioeventfd=off"
         -fsdev "local,id=root,path=$(qemu_value "$image")/root,security_model=none,readonly=on,multidevs=remap"
@@ -136,6 +139,14 @@ start_qemu() {
             -device "virtserialport,chardev=$stream,name=$stream"
         )
     done
+    # Datagrams, so that either guest can end and come back.
+    if [[ -n $link ]]; then
+        rm -f "$link/$link_side"
+        arguments+=(
+            -netdev "dgram,id=link,local.type=unix,local.path=$(qemu_value "$link/$link_side"),remote.type=unix,remote.path=$(qemu_value "$link/$((3 - link_side))")"
+            -device "virtio-net-pci,netdev=link,mac=52:54:00:00:00:0$link_side"
+        )
+    fi
     for share in "${shares[@]}"; do
         tag=${share%%=*}
         access=

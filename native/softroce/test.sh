@@ -36,11 +36,21 @@ command_test() {
     report
 }
 
+# Those that boot two guests as two hosts, and end them.
+test_two_hosts() {
+    $sanitize && return
+    start_part failsafe-reports
+    maven_two_hosts || part_failed "tests with two hosts" $?
+    count_part "tests with two hosts" failsafe-reports no-skips
+}
+
 test_on_host() {
     start_part surefire-reports failsafe-reports
     maven_here -Drpma.device.required=true -Drpma.address="$host_address" || part_failed "tests on this host" $?
     count_part "tests without a device" surefire-reports
     count_part "device tests on $host_device" failsafe-reports no-skips
+    require_for_guest
+    test_two_hosts
 }
 
 test_in_guests() {
@@ -64,6 +74,7 @@ test_in_guests() {
         ! [[ -d $test_output/failsafe-reports ]] ||
             cp -r "$test_output/failsafe-reports" "$test_output/failsafe-reports-$test_row"
     done
+    test_two_hosts
 }
 
 # What an earlier run left must not be counted.
@@ -90,6 +101,12 @@ maven_in_guest() {
         -Daether.enhancedLocalRepository.trackingFilename=any-repository \
         failsafe:integration-test@device-tests failsafe:verify@device-tests \
         -Drpma.device.required=true "${test_options[@]}" </dev/null
+}
+
+maven_two_hosts() {
+    say "testing with two guests as two hosts"
+    bounded env -C "$checkout" mvn -o -B -ntp failsafe:integration-test@two-host-tests failsafe:verify@two-host-tests \
+        "${test_options[@]}" </dev/null
 }
 
 part_failed() {

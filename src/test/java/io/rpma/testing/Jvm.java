@@ -160,7 +160,7 @@ public final class Jvm {
         private final Output out;
         private final Output err;
 
-        private Running(Process process, Duration limit) {
+        Running(Process process, Duration limit) {
             this.process = process;
             this.limit = limit;
             deadline = System.nanoTime() + limit.toNanos();
@@ -181,6 +181,11 @@ public final class Jvm {
                 throw new AssertionError("no line with '" + text + "' " + when + ":\n" + out + err);
             }
             return line;
+        }
+
+        /** The lines of the standard output so far. */
+        public List<String> lines() {
+            return out.soFar();
         }
 
         private String whatEndedTheOutput() throws InterruptedException {
@@ -298,6 +303,10 @@ public final class Jvm {
                 }
                 wait(millis);
             }
+        }
+
+        synchronized List<String> soFar() {
+            return List.copyOf(lines);
         }
 
         synchronized boolean hasEnded() {

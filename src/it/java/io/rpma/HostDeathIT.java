@@ -1,0 +1,68 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rpma.testing.Guest;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a host learns of another one that dies or can't be reached any more. */
+@Tag("two-hosts")
+@Timeout(300)
+class HostDeathIT {
+    private static final String TARGET = "10.0.0.1";
+    private static final int PORT = 7204;
+
+    @TempDir
+    private Path directory;
+
+    private Guest target;
+    private Guest survivor;
+
+    @BeforeEach
+    void boot() throws IOException, InterruptedException {
+        // a line of its input cuts the cable
+        target = Guest.boot(
+                directory,
+                1,
+                directory.resolve("nvdimm1"),
+                Guest.java(TargetProgram.class, TARGET + " " + PORT) + " & read line; ip link set eth0 down; wait");
+        target.command().awaitLine(TargetProgram.LISTENING);
+        survivor = Guest.boot(
+                directory, 2, directory.resolve("nvdimm2"), Guest.java(SurvivorProgram.class, TARGET + " " + PORT));
+        survivor.command().awaitLine(SurvivorProgram.WRITING);
+    }
+
+    private void assertSurvives() throws InterruptedException {
+        try (Guest first = target;
+                Guest second = survivor) {
+            String lost = second.command().awaitLine(SurvivorProgram.LOST);
+            // librpma asks for 7 retries, the most there is, of which soft-RoCE never gets tired
+            assertTrue(
+                    lost.contains(RpmaWcStatus.RETRY_EXC_ERR.toString()) || lost.contains(SurvivorProgram.NOTHING),
+                    lost);
+            String closed = second.command().awaitLine(SurvivorProgram.CLOSED);
+            System.out.println(lost + ", " + closed);
+            assertEquals(0, second.command().awaitEnd().status());
+            first.cutPower();
+        }
+    }
+
+    @Test
+    void thePowerOfTheOtherHostIsCut() throws InterruptedException {
+        target.cutPower();
+        assertSurvives();
+    }
+
+    @Test
+    void theCableIsCut() throws IOException, InterruptedException {
+        target.command().process().outputWriter().append('\n').flush();
+        assertSurvives();
+    }
+}

@@ -1,0 +1,60 @@
+package io.rpma;
+
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** A host that writes into another one's memory until that one is gone, and tells how it learns of it. */
+final class SurvivorProgram {
+    static final String WRITING = "writing";
+    static final String LOST = "lost: ";
+    static final String NOTHING = "nothing";
+    static final String CLOSED = "closed after ";
+
+    private static final int LIMIT_S = 10;
+
+    private SurvivorProgram() {}
+
+    /**
+     * @param arguments the address and the port of {@link TargetProgram}
+     */
+    public static void main(String[] arguments) throws InterruptedException {
+        String address = arguments[0];
+        int port = Integer.parseInt(arguments[1]);
+        long closing;
+        try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.remote(address));
+                RpmaMemory memory = RpmaMemory.allocate(TargetProgram.SIZE);
+                RpmaMrLocal source = peer.register(memory, RpmaMrUsage.WRITE_SRC);
+                RpmaConn conn = RpmaConnReq.create(peer, address, port, null).connect()) {
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, conn);
+            try (RpmaMrRemote target = RpmaMrRemote.fromDescriptor(conn.getPrivateData())) {
+                System.out.println(LOST + writeUntilLost(conn, source, target));
+            }
+            closing = System.nanoTime();
+        }
+        System.out.println(CLOSED + millisSince(closing) + " ms");
+    }
+
+    private static long millisSince(long start) {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+    }
+
+    private static String writeUntilLost(RpmaConn conn, RpmaMrLocal source, RpmaMrRemote target)
+            throws InterruptedException {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        long start = System.nanoTime();
+        for (long done = 0; ; done++) {
+            conn.write(target, 0, source, 0, TargetProgram.SIZE, RpmaConn.F_COMPLETION_ALWAYS, done);
+            if (conn.getCq().await(completions, LIMIT_S, TimeUnit.SECONDS) == 0) {
+                return NOTHING + " in " + LIMIT_S + " s";
+            }
+            if (!completions.isSuccess(0)) {
+                Optional<RpmaConnEvent> event = conn.nextEvent(0, TimeUnit.SECONDS);
+                return completions.status(0) + " " + event + " " + millisSince(start) + " ms after the last success";
+            }
+            if (done == 0) {
+                System.out.println(WRITING);
+            }
+            start = System.nanoTime();
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package io.rpma.testing;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A guest of {@code native/rxe}, as one of two hosts: runs a command, until it ends or the power is cut. */
+public final class Guest implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofMinutes(10);
+
+    private final Jvm.Running rxe;
+
+    private Guest(Jvm.Running rxe) {
+        this.rxe = rxe;
+    }
+
+    /**
+     * Boots a guest.
+     *
+     * @param link the directory of the link that the two hosts share
+     * @param side 1 or 2: the host's address is 10.0.0.1 or 10.0.0.2
+     * @param nvdimm keeps what the persistent memory holds
+     * @param command run by a shell in the checkout
+     */
+    public static Guest boot(Path link, int side, Path nvdimm, String command) throws IOException {
+        List<String> words = new ArrayList<>(List.of("native/rxe", "run", "--guest", "--memory", "1536"));
+        words.addAll(List.of("--link", link + ":" + side, "--nvdimm", nvdimm.toString(), "--", "sh", "-c", command));
+        return new Guest(new Jvm.Running(new ProcessBuilder(words).start(), LIMIT));
+    }
+
+    /** The command that runs a class of the tests or examples. */
+    public static String java(Class<?> program, String arguments) {
+        return "java -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED"
+                + " -cp 'target/classes:target/test-classes:target/lib/*' " + program.getName() + " " + arguments;
+    }
+
+    /** What it prints, and its end. */
+    public Jvm.Running command() {
+        return rxe;
+    }
+
+    /** Ends the guest as a power cut does: at once, and with nothing written that was not persistent. */
+    public void cutPower() throws InterruptedException {
+        rxe.process().descendants().filter(Guest::isMachine).forEach(ProcessHandle::destroyForcibly);
+        rxe.process().waitFor();
+    }
+
+    /** Not by {@link ProcessHandle#info}, of which -Xcheck:jni complains on JDK 17. */
+    private static boolean isMachine(ProcessHandle process) {
+        try {
+            return Files.readString(Path.of("/proc", Long.toString(process.pid()), "comm"))
+                    .startsWith("qemu-system");
+        } catch (IOException e) {
+            return false; // it has ended
+        }
+    }
+
+    @Override
+    public void close() {
+        rxe.close();
+    }
+}
