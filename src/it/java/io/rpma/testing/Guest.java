@@ -9,7 +9,7 @@ import java.util.List;
 
 /** A guest of {@code native/rxe}, as one of two hosts: runs a command, until it ends or the power is cut. */
 public final class Guest implements AutoCloseable {
-    private static final Duration LIMIT = Duration.ofMinutes(10);
+    private static final Duration LIMIT = Duration.ofHours(1);
 
     private final Jvm.Running rxe;
 

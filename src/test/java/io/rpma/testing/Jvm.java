@@ -175,7 +175,12 @@ public final class Jvm {
 
         /** Waits until a line of the standard output contains the text, and returns the first one that does. */
         public String awaitLine(String text) throws InterruptedException {
-            String line = out.awaitLine(text, deadline);
+            return awaitLine(text, 0);
+        }
+
+        /** The same for a later line: {@code before} of those that contain the text come before it. */
+        public String awaitLine(String text, int before) throws InterruptedException {
+            String line = out.awaitLine(text, before, deadline);
             if (line == null) {
                 String when = out.hasEnded() ? "before " + whatEndedTheOutput() : "within " + limit;
                 throw new AssertionError("no line with '" + text + "' " + when + ":\n" + out + err);
@@ -289,11 +294,12 @@ public final class Jvm {
             notifyAll();
         }
 
-        synchronized String awaitLine(String text, long deadline) throws InterruptedException {
+        synchronized String awaitLine(String text, int before, long deadline) throws InterruptedException {
             int seen = 0;
+            int found = 0;
             while (true) {
                 for (; seen < lines.size(); seen++) {
-                    if (lines.get(seen).contains(text)) {
+                    if (lines.get(seen).contains(text) && found++ == before) {
                         return lines.get(seen);
                     }
                 }

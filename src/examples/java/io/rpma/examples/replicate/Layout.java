@@ -61,9 +61,10 @@ final class Layout {
         return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? commitWord : Long.reverseBytes(commitWord);
     }
 
-    /** Empties this side's memory. */
+    /** Empties this side's memory: a power cut must not leave the header of an older file over a part of the next. */
     static void reset(RpmaMemory memory) {
         header(memory).put(new byte[HEADER_LENGTH]);
+        memory.persist(0, HEADER_LENGTH);
     }
 
     /** The length of the file in this side's memory, if one is committed. */

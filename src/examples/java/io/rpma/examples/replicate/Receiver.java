@@ -14,8 +14,6 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaPeerCfg;
 import java.io.IOException;
-import java.util.Arrays;
-import java.util.OptionalLong;
 
 /**
  * Offers memory to one sender, waits until it is gone and checks what it has left.
@@ -24,9 +22,6 @@ import java.util.OptionalLong;
  * where they belong. So there is nothing to poll here but the events of the connection.
  */
 final class Receiver {
-    /** How many bytes are hashed at once. */
-    private static final int PART = 4 << 20;
-
     private final String address;
     private final int port;
     private final int timeout;
@@ -61,14 +56,15 @@ final class Receiver {
         try (RpmaPeer peer = RpmaPeer.create(device);
                 RpmaMemory memory = target.open(where);
                 RpmaMrLocal region = register(peer, memory)) {
-            long capacity = Layout.capacity(memory.size());
-            if (capacity < 0) {
+            if (Layout.capacity(memory.size()) < 0) {
                 throw new IOException("the memory is too small: " + Size.exact(memory.size())
                         + ", and the header takes " + Size.exact(Layout.DATA));
             }
             Layout.reset(memory);
             serve(peer, region);
-            check(memory, capacity, target.description());
+            if (!new CommittedFile(memory, output).check(target.description())) {
+                throw new IOException("the sender is gone and has committed nothing");
+            }
         }
     }
 
@@ -132,38 +128,5 @@ final class Receiver {
         try (RpmaPeerCfg cfg = RpmaPeerCfg.create().setDirectWriteToPmem(persistent)) {
             return new Offer(cfg.getDescriptor(), region.getDescriptor());
         }
-    }
-
-    /** Compares what the header says with what is in the memory. */
-    private void check(RpmaMemory memory, long capacity, String description) throws IOException {
-        OptionalLong committed = Layout.committedLength(memory);
-        if (committed.isEmpty()) {
-            throw new IOException("the sender is gone and has committed nothing");
-        }
-        long length = committed.getAsLong();
-        if (length < 0 || length > capacity) {
-            throw new IOException("the header is damaged: a length of " + length + " in a memory for " + capacity);
-        }
-        byte[] expected = Layout.digest(memory);
-        byte[] actual = hash(memory, length);
-        output.say("committed", Size.exact(length) + " in " + description);
-        output.say("SHA-256", Sha256.format(expected) + " (header)");
-        output.say("SHA-256", Sha256.format(actual) + " (memory)");
-        if (!Arrays.equals(expected, actual)) {
-            throw new IOException("the file in the memory is not the one that the sender has committed");
-        }
-        output.say("the file is complete");
-    }
-
-    private byte[] hash(RpmaMemory memory, long length) {
-        Sha256 digest = new Sha256();
-        try (Progress progress = output.progress("checking", length)) {
-            for (long done = 0; done < length; done += PART) {
-                int part = (int) Math.min(PART, length - done);
-                digest.update(memory.buffer(Layout.DATA + done, part));
-                progress.update(done + part);
-            }
-        }
-        return digest.result();
     }
 }

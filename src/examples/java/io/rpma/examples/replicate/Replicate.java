@@ -1,5 +1,6 @@
 package io.rpma.examples.replicate;
 
+import io.rpma.RpmaMemory;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.logging.Level;
@@ -29,8 +30,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "replicate",
         description = "Replicates a file into another host's persistent memory.",
-        synopsisSubcommandLabel = "(receive | send)",
-        subcommands = {Replicate.Receive.class, Replicate.Send.class})
+        synopsisSubcommandLabel = "(receive | send | check)",
+        subcommands = {Replicate.Receive.class, Replicate.Send.class, Replicate.Check.class})
 public final class Replicate {
     private static final int FAILED = 1;
 
@@ -181,6 +182,33 @@ public final class Replicate {
             new Receiver(connection.address, connection.port, connection.timeout, transferTimeout)
                     .receive(memory, size == null ? 0 : size);
             return 0;
+        }
+    }
+
+    /** The command line that looks at a receiver's memory. */
+    @Command(
+            name = "check",
+            description = {
+                "Checks the file that a receiver's memory holds, for example after a power cut: ends with 0 if it is"
+                        + " complete, with 3 if none is committed, and with 1 if it is damaged.",
+                ""
+            })
+    static final class Check implements Callable<Integer> {
+        private static final int NOTHING = 3;
+
+        @Option(names = "--memory", required = true, paramLabel = "PATH", description = "The memory.")
+        private Path memory;
+
+        @Override
+        public Integer call() throws Exception {
+            Output output = new Output("check");
+            try (RpmaMemory mapped = RpmaMemory.map(memory)) {
+                if (new CommittedFile(mapped, output).check(memory.toString())) {
+                    return 0;
+                }
+                output.say("no file is committed");
+                return NOTHING;
+            }
         }
     }
 

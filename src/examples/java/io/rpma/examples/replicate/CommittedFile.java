@@ -1,0 +1,61 @@
+package io.rpma.examples.replicate;
+
+import io.rpma.RpmaMemory;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.OptionalLong;
+
+/** The file that a sender has left in this side's memory. */
+final class CommittedFile {
+    /** How many bytes are hashed at once. */
+    private static final int PART = 4 << 20;
+
+    private final RpmaMemory memory;
+    private final Output output;
+
+    CommittedFile(RpmaMemory memory, Output output) {
+        this.memory = memory;
+        this.output = output;
+    }
+
+    /**
+     * Compares what the header says with what is in the memory.
+     *
+     * @param description of the memory, for people
+     * @return whether a file is committed
+     * @throws IOException if it is not the one that was committed
+     */
+    boolean check(String description) throws IOException {
+        OptionalLong committed = Layout.committedLength(memory);
+        if (committed.isEmpty()) {
+            return false;
+        }
+        long length = committed.getAsLong();
+        long capacity = Layout.capacity(memory.size());
+        if (length < 0 || length > capacity) {
+            throw new IOException("the header is damaged: a length of " + length + " in a memory for " + capacity);
+        }
+        byte[] expected = Layout.digest(memory);
+        byte[] actual = hash(length);
+        output.say("committed", Size.exact(length) + " in " + description);
+        output.say("SHA-256", Sha256.format(expected) + " (header)");
+        output.say("SHA-256", Sha256.format(actual) + " (memory)");
+        if (!Arrays.equals(expected, actual)) {
+            throw new IOException("the file in the memory is not the one that the sender has committed");
+        }
+        output.say("the file is complete");
+        return true;
+    }
+
+    private byte[] hash(long length) {
+        Sha256 digest = new Sha256();
+        try (Progress progress = output.progress("checking", length)) {
+            for (long done = 0; done < length; done += PART) {
+                int part = (int) Math.min(PART, length - done);
+                digest.update(memory.buffer(Layout.DATA + done, part));
+                progress.update(done + part);
+            }
+        }
+        return digest.result();
+    }
+}
