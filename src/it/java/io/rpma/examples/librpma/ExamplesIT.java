@@ -23,12 +23,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every one of librpma's examples, each side a JVM: how they end, and what they print. */
+@Tag("examples")
 @Timeout(200)
 class ExamplesIT {
     private static final Duration LIMIT = Duration.ofSeconds(150);
