@@ -1,5 +1,6 @@
 package io.rpma.examples.replicate;
 
+import io.rpma.examples.common.Size;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 

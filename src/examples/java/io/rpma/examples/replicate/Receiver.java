@@ -7,12 +7,13 @@ import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
-import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
-import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
-import io.rpma.RpmaPeerCfg;
+import io.rpma.examples.common.Offer;
+import io.rpma.examples.common.Sha256;
+import io.rpma.examples.common.Size;
+import io.rpma.examples.common.TargetMemory;
 import java.io.IOException;
 
 /**
@@ -22,6 +23,9 @@ import java.io.IOException;
  * where they belong. So there is nothing to poll here but the events of the connection.
  */
 final class Receiver {
+    /** The service that a sender looks for: "rpma". */
+    static final int SERVICE = 0x7270_6d61;
+
     private final String address;
     private final int port;
     private final int timeout;
@@ -52,10 +56,10 @@ final class Receiver {
      */
     void receive(String where, long size) throws IOException, InterruptedException {
         RpmaDevice device = RpmaDevice.local(address);
-        TargetMemory target = new TargetMemory(size, output);
+        TargetMemory target = new TargetMemory(size, output::say);
         try (RpmaPeer peer = RpmaPeer.create(device);
                 RpmaMemory memory = target.open(where);
-                RpmaMrLocal region = register(peer, memory)) {
+                RpmaMrLocal region = register(peer, target, memory)) {
             if (Layout.capacity(memory.size()) < 0) {
                 throw new IOException("the memory is too small: " + Size.exact(memory.size())
                         + ", and the header takes " + Size.exact(Layout.DATA));
@@ -68,32 +72,21 @@ final class Receiver {
         }
     }
 
-    /** Registers the memory for what the sender does with it: write, flush, and read back. */
-    private RpmaMrLocal register(RpmaPeer peer, RpmaMemory memory) {
+    private RpmaMrLocal register(RpmaPeer peer, TargetMemory target, RpmaMemory memory) {
+        output.say("memory", target.description() + ", " + Size.format(memory.size()));
         output.say("registering", "the memory, which locks it: seconds where it is large");
-        if (memory.isPersistent()) {
-            try {
-                RpmaMrLocal region = peer.register(
-                        memory,
-                        RpmaMrUsage.WRITE_DST,
-                        RpmaMrUsage.READ_SRC,
-                        RpmaMrUsage.FLUSH_TYPE_VISIBILITY,
-                        RpmaMrUsage.FLUSH_TYPE_PERSISTENT);
-                output.say("registered", "for remote writes, with flush to persistence");
-                return region;
-            } catch (RpmaException e) {
-                output.say("flush to persistence is refused: " + e.getMessage());
-            }
-        }
-        RpmaMrLocal region =
-                peer.register(memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC, RpmaMrUsage.FLUSH_TYPE_VISIBILITY);
-        output.say("registered", "for remote writes, with flush to visibility only: a power cut loses what is written");
+        RpmaMrLocal region = target.register(peer, memory);
+        output.say(
+                "registered",
+                TargetMemory.isFlushedToPersistence(region)
+                        ? "for remote writes, with flush to persistence"
+                        : "for remote writes, with flush to visibility only: a power cut loses what is written");
         return region;
     }
 
     /** Accepts one sender and waits until it disconnects. */
     private void serve(RpmaPeer peer, RpmaMrLocal region) throws IOException, InterruptedException {
-        try (RpmaConn conn = accept(peer, offer(region))) {
+        try (RpmaConn conn = accept(peer, Offer.of(region))) {
             RpmaConnEvent event = conn.nextEvent(timeout, SECONDS)
                     .orElseThrow(() -> new IOException("no connection was established within " + timeout + " s"));
             if (event != RpmaConnEvent.ESTABLISHED) {
@@ -112,21 +105,7 @@ final class Receiver {
             output.say("listening", address + " port " + port + ", for " + timeout + " s");
             RpmaConnReq request = endpoint.nextConnReq(null, timeout, SECONDS)
                     .orElseThrow(() -> new IOException("no sender has connected within " + timeout + " s (--timeout)"));
-            return request.connect(offer.toPrivateData());
-        }
-    }
-
-    /**
-     * Describes this side to the sender.
-     *
-     * <p>Direct write to persistent memory says that what a flush has pushed out of the device is in the persistent memory,
-     * and not in a processor's cache. Nobody checks this: on Intel platforms switch DDIO off for the device. librpma wants
-     * it said before it flushes to persistence.
-     */
-    private static Offer offer(RpmaMrLocal region) {
-        boolean persistent = region.usages().contains(RpmaMrUsage.FLUSH_TYPE_PERSISTENT);
-        try (RpmaPeerCfg cfg = RpmaPeerCfg.create().setDirectWriteToPmem(persistent)) {
-            return new Offer(cfg.getDescriptor(), region.getDescriptor());
+            return request.connect(offer.toPrivateData(SERVICE));
         }
     }
 }

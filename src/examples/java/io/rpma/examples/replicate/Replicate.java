@@ -1,17 +1,16 @@
 package io.rpma.examples.replicate;
 
 import io.rpma.RpmaMemory;
+import io.rpma.examples.common.Program;
+import io.rpma.examples.common.Size;
+import io.rpma.examples.common.TargetMemory;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /**
@@ -32,25 +31,7 @@ import picocli.CommandLine.Spec;
         description = "Replicates a file into another host's persistent memory.",
         synopsisSubcommandLabel = "(receive | send | check)",
         subcommands = {Replicate.Receive.class, Replicate.Send.class, Replicate.Check.class})
-public final class Replicate {
-    private static final int FAILED = 1;
-
-    /** What librpma logs is in the messages of the exceptions too. A field, since a logger that nobody holds forgets its level. */
-    private static final Logger LIBRARY_LOG = Logger.getLogger("io.rpma");
-
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            scope = ScopeType.INHERIT,
-            description = "Show this help and exit.")
-    private boolean help;
-
-    @Option(
-            names = {"-v", "--verbose"},
-            scope = ScopeType.INHERIT,
-            description = "Show what librpma logs, and where an error comes from.")
-    private boolean verbose;
-
+public final class Replicate extends Program {
     private Replicate() {}
 
     /**
@@ -60,36 +41,6 @@ public final class Replicate {
      */
     public static void main(String[] args) {
         System.exit(new Replicate().run(args));
-    }
-
-    private int run(String... args) {
-        CommandLine commandLine = new CommandLine(this)
-                .setParameterExceptionHandler((e, arguments) -> misused(e))
-                .setExecutionExceptionHandler((e, command, result) -> failed(command, e))
-                .setExecutionStrategy(result -> {
-                    LIBRARY_LOG.setLevel(verbose ? Level.ALL : Level.OFF);
-                    return new CommandLine.RunLast().execute(result);
-                });
-        try {
-            return commandLine.execute(args);
-        } catch (LinkageError | OutOfMemoryError e) {
-            return failed(commandLine, e); // the library can't be loaded, or the memory is too large
-        }
-    }
-
-    private static int misused(ParameterException e) {
-        CommandSpec command = e.getCommandLine().getCommandSpec();
-        System.err.println(
-                command.qualifiedName() + ": " + e.getMessage() + "; see " + command.qualifiedName() + " --help");
-        return command.exitCodeOnInvalidInput();
-    }
-
-    private int failed(CommandLine command, Throwable e) {
-        System.err.println(command.getCommandSpec().qualifiedName() + ": " + Errors.line(e));
-        if (verbose) {
-            e.printStackTrace();
-        }
-        return FAILED;
     }
 
     /** The options of both sides. */
@@ -119,15 +70,9 @@ public final class Replicate {
         private CommandSpec command;
 
         void check() {
-            Replicate.check(command, "--address", !address.isEmpty(), "is not empty");
-            Replicate.check(command, "--port", port >= 1 && port <= 65535, "is 1 to 65535");
-            Replicate.check(command, "--timeout", timeout >= 1, "is at least 1 second");
-        }
-    }
-
-    private static void check(CommandSpec command, String option, boolean valid, String rule) {
-        if (!valid) {
-            throw new ParameterException(command.commandLine(), option + " " + rule);
+            Program.check(command, "--address", !address.isEmpty(), "is not empty");
+            Program.check(command, "--port", port >= 1 && port <= 65535, "is 1 to 65535");
+            Program.check(command, "--timeout", timeout >= 1, "is at least 1 second");
         }
     }
 

@@ -16,6 +16,10 @@ import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaPeerCfg;
+import io.rpma.examples.common.Offer;
+import io.rpma.examples.common.Sha256;
+import io.rpma.examples.common.Size;
+import io.rpma.examples.common.SourceFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -68,7 +72,7 @@ final class Sender {
                 RpmaMemory memory = RpmaMemory.allocate((long) chunk * depth);
                 RpmaMrLocal ring = peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
                 RpmaConn conn = connect(peer)) {
-            Offer offer = Offer.fromPrivateData(conn.getPrivateData());
+            Offer offer = Offer.fromPrivateData(conn.getPrivateData(), Receiver.SERVICE);
             try (RpmaMrRemote remote = offer.openMemory();
                     RpmaPeerCfg remoteCfg = RpmaPeerCfg.fromDescriptor(offer.peerCfg())) {
                 checkFits(file, remote);
@@ -159,7 +163,7 @@ final class Sender {
     /** A pass of its own: together with the writes it would slow them down. */
     private byte[] hash(SourceFile file) throws IOException {
         try (Progress progress = output.progress("hashing", file.size())) {
-            return file.sha256(progress);
+            return file.sha256(progress::update);
         }
     }
 

@@ -10,6 +10,8 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaWcOpcode;
+import io.rpma.examples.common.Sha256;
+import io.rpma.examples.common.SourceFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Optional;
@@ -88,7 +90,7 @@ final class Transfer {
      */
     Histogram write(SourceFile file, Progress progress) throws IOException, InterruptedException {
         begin("writing the file");
-        file.rewind();
+        file.seek(0);
         long chunks = chunks(file.size());
         for (long n = 0; n < chunks; n++) {
             awaitDone(n + 1 - slots.length);

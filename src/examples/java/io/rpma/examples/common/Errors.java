@@ -1,15 +1,15 @@
-package io.rpma.examples.replicate;
+package io.rpma.examples.common;
 
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
 /** Turns an exception into the one line that a user gets to see. */
-final class Errors {
+public final class Errors {
     private Errors() {}
 
     /** What went wrong, without the name of the exception where its message says enough. */
-    static String line(Throwable e) {
+    public static String line(Throwable e) {
         if (e instanceof FileSystemException problem) {
             return problem.getFile() + ": " + reason(problem);
         }

@@ -1,4 +1,4 @@
-package io.rpma.examples.replicate;
+package io.rpma.examples.common;
 
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -7,7 +7,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Sizes in bytes as people write and read them: 4096, 64k, 64KiB, 1M, 2g. */
-final class Size implements ITypeConverter<Long> {
+public final class Size implements ITypeConverter<Long> {
     private static final String UNITS = "KMGT";
     private static final Pattern SYNTAX = Pattern.compile("(\\d{1,18})(?:([KMGT])(?:I?B)?|B)?");
 
@@ -26,7 +26,7 @@ final class Size implements ITypeConverter<Long> {
     }
 
     /** For example 1 byte, 64 KiB, 128.3 MiB. */
-    static String format(double bytes) {
+    public static String format(double bytes) {
         int power = 0;
         double value = bytes;
         while (value >= 1024 && power < UNITS.length()) {
@@ -38,7 +38,7 @@ final class Size implements ITypeConverter<Long> {
     }
 
     /** With the exact number too, for example 134574080 bytes (128.3 MiB). */
-    static String exact(long bytes) {
+    public static String exact(long bytes) {
         return bytes < 1024 ? format(bytes) : bytes + " bytes (" + format(bytes) + ")";
     }
 }

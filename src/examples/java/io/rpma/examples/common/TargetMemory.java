@@ -1,6 +1,10 @@
-package io.rpma.examples.replicate;
+package io.rpma.examples.common;
 
+import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -8,46 +12,74 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
- * Finds the memory that the receiver offers.
+ * Finds the memory that is offered to the other side, and registers it.
  *
  * <p>Only device DAX (and a file of a DAX file system, where the device has on-demand paging) is persistent. A file in
  * {@code /dev/shm} and anonymous memory do for trying things out.
  */
-final class TargetMemory {
+public final class TargetMemory {
     /** The name that stands for the best memory there is. */
-    static final String AUTO = "auto";
+    public static final String AUTO = "auto";
 
     /** The size where neither the user nor the memory gives one. */
-    static final long DEFAULT_SIZE = 256L << 20;
+    public static final long DEFAULT_SIZE = 256L << 20;
 
     private static final Path DEVICES = Path.of("/dev");
     private static final String DEVICE_DAX = "dax*.*";
     private static final Path TMPFS = Path.of("/dev/shm");
 
     private final long size;
-    private final Output output;
+    private final Consumer<String> notes;
     private String description;
 
     /**
      * Sets out for a size.
      *
      * @param size in bytes; 0 for the whole of a file or a device
+     * @param notes is told what is not as good as it could be
      */
-    TargetMemory(long size, Output output) {
+    public TargetMemory(long size, Consumer<String> notes) {
         this.size = size;
-        this.output = output;
+        this.notes = notes;
     }
 
     /** Maps the memory of a path, or the best that there is; to be closed. */
-    RpmaMemory open(String where) throws IOException {
+    public RpmaMemory open(String where) throws IOException {
         return where.equals(AUTO) ? openBest() : map(Path.of(where));
     }
 
     /** What has been opened, for people. */
-    String description() {
+    public String description() {
         return description;
+    }
+
+    /**
+     * Registers the memory for what the other side does with it: write, flush as deep as it goes, and read back.
+     *
+     * <p>It is locked thereby: that takes seconds where it is large.
+     */
+    public RpmaMrLocal register(RpmaPeer peer, RpmaMemory memory) {
+        if (memory.isPersistent()) {
+            try {
+                return peer.register(
+                        memory,
+                        RpmaMrUsage.WRITE_DST,
+                        RpmaMrUsage.READ_SRC,
+                        RpmaMrUsage.FLUSH_TYPE_VISIBILITY,
+                        RpmaMrUsage.FLUSH_TYPE_PERSISTENT);
+            } catch (RpmaException e) {
+                notes.accept("flush to persistence is refused: " + e.getMessage());
+            }
+        }
+        return peer.register(memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC, RpmaMrUsage.FLUSH_TYPE_VISIBILITY);
+    }
+
+    /** Whether flushes of the other side make persistent what it has written. */
+    public static boolean isFlushedToPersistence(RpmaMrLocal region) {
+        return region.usages().contains(RpmaMrUsage.FLUSH_TYPE_PERSISTENT);
     }
 
     private RpmaMemory openBest() throws IOException {
@@ -55,13 +87,13 @@ final class TargetMemory {
             try {
                 return map(device);
             } catch (IOException e) {
-                output.say("not using " + Errors.line(e));
+                notes.accept("not using " + Errors.line(e));
             }
         }
         try {
             return mapTmpfs();
         } catch (IOException e) {
-            output.say("not using " + Errors.line(e));
+            notes.accept("not using " + Errors.line(e));
         }
         RpmaMemory memory = RpmaMemory.allocate(sizeOrDefault());
         describe(memory, "anonymous memory");
@@ -89,7 +121,7 @@ final class TargetMemory {
 
     /** A file that has no name any more lives as long as its mapping. */
     private RpmaMemory mapTmpfs() throws IOException {
-        Path file = Files.createTempFile(TMPFS, "replicate", null);
+        Path file = Files.createTempFile(TMPFS, "rpma", null);
         try {
             RpmaMemory memory = RpmaMemory.map(file, sizeOrDefault());
             describe(memory, "tmpfs (" + TMPFS + ")");
@@ -105,6 +137,5 @@ final class TargetMemory {
 
     private void describe(RpmaMemory memory, String what) {
         description = what + ", " + (memory.isPersistent() ? "persistent" : "not persistent");
-        output.say("memory", description + ", " + Size.format(memory.size()));
     }
 }

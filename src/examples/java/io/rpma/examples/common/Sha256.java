@@ -1,4 +1,4 @@
-package io.rpma.examples.replicate;
+package io.rpma.examples.common;
 
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
@@ -6,10 +6,14 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /** SHA-256 of bytes that come in parts. */
-final class Sha256 {
+public final class Sha256 {
+    /** The length of a result in bytes. */
+    public static final int LENGTH = 32;
+
     private final MessageDigest digest;
 
-    Sha256() {
+    /** Begins. */
+    public Sha256() {
         try {
             digest = MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
@@ -18,17 +22,17 @@ final class Sha256 {
     }
 
     /** Takes the remaining bytes of a buffer. */
-    void update(ByteBuffer part) {
+    public void update(ByteBuffer part) {
         digest.update(part);
     }
 
     /** Ends it. */
-    byte[] result() {
+    public byte[] result() {
         return digest.digest();
     }
 
     /** For people. */
-    static String format(byte[] digest) {
+    public static String format(byte[] digest) {
         return HexFormat.of().formatHex(digest);
     }
 }

@@ -1,4 +1,4 @@
-package io.rpma.examples.replicate;
+package io.rpma.examples.common;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -6,9 +6,10 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.function.LongConsumer;
 
-/** The file to replicate. It is read twice, so it notices when the file changes in between. */
-final class SourceFile implements AutoCloseable {
+/** A file to copy. It is read twice, so it notices when the file changes in between. */
+public final class SourceFile implements AutoCloseable {
     private static final int PART = 1 << 20;
 
     private final Path path;
@@ -26,23 +27,23 @@ final class SourceFile implements AutoCloseable {
      *
      * @throws IOException if it can't be read, or is a directory, a device or a pipe
      */
-    static SourceFile open(Path path) throws IOException {
+    public static SourceFile open(Path path) throws IOException {
         Version version = Version.of(path);
         return new SourceFile(path, FileChannel.open(path), version);
     }
 
     /** The size of the file when it was opened. */
-    long size() {
+    public long size() {
         return version.size();
     }
 
-    /** The next read begins at the first byte again. */
-    void rewind() throws IOException {
-        channel.position(0);
+    /** The next read begins at this byte. */
+    public void seek(long position) throws IOException {
+        channel.position(position);
     }
 
     /** Reads as many bytes as the buffer has room for, and flips it. */
-    ByteBuffer fill(ByteBuffer buffer) throws IOException {
+    public ByteBuffer fill(ByteBuffer buffer) throws IOException {
         while (buffer.hasRemaining()) {
             if (channel.read(buffer) < 0) {
                 throw changed();
@@ -51,15 +52,19 @@ final class SourceFile implements AutoCloseable {
         return buffer.flip();
     }
 
-    /** Reads the whole file. */
-    byte[] sha256(Progress progress) throws IOException {
-        rewind();
+    /**
+     * Reads the whole file.
+     *
+     * @param progress is told now and then how many bytes are done
+     */
+    public byte[] sha256(LongConsumer progress) throws IOException {
+        seek(0);
         Sha256 digest = new Sha256();
         ByteBuffer buffer = ByteBuffer.allocateDirect(PART);
         for (long done = 0; done < size(); done += buffer.limit()) {
             buffer.clear().limit((int) Math.min(PART, size() - done));
             digest.update(fill(buffer));
-            progress.update(done + buffer.limit());
+            progress.accept(done + buffer.limit());
         }
         return digest.result();
     }
@@ -69,7 +74,7 @@ final class SourceFile implements AutoCloseable {
      *
      * @throws IOException if it has changed
      */
-    void checkUnchanged() throws IOException {
+    public void checkUnchanged() throws IOException {
         if (!version.equals(Version.of(path))) {
             throw changed();
         }
