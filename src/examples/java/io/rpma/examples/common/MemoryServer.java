@@ -1,0 +1,87 @@
+package io.rpma.examples.common;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaException;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaPeer;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Offers memory to one client after the other.
+ *
+ * <p>While a client is connected nothing of this program runs: the device puts bytes where they belong. The connection to a
+ * client is closed before the next one is accepted, so operations of the former can't be carried out any more.
+ */
+public final class MemoryServer implements AutoCloseable {
+    /** How long a client may take to establish its connection: it is accepted already. */
+    private static final long ESTABLISH_S = 30;
+
+    /** How long a client may be silent until it is asked whether it is there. */
+    private static final long SILENCE_S = 10;
+
+    private final RpmaEp endpoint;
+    private final byte[] privateData;
+    private final Consumer<String> notes;
+
+    /**
+     * Listens.
+     *
+     * @param region what is offered
+     * @param service the mark of this program
+     * @param notes is told who comes and goes
+     */
+    public MemoryServer(
+            RpmaPeer peer, RpmaMrLocal region, String address, int port, int service, Consumer<String> notes) {
+        privateData = Offer.of(region).toPrivateData(service);
+        this.notes = notes;
+        endpoint = RpmaEp.listen(peer, address, port);
+        notes.accept("listening on " + address + ":" + port);
+    }
+
+    /** Waits for the next client, and until it is gone. */
+    public void serve() throws InterruptedException {
+        try (RpmaConn conn = endpoint.nextConnReq(null).connect(privateData)) {
+            Optional<RpmaConnEvent> event = conn.nextEvent(ESTABLISH_S, SECONDS);
+            if (event.filter(RpmaConnEvent.ESTABLISHED::equals).isEmpty()) {
+                notes.accept("a client has not come to stay: "
+                        + event.map(RpmaConnEvent::description).orElse("no answer"));
+                return;
+            }
+            notes.accept("a client has connected");
+            notes.accept("the client is gone: " + awaitEnd(conn));
+            // Closing the connection answers its disconnect.
+        } catch (RpmaException e) {
+            // Of a client that gives up before it is accepted, or vanishes while it is being asked. There will be
+            // others.
+            notes.accept("a client is lost: " + Errors.line(e));
+        }
+    }
+
+    /** Of a client whose host has died no event tells, but an empty write to it fails. */
+    private static String awaitEnd(RpmaConn conn) throws InterruptedException {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        while (true) {
+            Optional<RpmaConnEvent> event = conn.nextEvent(SILENCE_S, SECONDS);
+            if (event.isPresent()) {
+                return event.get().description();
+            }
+            conn.write(RpmaConn.F_COMPLETION_ALWAYS, 0);
+            conn.getCq().await(completions);
+            if (!completions.isSuccess(0)) {
+                return completions.status(0).description();
+            }
+        }
+    }
+
+    /** Stops listening. */
+    @Override
+    public void close() {
+        endpoint.close();
+    }
+}

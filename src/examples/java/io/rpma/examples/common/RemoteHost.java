@@ -1,0 +1,93 @@
+package io.rpma.examples.common;
+
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaFlushType;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import java.io.IOException;
+import java.util.function.Consumer;
+
+/** A host that offers memory, whose connections may come and go. */
+public final class RemoteHost implements AutoCloseable {
+    private final String address;
+    private final int port;
+    private final int service;
+    private final int operations;
+    private final Consumer<String> notes;
+    private final RpmaPeer peer;
+    private final RpmaMrLocal staging;
+    private RemoteMemory connected;
+
+    /**
+     * Sets up this side's part, which serves all connections.
+     *
+     * @param service the mark of the program that is expected there
+     * @param stagingMemory what bytes come from and go to
+     * @param operations how many operations have room in the send queue; a store and a commit take two each
+     * @param notes is told what is worth knowing
+     */
+    public RemoteHost(
+            String address, int port, int service, RpmaMemory stagingMemory, int operations, Consumer<String> notes) {
+        this.address = address;
+        this.port = port;
+        this.service = service;
+        this.operations = operations;
+        this.notes = notes;
+        peer = RpmaPeer.create(RpmaDevice.remote(address));
+        boolean registered = false;
+        try {
+            staging = peer.register(stagingMemory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
+            registered = true;
+        } finally {
+            if (!registered) {
+                peer.close();
+            }
+        }
+    }
+
+    /**
+     * Connects, trying once, or returns the connection that there is.
+     *
+     * @param nanos how long to wait for the answer
+     * @throws LostException if there is no answer, or a refusal
+     */
+    public RemoteMemory connect(long nanos) throws IOException, InterruptedException {
+        if (connected == null) {
+            connected = RemoteMemory.connect(peer, address, port, service, staging, operations, nanos);
+            if (connected.flushType() == RpmaFlushType.VISIBILITY) {
+                notes.accept(this + " flushes to visibility only: a power cut there loses what is written");
+            }
+        }
+        return connected;
+    }
+
+    /** Ends the connection if there is one that is lost; returns whether there was. */
+    public boolean disconnectIfLost() {
+        boolean lost = connected != null && connected.isLost();
+        if (lost) {
+            disconnect();
+        }
+        return lost;
+    }
+
+    private void disconnect() {
+        connected.close();
+        connected = null;
+    }
+
+    @Override
+    public void close() {
+        if (connected != null) {
+            disconnect();
+        }
+        staging.close();
+        peer.close();
+    }
+
+    @Override
+    public String toString() {
+        return address + ":" + port;
+    }
+}
