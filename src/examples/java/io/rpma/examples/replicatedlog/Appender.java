@@ -1,0 +1,155 @@
+package io.rpma.examples.replicatedlog;
+
+import io.rpma.RpmaMemory;
+import io.rpma.examples.common.BackOff;
+import io.rpma.examples.common.LostException;
+import io.rpma.examples.common.RemoteHost;
+import io.rpma.examples.common.RemoteMemory;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Appends what the writers want to the logs of two replicas, and connects again when one of them is lost.
+ *
+ * <p>There must be one appender at a time.
+ */
+final class Appender {
+    /** How long to wait for a record until the connections are looked at. */
+    private static final long IDLE_MS = 500;
+
+    private final List<HostAddress> addresses;
+    private final BackOff backOff;
+    private String lastNote = "";
+    private boolean roomChecked;
+    private IOException refusal;
+
+    /**
+     * Sets up an appender.
+     *
+     * @param addresses of the two replicas
+     * @param timeout how long to try until something is acknowledged again, in seconds
+     */
+    Appender(List<HostAddress> addresses, int timeout) {
+        this.addresses = addresses;
+        backOff = new BackOff(timeout);
+    }
+
+    /**
+     * Appends all.
+     *
+     * @throws IOException if not all records are acknowledged
+     */
+    void append(Writers writers) throws IOException, InterruptedException {
+        try (RpmaMemory staging = RpmaMemory.allocate(LogAppender.STAGING);
+                RemoteHost first = host(addresses.get(0), staging);
+                RemoteHost second = host(addresses.get(1), staging)) {
+            LogAppender log = new LogAppender(staging.buffer(), this::acknowledge);
+            List<RemoteHost> hosts = List.of(first, second);
+            boolean done = false;
+            while (!done) {
+                try {
+                    List<RemoteMemory> replicas = connect(hosts);
+                    log.recover(replicas);
+                    append(log, replicas, writers);
+                    done = true;
+                } catch (LostException e) {
+                    tell(hosts, e);
+                    backOff.pause("nothing was acknowledged", e);
+                }
+            }
+        }
+        if (refusal != null) {
+            throw refusal;
+        }
+    }
+
+    private static RemoteHost host(HostAddress where, RpmaMemory staging) {
+        return new RemoteHost(
+                where.address(),
+                where.port(),
+                ReplicaServer.SERVICE,
+                staging,
+                LogAppender.OPERATIONS,
+                System.out::println);
+    }
+
+    private void acknowledge(long sequence, Payload payload) {
+        backOff.succeeded();
+        System.out.println("acknowledged " + sequence + " " + payload.writer() + " " + payload.number());
+        System.out.flush();
+    }
+
+    private List<RemoteMemory> connect(List<RemoteHost> hosts) throws IOException, InterruptedException {
+        List<RemoteMemory> replicas = new ArrayList<>();
+        for (RemoteHost host : hosts) {
+            replicas.add(host.connect(backOff.left()));
+        }
+        return replicas;
+    }
+
+    /** Tells of a loss, or of the first of the attempts that fail alike. */
+    private void tell(List<RemoteHost> hosts, LostException loss) {
+        boolean lost = false;
+        for (RemoteHost host : hosts) {
+            lost |= host.disconnectIfLost();
+        }
+        String note = (lost ? "lost " : "waiting for ") + loss.getMessage();
+        if (lost || !note.equals(lastNote)) {
+            System.out.println(note);
+        }
+        lastNote = note;
+    }
+
+    /** Appends until the writers have ended, or no more can be appended, and all that is under way is acknowledged. */
+    private void append(LogAppender log, List<RemoteMemory> replicas, Writers writers)
+            throws IOException, InterruptedException {
+        if (!roomChecked) {
+            roomChecked = true;
+            checkRoom(log, writers);
+        }
+        while (true) {
+            while (log.hasSlot() && appendNext(log, writers)) {
+                // as many as there are
+            }
+            if (!log.isIdle()) {
+                log.awaitOldest();
+            } else if (refusal != null || writers.haveEnded()) {
+                return;
+            } else {
+                for (RemoteMemory replica : replicas) {
+                    replica.checkConnected();
+                }
+                backOff.succeeded();
+            }
+        }
+    }
+
+    /** What can't be appended as a whole is not begun. */
+    private static void checkRoom(LogAppender log, Writers writers) throws LogException {
+        if (writers.totalLength() > log.room()) {
+            throw new LogException("the log is full: all records take " + writers.totalLength()
+                    + " bytes, and there is room for " + log.room() + "; nothing was appended");
+        }
+    }
+
+    /** Returns whether there was a record; waits for one only if there is nothing else to wait for. */
+    private boolean appendNext(LogAppender log, Writers writers) throws LostException, InterruptedException {
+        if (refusal != null || writers.haveEnded()) {
+            return false;
+        }
+        try {
+            Payload next = writers.next(log.isIdle() ? IDLE_MS : 0);
+            if (next == null) {
+                return false;
+            }
+            log.append(next);
+            return true;
+        } catch (LostException e) {
+            throw e;
+        } catch (IOException e) {
+            refusal = e; // of the writer, or the log is full: first acknowledge what is under way
+            return false;
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.rpma.examples.replicatedlog;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * Where a replica listens, as people write it: 10.0.0.1, host:7204, fe80::1, [fe80::1]:7204.
+ *
+ * @param address of its RDMA device
+ * @param port that it listens on
+ */
+record HostAddress(String address, int port) {
+    static final int DEFAULT_PORT = 7204;
+
+    /** Reads it from the command line. */
+    static final class Converter implements ITypeConverter<HostAddress> {
+        private static final Pattern SYNTAX = Pattern.compile(
+                "(?:\\[([^\\[\\]]+)\\]|([^:\\[\\]]+))(?::(\\d{1,5}))?|([^\\[\\]]*:[^\\[\\]]*:[^\\[\\]]*)");
+
+        @Override
+        public HostAddress convert(String text) {
+            Matcher parts = SYNTAX.matcher(text);
+            if (!parts.matches()) {
+                throw new TypeConversionException("'" + text + "' is no address: write 10.0.0.1 or 10.0.0.1:7204");
+            }
+            int port = parts.group(3) == null ? DEFAULT_PORT : Integer.parseInt(parts.group(3));
+            if (port < 1 || port > 65535) {
+                throw new TypeConversionException("'" + text + "' has no port: it is 1 to 65535");
+            }
+            for (int group : new int[] {1, 2}) {
+                if (parts.group(group) != null) {
+                    return new HostAddress(parts.group(group), port);
+                }
+            }
+            return new HostAddress(parts.group(4), port);
+        }
+    }
+}

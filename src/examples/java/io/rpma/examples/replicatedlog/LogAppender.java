@@ -1,0 +1,190 @@
+package io.rpma.examples.replicatedlog;
+
+import io.rpma.examples.common.RemoteStore;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * Appends records to both replicas, several under way at once.
+ *
+ * <p>Of each record, on each connection: write, flush, atomic write of the new tail, flush. Nothing waits in between: the
+ * order on the connection carries the commit. A record is acknowledged when the last flush is done on both.
+ *
+ * <p>When a replica is lost nothing can be acknowledged any more. So there is one way to begin and to go on: {@link
+ * #recover}, which makes the replicas the same and finds out which of the records under way they have. Those are
+ * acknowledged, and the others posted again, from the staging memory, at the same place with the same number.
+ *
+ * <p>Positions and sequence numbers are assigned here, by one thread, so records can't overwrite one another. There must be
+ * one appender of a log at a time. A replica has one connection at a time, so a second appender can't write while the first
+ * one is connected; if it was there while the first one was not, recovery notices.
+ */
+final class LogAppender {
+    /** How many records are under way at most. */
+    static final int DEPTH = 32;
+
+    /** How many operations have to fit into the send queue: a store and a commit of each record under way. */
+    static final int OPERATIONS = 4 * DEPTH;
+
+    private static final int SLOT = LogLayout.recordLength(LogLayout.MOST_PAYLOAD);
+
+    /** How much staging memory this takes. */
+    static final int STAGING = Recovery.STAGING + DEPTH * SLOT;
+
+    /** Is told of what is safe. */
+    interface Listener {
+        /** This record has survived, whatever happens to one of the replicas. */
+        void acknowledged(long sequence, Payload payload);
+    }
+
+    /** A record that has its place, and is not acknowledged. */
+    private static final class UnderWay {
+        private final Payload payload;
+        private final long sequence;
+        private final long position;
+        private final int length;
+        private final long[] tickets = new long[2];
+
+        UnderWay(Payload payload, long sequence, long position, int length) {
+            this.payload = payload;
+            this.sequence = sequence;
+            this.position = position;
+            this.length = length;
+        }
+
+        int slot() {
+            return Recovery.STAGING + (int) (sequence % DEPTH) * SLOT;
+        }
+
+        long end() {
+            return position + length;
+        }
+    }
+
+    private final ByteBuffer staging;
+    private final Listener listener;
+    private final Deque<UnderWay> underWay = new ArrayDeque<>();
+    private List<? extends RemoteStore> replicas;
+    private boolean begun;
+    private long capacity;
+    private long tail;
+    private long lastSequence;
+
+    /**
+     * Sets up an appender.
+     *
+     * @param staging the staging memory of the replicas, {@link #STAGING} bytes
+     * @param listener is told of the records, in their order
+     */
+    LogAppender(ByteBuffer staging, Listener listener) {
+        this.staging = staging;
+        this.listener = listener;
+    }
+
+    /**
+     * Begins, or goes on after a loss.
+     *
+     * @param connected the two replicas
+     * @throws LogException if that is not possible
+     */
+    void recover(List<? extends RemoteStore> connected) throws IOException, InterruptedException {
+        replicas = connected;
+        Recovery.Recovered log = Recovery.recover(connected, staging, this::compare);
+        capacity = log.capacity();
+        if (!begun) {
+            begun = true;
+            tail = log.tail();
+            lastSequence = log.records();
+            return;
+        }
+        if (log.records() < lastAcknowledged()) {
+            throw new LogException("records that were acknowledged are gone from both replicas: record "
+                    + (log.records() + 1) + " and later");
+        }
+        if (tail > capacity) {
+            throw new LogException("the log of a replica has become smaller: it has room for " + capacity
+                    + " bytes, and the records under way end at " + tail);
+        }
+        while (!underWay.isEmpty() && underWay.element().sequence <= log.records()) {
+            acknowledge();
+        }
+        for (UnderWay record : underWay) {
+            post(record);
+        }
+    }
+
+    /** What this program has not been told to be safe must be what it has written itself. */
+    private void compare(long sequence, ByteBuffer record, long end) throws LogException {
+        if (!begun || sequence <= lastAcknowledged()) {
+            return;
+        }
+        for (UnderWay own : underWay) {
+            if (own.sequence == sequence && record.equals(staging.slice(own.slot(), own.length))) {
+                return;
+            }
+        }
+        throw new LogException("record " + sequence + " is of another appender, and there must be only one at a time");
+    }
+
+    private long lastAcknowledged() {
+        return lastSequence - underWay.size();
+    }
+
+    /** How many bytes of records can still be appended. */
+    long room() {
+        return capacity - tail;
+    }
+
+    /** Whether another record can be under way. */
+    boolean hasSlot() {
+        return underWay.size() < DEPTH;
+    }
+
+    /** Whether no record is under way. */
+    boolean isIdle() {
+        return underWay.isEmpty();
+    }
+
+    /**
+     * Appends a record. If a replica is lost meanwhile, the record is under way all the same.
+     *
+     * @throws LogException if the log is full; nothing is written then
+     */
+    void append(Payload payload) throws IOException, InterruptedException {
+        int length = LogLayout.recordLength(payload.bytes().length);
+        if (length > room()) {
+            throw new LogException("the log is full: a record takes " + length + " bytes, and there is room for "
+                    + room() + " of " + capacity);
+        }
+        UnderWay record = new UnderWay(payload, lastSequence + 1, tail, length);
+        LogLayout.putRecord(staging.slice(record.slot(), SLOT), record.sequence, payload.bytes());
+        underWay.add(record);
+        lastSequence = record.sequence;
+        tail = record.end();
+        post(record);
+    }
+
+    private void post(UnderWay record) throws IOException, InterruptedException {
+        for (int i = 0; i < replicas.size(); i++) {
+            RemoteStore replica = replicas.get(i);
+            replica.store(LogLayout.RECORDS + record.position, record.slot(), record.length);
+            record.tickets[i] = replica.commit(LogLayout.TAIL_OFFSET, record.end());
+        }
+    }
+
+    /** Waits until the oldest record under way is safe. */
+    void awaitOldest() throws IOException, InterruptedException {
+        UnderWay oldest = underWay.element();
+        for (int i = 0; i < replicas.size(); i++) {
+            replicas.get(i).await(oldest.tickets[i]);
+        }
+        acknowledge();
+    }
+
+    private void acknowledge() {
+        UnderWay record = underWay.remove();
+        listener.acknowledged(record.sequence, record.payload);
+    }
+}

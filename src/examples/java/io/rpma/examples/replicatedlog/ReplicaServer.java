@@ -1,0 +1,77 @@
+package io.rpma.examples.replicatedlog;
+
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaPeer;
+import io.rpma.examples.common.MemoryServer;
+import io.rpma.examples.common.Size;
+import io.rpma.examples.common.TargetMemory;
+import java.io.IOException;
+
+/**
+ * One of the two sides that keep the log: recovers it, then offers its memory to one appender after the other.
+ *
+ * <p>Appenders do all the rest by themselves, through the network. So there is nothing to be put in order at the end: a
+ * replica that is killed and one that is stopped leave the same behind.
+ */
+final class ReplicaServer {
+    /** The service that an appender looks for: "rlog". */
+    static final int SERVICE = 0x726c_6f67;
+
+    private final String address;
+    private final int port;
+
+    ReplicaServer(String address, int port) {
+        this.address = address;
+        this.port = port;
+    }
+
+    /**
+     * Serves until the process is ended by a signal.
+     *
+     * @param where the memory: a path or {@link TargetMemory#AUTO}
+     * @param size of the memory in bytes, or 0
+     * @param format whether to give up what the memory holds
+     * @param show whether to print the records
+     * @throws IOException if the memory can't be mapped, or its log is torn
+     */
+    void serve(String where, long size, boolean format, boolean show) throws IOException, InterruptedException {
+        TargetMemory target = new TargetMemory(size, System.out::println);
+        try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
+                RpmaMemory memory = target.open(where)) {
+            System.out.println("memory " + target.description() + ", " + Size.format(memory.size()));
+            recover(memory, format, show);
+            try (RpmaMrLocal region = target.register(peer, memory)) {
+                serveUntilSignal(peer, region);
+            }
+        }
+    }
+
+    /** A signal is how a replica ends, and no failure. */
+    private void serveUntilSignal(RpmaPeer peer, RpmaMrLocal region) throws InterruptedException {
+        Thread end = new Thread(() -> Runtime.getRuntime().halt(0), "end");
+        Runtime.getRuntime().addShutdownHook(end);
+        try (MemoryServer server = new MemoryServer(peer, region, address, port, SERVICE, System.out::println)) {
+            while (true) {
+                server.serve();
+            }
+        } finally {
+            Runtime.getRuntime().removeShutdownHook(end);
+        }
+    }
+
+    private static void recover(RpmaMemory memory, boolean format, boolean show)
+            throws IOException, InterruptedException {
+        if (LogLayout.capacity(memory.size()) <= 0) {
+            throw new LogException("the memory is too small for a log: " + Size.exact(memory.size()));
+        }
+        if (format || !LocalLog.isIn(memory)) {
+            LocalLog.format(memory);
+            System.out.println("formatted for " + Size.exact(LogLayout.capacity(memory.size())) + " of records");
+        }
+        LocalLog log = LocalLog.open(memory);
+        long records = log.read(show ? new RecordPrinter() : (sequence, record, end) -> {});
+        System.out.println("recovered " + records + " records, tail " + log.tail());
+    }
+}

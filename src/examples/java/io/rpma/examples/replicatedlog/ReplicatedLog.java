@@ -1,0 +1,219 @@
+package io.rpma.examples.replicatedlog;
+
+import io.rpma.RpmaMemory;
+import io.rpma.examples.common.Program;
+import io.rpma.examples.common.Size;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * A log that is kept in the persistent memory of two hosts, and outlives either.
+ *
+ * <p>Start a replica on each of two hosts with persistent memory, and an appender on any host that reaches them by RDMA:
+ *
+ * <pre>
+ * java -cp ... io.rpma.examples.replicatedlog.ReplicatedLog replica --address 10.0.0.1 --memory /dev/dax0.0
+ * java -cp ... io.rpma.examples.replicatedlog.ReplicatedLog replica --address 10.0.0.2 --memory /dev/dax0.0
+ * java -cp ... io.rpma.examples.replicatedlog.ReplicatedLog append --replica 10.0.0.1 --replica 10.0.0.2 --stdin
+ * </pre>
+ *
+ * <p>There must be one appender of a log at a time.
+ *
+ * <p>A replica ends with status 0 by a signal. An appender ends with status 0 if all records are acknowledged, {@code show}
+ * if all are whole. All end with 1 if not, and 2 if they were called wrongly.
+ */
+@Command(
+        name = "replicatedlog",
+        description = "Keeps a log in the persistent memory of two hosts.",
+        synopsisSubcommandLabel = "(replica | append | show)",
+        subcommands = {ReplicatedLog.Replica.class, ReplicatedLog.Append.class, ReplicatedLog.Show.class})
+public final class ReplicatedLog extends Program {
+    ReplicatedLog() {}
+
+    /**
+     * Runs the command line.
+     *
+     * @param args the arguments
+     */
+    public static void main(String[] args) {
+        System.exit(new ReplicatedLog().run(args));
+    }
+
+    /** The replica's command line. */
+    @Command(
+            name = "replica",
+            description = {
+                "Keeps the log in its memory, and offers it to one appender after the other, until it is ended by a signal.",
+                "",
+                "The memory is a device DAX (/dev/dax0.0) or a file. Kernels from 6.5 on refuse remote writes into an"
+                        + " ordinary file; one in /dev/shm works. With 'auto' it is the first device DAX, else a"
+                        + " temporary file in /dev/shm, else anonymous memory, of which nothing survives the replica."
+                        + " Memory without a log is formatted: what it holds is lost.",
+                ""
+            })
+    static final class Replica implements Callable<Integer> {
+        private static final long LEAST_SIZE = LogLayout.RECORDS + LogLayout.RECORD_HEADER_LENGTH;
+
+        @Option(
+                names = "--address",
+                required = true,
+                paramLabel = "ADDRESS",
+                description = "Address of this host's RDMA device.")
+        private String address;
+
+        @Option(
+                names = "--port",
+                defaultValue = "" + HostAddress.DEFAULT_PORT,
+                paramLabel = "PORT",
+                description = "Port to listen on; default ${DEFAULT-VALUE}.")
+        private int port;
+
+        @Option(names = "--memory", required = true, paramLabel = "PATH", description = "The memory, or 'auto'.")
+        private String memory;
+
+        @Option(
+                names = "--size",
+                converter = Size.class,
+                paramLabel = "BYTES",
+                description = "Size of the memory (64k, 1M, 2G...); a shorter file is made longer. Default: the whole"
+                        + " device or file, 256M for what 'auto' makes.")
+        private Long size;
+
+        @Option(
+                names = "--format",
+                description = "Give up what the memory holds, also a log. The next appender copies that of the other"
+                        + " replica.")
+        private boolean format;
+
+        @Option(names = "--show", description = "Print the records too.")
+        private boolean show;
+
+        @Spec
+        private CommandSpec command;
+
+        @Override
+        public Integer call() throws Exception {
+            check(command, "--address", !address.isEmpty(), "is not empty");
+            check(command, "--port", port >= 1 && port <= 65535, "is 1 to 65535");
+            check(command, "--memory", !memory.isEmpty(), "is not empty");
+            check(command, "--size", size == null || size >= LEAST_SIZE, "is at least " + LEAST_SIZE + " bytes");
+            new ReplicaServer(address, port).serve(memory, size == null ? 0 : size, format, show);
+            return 0;
+        }
+    }
+
+    /** The appender's command line. */
+    @Command(
+            name = "append",
+            description = {
+                "Appends records to the logs of two replicas, waits for them if they do not listen yet, and again when"
+                        + " one is lost.",
+                "",
+                "Prints 'acknowledged SEQUENCE WRITER NUMBER' once a record is flushed on both. There must be one"
+                        + " appender at a time.",
+                ""
+            })
+    static final class Append implements Callable<Integer> {
+        private static final int MOST_WRITERS = 1000;
+
+        @Option(
+                names = "--replica",
+                required = true,
+                converter = HostAddress.Converter.class,
+                paramLabel = "ADDRESS[:PORT]",
+                description = "Where a replica listens, given twice; default port 7204.")
+        private List<HostAddress> replicas;
+
+        @Option(names = "--writers", paramLabel = "N", description = "Threads that append; default 1.")
+        private Integer writers;
+
+        @Option(names = "--records", paramLabel = "M", description = "Records of each writer; default 100.")
+        private Integer records;
+
+        @Option(
+                names = "--size",
+                converter = Size.class,
+                paramLabel = "BYTES",
+                description = "Length of a record, 32 to 64k; default 100.")
+        private Long size;
+
+        @Option(names = "--stdin", description = "Append the lines of the standard input instead.")
+        private boolean stdin;
+
+        @Option(
+                names = "--timeout",
+                defaultValue = "60",
+                paramLabel = "SECONDS",
+                description = "How long to try to reach a replica; default ${DEFAULT-VALUE}.")
+        private int timeout;
+
+        @Spec
+        private CommandSpec command;
+
+        @Override
+        public Integer call() throws Exception {
+            check(command, "--replica", replicas.size() == 2, "is given twice, for two replicas");
+            check(
+                    command,
+                    "--replica",
+                    !replicas.get(0).equals(replicas.get(1)),
+                    "is given for two different replicas");
+            check(
+                    command,
+                    "--stdin",
+                    !stdin || (writers == null && records == null && size == null),
+                    "does not go with --writers, --records or --size");
+            check(
+                    command,
+                    "--writers",
+                    writers == null || (writers >= 1 && writers <= MOST_WRITERS),
+                    "is 1 to " + MOST_WRITERS);
+            check(command, "--records", records == null || records >= 1, "is at least 1");
+            check(
+                    command,
+                    "--size",
+                    size == null || (size >= Writers.LEAST_SIZE && size <= LogLayout.MOST_PAYLOAD),
+                    "is " + Writers.LEAST_SIZE + " to " + LogLayout.MOST_PAYLOAD);
+            check(command, "--timeout", timeout >= 1, "is at least 1 second");
+            new Appender(replicas, timeout).append(startWriters());
+            return 0;
+        }
+
+        private Writers startWriters() {
+            return stdin
+                    ? Writers.reading(System.in)
+                    : Writers.generating(
+                            orElse(writers, 1), orElse(records, 100), size == null ? 100 : size.intValue());
+        }
+
+        private static int orElse(Integer value, int byDefault) {
+            return value == null ? byDefault : value;
+        }
+    }
+
+    /** The command line that needs no device. */
+    @Command(
+            name = "show",
+            description = {"Prints the records of a log: SEQUENCE, length, text.", ""})
+    static final class Show implements Callable<Integer> {
+        @Option(
+                names = "--memory",
+                required = true,
+                paramLabel = "PATH",
+                description = "A replica's memory: a device DAX or a file.")
+        private Path memory;
+
+        @Override
+        public Integer call() throws Exception {
+            try (RpmaMemory mapped = RpmaMemory.mapReadOnly(memory)) {
+                LocalLog.open(mapped).read(new RecordPrinter());
+            }
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package io.rpma.examples.replicatedlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.Jvm;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The command line, as far as it goes without a device. */
+@Timeout(120)
+class ReplicatedLogTest {
+    @TempDir
+    private Path directory;
+
+    private static Jvm.Finished run(String... arguments) throws InterruptedException {
+        String[] all = new String[arguments.length + 1];
+        all[0] = ReplicatedLog.class.getName();
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        return Jvm.likeThis().limit(Duration.ofSeconds(50)).run(all);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "| Missing required subcommand",
+                "replica --memory auto | Missing required option: '--address=ADDRESS'",
+                "replica --address 10.0.0.1 | Missing required option: '--memory=PATH'",
+                "replica --address 10.0.0.1 --memory auto --port 65536 | --port is 1 to 65535",
+                "replica --address 10.0.0.1 --memory auto --size 4k | --size is at least 4112 bytes",
+                "replica --address 10.0.0.1 --memory auto --size many | 'many' is no size",
+                "append | Missing required option: '--replica=ADDRESS[:PORT]'",
+                "append --replica a | --replica is given twice, for two replicas",
+                "append --replica a --replica b --replica c | --replica is given twice",
+                "append --replica a --replica a:7204 | --replica is given for two different replicas",
+                "append --replica a --replica b:0 | 'b:0' has no port: it is 1 to 65535",
+                "append --replica a --replica b:x | 'b:x' is no address",
+                "append --replica a --replica b --writers 0 | --writers is 1 to 1000",
+                "append --replica a --replica b --writers 1001 | --writers is 1 to 1000",
+                "append --replica a --replica b --records 0 | --records is at least 1",
+                "append --replica a --replica b --size 31 | --size is 32 to 65536",
+                "append --replica a --replica b --size 65537 | --size is 32 to 65536",
+                "append --replica a --replica b --timeout 0 | --timeout is at least 1 second",
+                "append --replica a --replica b --stdin --writers 2 | --stdin does not go with --writers",
+                "append --replica a --replica b --stdin --size 100 | --stdin does not go with --writers",
+                "append --replica a --replica b FILE | Unmatched argument at index 5: 'FILE'",
+                "show | Missing required option: '--memory=PATH'",
+            })
+    void misuse(String arguments, String message) {
+        StringWriter errors = new StringWriter();
+        int status = new ReplicatedLog()
+                .commandLine()
+                .setErr(new PrintWriter(errors))
+                .execute(arguments == null ? new String[0] : arguments.split(" "));
+        assertThat(errors.toString()).contains(message).contains("--help").hasLineCount(1);
+        assertThat(status).isEqualTo(2);
+    }
+
+    @Test
+    void theStatusOfMisuse() throws InterruptedException {
+        Jvm.Finished end = run("append", "--replica", "a");
+        assertThat(end.status()).as(end.toString()).isEqualTo(2);
+        assertThat(end.err()).startsWith("replicatedlog append: --replica is given twice");
+    }
+
+    @Test
+    void anAddressOfNoDevice() throws Exception {
+        Path memory = directory.resolve("memory");
+        Jvm.Finished end = run("replica", "--address", "192.0.2.1", "--memory", memory.toString(), "--size", "64k");
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(end.err()).startsWith("replicatedlog replica: ").hasLineCount(1);
+        assertThat(memory).doesNotExist();
+    }
+
+    @Test
+    void showsTheRecords() throws Exception {
+        Path memory = Files.write(directory.resolve("log"), TestLog.of(8192, "one", "", "dr\u00e9i"));
+        Jvm.Finished end = run("show", "--memory", memory.toString());
+        assertThat(end.status()).as(end.toString()).isZero();
+        assertThat(end.out()).isEqualTo("1 3 one\n2 0 \n3 5 dr\u00e9i\n");
+    }
+
+    @Test
+    void showsWhereALogIsTorn() throws Exception {
+        byte[] log = TestLog.of(8192, "one", "two", "three");
+        log[4096 + 24 + 17]++;
+        Path memory = Files.write(directory.resolve("log"), log);
+        Jvm.Finished end = run("show", "--memory", memory.toString());
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(end.out()).isEqualTo("1 3 one\n");
+        assertThat(end.err()).isEqualTo("replicatedlog show: record 2 at position 24 is torn: its checksum is wrong\n");
+    }
+
+    @Test
+    void showsThatThereIsNoLog() throws Exception {
+        Path memory = Files.write(directory.resolve("none"), new byte[8192]);
+        Jvm.Finished end = run("show", "--memory", memory.toString());
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(end.err()).contains("this is no log");
+    }
+}
