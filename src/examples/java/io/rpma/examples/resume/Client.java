@@ -1,0 +1,90 @@
+package io.rpma.examples.resume;
+
+import io.rpma.RpmaMemory;
+import io.rpma.examples.common.BackOff;
+import io.rpma.examples.common.LostException;
+import io.rpma.examples.common.RemoteHost;
+import io.rpma.examples.common.RemoteMemory;
+import io.rpma.examples.common.Sha256;
+import io.rpma.examples.common.SourceFile;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Copies a file to a server, which may be gone for a while. */
+final class Client {
+    /** So many lines tell how far it is. */
+    private static final int STEPS = 20;
+
+    private final String address;
+    private final int port;
+    private final BackOff backOff;
+    private long size;
+    private long told;
+    private boolean begun;
+    private boolean waiting;
+
+    /**
+     * Sets up a client.
+     *
+     * @param address of the server
+     * @param port of the server
+     * @param timeout how long to try until something is committed again, in seconds
+     */
+    Client(String address, int port, int timeout) {
+        this.address = address;
+        this.port = port;
+        backOff = new BackOff(timeout);
+    }
+
+    /**
+     * Copies a file.
+     *
+     * @throws IOException if it could not be copied
+     */
+    void copy(Path path) throws IOException, InterruptedException {
+        try (SourceFile file = SourceFile.open(path);
+                RpmaMemory staging = RpmaMemory.allocate(Copier.STAGING);
+                RemoteHost server = new RemoteHost(
+                        address, port, Server.SERVICE, staging, Copier.OPERATIONS, System.out::println)) {
+            size = file.size();
+            byte[] digest = file.sha256(done -> {});
+            Copier copier = new Copier(file, digest, staging.buffer(), this::tell);
+            while (!copy(server, copier)) {
+                // and again
+            }
+            System.out.println("SHA-256 " + Sha256.format(digest));
+            System.out.println("size " + size + " bytes");
+        }
+    }
+
+    /** Returns whether the copy is complete; else the server was lost, and it is time for the next attempt. */
+    private boolean copy(RemoteHost server, Copier copier) throws IOException, InterruptedException {
+        try {
+            RemoteMemory memory = server.connect(backOff.left());
+            copier.resume(memory);
+            boolean anew = !begun && copier.position() == 0;
+            System.out.println((anew ? "begun" : "resumed") + " at " + copier.position() + " bytes");
+            begun = true;
+            waiting = false;
+            copier.copy(memory);
+            return true;
+        } catch (LostException e) {
+            if (server.disconnectIfLost()) {
+                System.out.println("lost after " + copier.position() + " bytes: " + e.getMessage());
+            } else if (!waiting) {
+                waiting = true;
+                System.out.println("waiting for " + e.getMessage());
+            }
+            backOff.pause("nothing was committed", e);
+            return false;
+        }
+    }
+
+    private void tell(long committed) {
+        backOff.succeeded();
+        if (committed - told >= size / STEPS) {
+            told = committed;
+            System.out.println("committed " + committed + " of " + size + " bytes");
+        }
+    }
+}

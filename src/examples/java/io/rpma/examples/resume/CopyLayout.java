@@ -1,0 +1,112 @@
+package io.rpma.examples.resume;
+
+import io.rpma.examples.common.Sha256;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * What is where in the server's memory.
+ *
+ * <table>
+ *   <caption>Layout, all numbers little-endian</caption>
+ *   <tr><th>offset</th><th>bytes</th><th>content</th></tr>
+ *   <tr><td>0</td><td>8</td><td>magic: {@code RPMACOPY}</td></tr>
+ *   <tr><td>8</td><td>4</td><td>version: 1</td></tr>
+ *   <tr><td>16</td><td>8</td><td>size of the file</td></tr>
+ *   <tr><td>24</td><td>32</td><td>SHA-256 of the file</td></tr>
+ *   <tr><td>64</td><td>8</td><td>commit word: 0 while there is no copy, else how many bytes of it are there, plus 1</td></tr>
+ *   <tr><td>4096</td><td>up to the end</td><td>the file</td></tr>
+ * </table>
+ *
+ * <p>The commit word makes the rest valid. It is written by atomic writes, each when what it vouches for is flushed: 0 before
+ * the rest of the header is changed, 1 when that is done, then more with each block.
+ */
+final class CopyLayout {
+    /** "RPMACOPY" as a little-endian number. */
+    static final long MAGIC = 0x59504f43_414d5052L;
+
+    static final int VERSION = 1;
+
+    static final int COMMIT_OFFSET = 64;
+    static final int HEADER_LENGTH = COMMIT_OFFSET + Long.BYTES;
+
+    /** What is before the commit word, and not changed while it is not 0. */
+    static final int DESCRIPTION_LENGTH = 56;
+
+    /** Offset of the file: a page of its own. */
+    static final long DATA = 4096;
+
+    /** A flush needs so many bytes where it begins; blocks begin at multiples of it. */
+    static final int ALIGNMENT = 8;
+
+    /** The commit word while there is no copy. */
+    static final long NOTHING = 0;
+
+    private static final int VERSION_OFFSET = 8;
+    private static final int SIZE_OFFSET = 16;
+    private static final int DIGEST_OFFSET = 24;
+
+    private CopyLayout() {}
+
+    /**
+     * A copy, perhaps not finished.
+     *
+     * @param size of the file
+     * @param digest the file's SHA-256
+     * @param position how many bytes of it are there
+     */
+    record Copy(long size, byte[] digest, long position) {
+        boolean isOf(long fileSize, byte[] fileDigest) {
+            return size == fileSize && Arrays.equals(digest, fileDigest);
+        }
+
+        boolean isComplete() {
+            return position == size;
+        }
+    }
+
+    /** The length of the longest file that fits into a memory of this size; negative if not even an empty one does. */
+    static long capacity(long memorySize) {
+        return memorySize / ALIGNMENT * ALIGNMENT - DATA;
+    }
+
+    /** The commit word for so many bytes. */
+    static long committed(long position) {
+        return position + 1;
+    }
+
+    /** Describes a file in the first bytes of a buffer. */
+    static void describe(ByteBuffer buffer, long size, byte[] digest) {
+        ByteBuffer header = littleEndian(buffer);
+        header.putLong(MAGIC).putInt(VERSION).putInt(0).putLong(size).put(digest);
+    }
+
+    /**
+     * Reads a header.
+     *
+     * @param memorySize the size of the memory that it is from
+     * @return empty if there is no copy, or it is not one that this program has made
+     */
+    static Optional<Copy> read(ByteBuffer header, long memorySize) {
+        ByteBuffer numbers = littleEndian(header);
+        long size = numbers.getLong(SIZE_OFFSET);
+        long position = numbers.getLong(COMMIT_OFFSET) - 1;
+        boolean valid = numbers.getLong(0) == MAGIC
+                && numbers.getInt(VERSION_OFFSET) == VERSION
+                && size <= capacity(memorySize)
+                && position >= 0
+                && (position == size || (position < size && position % ALIGNMENT == 0));
+        if (!valid) {
+            return Optional.empty();
+        }
+        byte[] digest = new byte[Sha256.LENGTH];
+        numbers.position(DIGEST_OFFSET).get(digest);
+        return Optional.of(new Copy(size, digest, position));
+    }
+
+    private static ByteBuffer littleEndian(ByteBuffer bytes) {
+        return bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
+    }
+}

@@ -1,0 +1,97 @@
+package io.rpma.examples.resume;
+
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaPeer;
+import io.rpma.examples.common.MemoryServer;
+import io.rpma.examples.common.Sha256;
+import io.rpma.examples.common.Size;
+import io.rpma.examples.common.TargetMemory;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Optional;
+
+/** Offers its memory to one client after the other, and checks a copy that is complete. */
+final class Server {
+    /** The service that a client looks for: "rcpy". */
+    static final int SERVICE = 0x7263_7079;
+
+    /** How many bytes are hashed at once. */
+    private static final int PART = 4 << 20;
+
+    private final String address;
+    private final int port;
+
+    Server(String address, int port) {
+        this.address = address;
+        this.port = port;
+    }
+
+    /**
+     * Serves until a client has left a complete copy.
+     *
+     * @param where the memory: a path or {@link TargetMemory#AUTO}
+     * @param size of the memory in bytes, or 0
+     * @param keep whether to go on all the same
+     * @throws IOException if the memory can't be mapped, or a copy is not the file that it should be
+     */
+    void serve(String where, long size, boolean keep) throws IOException, InterruptedException {
+        TargetMemory target = new TargetMemory(size, System.out::println);
+        try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
+                RpmaMemory memory = target.open(where)) {
+            System.out.println("memory " + target.description() + ", " + Size.format(memory.size()));
+            if (CopyLayout.capacity(memory.size()) < 0) {
+                throw new IOException("the memory is too small: " + Size.exact(memory.size()));
+            }
+            System.out.println(describe(read(memory)));
+            try (RpmaMrLocal region = target.register(peer, memory);
+                    MemoryServer server = new MemoryServer(peer, region, address, port, SERVICE, System.out::println)) {
+                boolean complete;
+                do {
+                    server.serve();
+                    complete = check(memory);
+                } while (keep || !complete);
+            }
+        }
+    }
+
+    private static Optional<CopyLayout.Copy> read(RpmaMemory memory) {
+        return CopyLayout.read(memory.buffer(0, CopyLayout.HEADER_LENGTH), memory.size());
+    }
+
+    private static String describe(Optional<CopyLayout.Copy> found) {
+        if (found.isEmpty()) {
+            return "the memory holds no copy";
+        }
+        CopyLayout.Copy copy = found.get();
+        return "the memory holds " + (copy.isComplete() ? "a complete copy" : "an unfinished copy")
+                + ", which is offered: " + copy.position() + " of " + copy.size() + " bytes, SHA-256 "
+                + Sha256.format(copy.digest());
+    }
+
+    /** Returns whether the copy is complete. */
+    private static boolean check(RpmaMemory memory) throws IOException {
+        Optional<CopyLayout.Copy> found = read(memory);
+        if (found.isEmpty() || !found.get().isComplete()) {
+            System.out.println(describe(found));
+            return false;
+        }
+        CopyLayout.Copy copy = found.get();
+        byte[] digest = hash(memory, copy.size());
+        System.out.println("SHA-256 " + Sha256.format(digest));
+        System.out.println("size " + copy.size() + " bytes");
+        if (!Arrays.equals(digest, copy.digest())) {
+            throw new IOException("the copy is complete, but not the file that the client has announced");
+        }
+        return true;
+    }
+
+    private static byte[] hash(RpmaMemory memory, long size) {
+        Sha256 digest = new Sha256();
+        for (long done = 0; done < size; done += PART) {
+            digest.update(memory.buffer(CopyLayout.DATA + done, (int) Math.min(PART, size - done)));
+        }
+        return digest.result();
+    }
+}

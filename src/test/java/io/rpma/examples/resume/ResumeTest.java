@@ -1,0 +1,79 @@
+package io.rpma.examples.resume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.Jvm;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The command line, as far as it goes without a device. */
+@Timeout(120)
+class ResumeTest {
+    @TempDir
+    private Path directory;
+
+    private static Jvm.Finished run(String... arguments) throws InterruptedException {
+        String[] all = new String[arguments.length + 1];
+        all[0] = Resume.class.getName();
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        return Jvm.likeThis().limit(Duration.ofSeconds(50)).run(all);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "| Missing required subcommand",
+                "server --memory auto | Missing required option: '--address=ADDRESS'",
+                "server --address a | Missing required option: '--memory=PATH'",
+                "server --address a --memory auto --port 0 | --port is 1 to 65535",
+                "server --address a --memory auto --size 4k | --size is at least 4104 bytes",
+                "client FILE | Missing required option: '--address=ADDRESS'",
+                "client --address a | Missing required parameter: 'FILE'",
+                "client --address a --timeout 0 FILE | --timeout is at least 1 second",
+                "client --address a --port x FILE | Invalid value for option '--port'",
+                "client --address a --memory auto FILE | Unknown option",
+            })
+    void misuse(String arguments, String message) {
+        StringWriter errors = new StringWriter();
+        int status = new Resume()
+                .commandLine()
+                .setErr(new PrintWriter(errors))
+                .execute(arguments == null ? new String[0] : arguments.split(" "));
+        assertThat(errors.toString()).contains(message).contains("--help").hasLineCount(1);
+        assertThat(status).isEqualTo(2);
+    }
+
+    @Test
+    void theStatusOfMisuse() throws InterruptedException {
+        Jvm.Finished end = run("client", "--address", "10.0.0.1");
+        assertThat(end.status()).as(end.toString()).isEqualTo(2);
+        assertThat(end.err()).startsWith("resume client: Missing required parameter: 'FILE'");
+    }
+
+    @Test
+    void aFileThatDoesNotExist() throws InterruptedException {
+        Path file = directory.resolve("none");
+        Jvm.Finished end = run("client", "--address", "192.0.2.1", file.toString());
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(end.err()).isEqualTo("resume client: " + file + ": no such file\n");
+    }
+
+    @Test
+    void anAddressOfNoDevice() throws Exception {
+        Path memory = Files.createFile(directory.resolve("memory"));
+        Jvm.Finished end = run("server", "--address", "192.0.2.1", "--memory", memory.toString(), "--size", "64k");
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(end.err()).startsWith("resume server: ").hasLineCount(1);
+        assertThat(Files.size(memory)).isZero();
+    }
+}
