@@ -69,7 +69,7 @@ class PowerCutIT {
                     pauseUpTo(3000);
                     receiving.cutPower();
                 }
-                wasComplete = sending.command().awaitLine("ended ", cut).equals("ended 0");
+                wasComplete = sending.command().awaitLine("ended ", cut + 1).equals("ended 0");
             }
         } finally {
             Files.delete(file);

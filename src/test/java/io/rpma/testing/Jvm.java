@@ -175,15 +175,16 @@ public final class Jvm {
 
         /** Waits until a line of the standard output contains the text, and returns the first one that does. */
         public String awaitLine(String text) throws InterruptedException {
-            return awaitLine(text, 0);
+            return awaitLine(text, 1);
         }
 
-        /** The same for a later line: {@code before} of those that contain the text come before it. */
-        public String awaitLine(String text, int before) throws InterruptedException {
-            String line = out.awaitLine(text, before, deadline);
+        /** Waits until so many lines of the standard output contain the text, and returns the last one of these. */
+        public String awaitLine(String text, int count) throws InterruptedException {
+            String line = out.awaitLine(text, count, deadline);
             if (line == null) {
                 String when = out.hasEnded() ? "before " + whatEndedTheOutput() : "within " + limit;
-                throw new AssertionError("no line with '" + text + "' " + when + ":\n" + out + err);
+                String what = count == 1 ? "no line" : "not " + count + " lines";
+                throw new AssertionError(what + " with '" + text + "' " + when + ":\n" + out + err);
             }
             return line;
         }
@@ -294,12 +295,12 @@ public final class Jvm {
             notifyAll();
         }
 
-        synchronized String awaitLine(String text, int before, long deadline) throws InterruptedException {
+        synchronized String awaitLine(String text, int count, long deadline) throws InterruptedException {
             int seen = 0;
             int found = 0;
             while (true) {
                 for (; seen < lines.size(); seen++) {
-                    if (lines.get(seen).contains(text) && found++ == before) {
+                    if (lines.get(seen).contains(text) && ++found == count) {
                         return lines.get(seen);
                     }
                 }

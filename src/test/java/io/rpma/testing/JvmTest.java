@@ -20,6 +20,25 @@ class JvmTest {
     }
 
     @Test
+    void severalLinesThatAreAwaited() throws InterruptedException {
+        try (Jvm.Running jvm = Jvm.likeThis()
+                .under("sh", "-c", "echo one 1; echo two; echo one 2; sleep 60")
+                .start()) {
+            assertThat(jvm.awaitLine("one", 2)).isEqualTo("one 2");
+            assertThat(jvm.awaitLine("one", 1)).isEqualTo("one 1");
+        }
+    }
+
+    @Test
+    void tooFewLines() {
+        try (Jvm.Running jvm = Jvm.likeThis().under("sh", "-c", "echo one").start()) {
+            assertThatThrownBy(() -> jvm.awaitLine("one", 2))
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessageStartingWith("not 2 lines with 'one' before the end of the JVM with status 0:\n");
+        }
+    }
+
+    @Test
     void aJvmThatEndsWithoutTheLine() {
         try (Jvm.Running jvm = Jvm.likeThis().start("--version")) {
             assertThatThrownBy(() -> jvm.awaitLine(LINE))

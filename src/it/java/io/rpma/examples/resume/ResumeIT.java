@@ -1,0 +1,105 @@
+package io.rpma.examples.resume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.RpmaMemory;
+import io.rpma.TestDevice;
+import io.rpma.examples.common.Sha256;
+import io.rpma.testing.Jvm;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A file is copied into persistent memory while the server is killed again and again. */
+@Timeout(300)
+class ResumeIT {
+    private static final Duration LIMIT = Duration.ofSeconds(280);
+    private static final int FILE_SIZE = (48 << 20) + 17;
+    private static final String MEMORY_SIZE = "56M";
+
+    @TempDir
+    private Path directory;
+
+    private final List<Jvm.Running> started = new ArrayList<>();
+    private String address;
+    private Path pmem;
+    private String port;
+
+    @BeforeEach
+    void prepare() {
+        address = TestDevice.address();
+        pmem = TestDevice.pmem();
+        port = Integer.toString(TestDevice.port());
+    }
+
+    @AfterEach
+    void end() {
+        started.forEach(Jvm.Running::close);
+    }
+
+    private Jvm.Running start(String... arguments) {
+        List<String> all = new ArrayList<>(List.of(Resume.class.getName()));
+        all.addAll(List.of(arguments));
+        Jvm.Running running = Jvm.likeThis().limit(LIMIT).start(all.toArray(String[]::new));
+        started.add(running);
+        return running;
+    }
+
+    private Jvm.Running server() throws InterruptedException {
+        Jvm.Running server = start(
+                "server", "--address", address, "--port", port, "--memory", pmem.toString(), "--size", MEMORY_SIZE);
+        server.awaitLine("listening on " + address + ":" + port);
+        return server;
+    }
+
+    private static void kill(Jvm.Running jvm) throws InterruptedException {
+        jvm.process().destroyForcibly();
+        jvm.awaitEnd();
+    }
+
+    /** The number behind some words of a line: "lost after 17 bytes: ...". */
+    private static long number(String line, String words) {
+        return Long.parseLong(
+                line.substring(line.indexOf(words) + words.length()).split(" ")[1]);
+    }
+
+    @Test
+    void theServerIsKilledTwice() throws Exception {
+        byte[] content = new byte[FILE_SIZE];
+        new Random().nextBytes(content);
+        Path file = Files.write(directory.resolve("file"), content);
+        Jvm.Running server = server();
+        Jvm.Running client = start("client", "--address", address, "--port", port, "--timeout", "120", file.toString());
+        client.awaitLine("begun at 0 bytes");
+        for (int death = 1; death <= 2; death++) {
+            client.awaitLine("committed ", 7 * death - 5);
+            kill(server);
+            long lost = number(client.awaitLine("lost after", death), "lost after");
+            server = server();
+            String offered = server.awaitLine("an unfinished copy");
+            long resumed = number(client.awaitLine("resumed at", death), "resumed at");
+            assertThat(resumed).isGreaterThanOrEqualTo(lost).isLessThan(FILE_SIZE);
+            assertThat(offered).contains(": " + resumed + " of " + FILE_SIZE + " bytes");
+        }
+        Sha256 digest = new Sha256();
+        digest.update(ByteBuffer.wrap(content));
+        String sum = "SHA-256 " + Sha256.format(digest.result()) + "\nsize " + FILE_SIZE + " bytes\n";
+        for (Jvm.Running side : List.of(client, server)) {
+            Jvm.Finished end = side.awaitEnd();
+            assertThat(end.status()).as(end.toString()).isZero();
+            assertThat(end.out()).endsWith(sum);
+        }
+        try (RpmaMemory memory = RpmaMemory.mapReadOnly(pmem)) {
+            assertThat(memory.buffer(CopyLayout.DATA, FILE_SIZE)).isEqualTo(ByteBuffer.wrap(content));
+        }
+    }
+}
