@@ -1,15 +1,23 @@
 package io.rpma;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.examples.replicate.Replicate;
+import io.rpma.examples.replicatedlog.ReplicatedLog;
 import io.rpma.testing.Guest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,6 +30,9 @@ import org.junit.jupiter.api.io.TempDir;
 class PowerCutIT {
     private static final int CUTS = Integer.getInteger("rpma.cuts", Boolean.getBoolean("rpma.long") ? 20 : 3);
     private static final String TARGET = "10.0.0.1";
+    private static final String OTHER = "10.0.0.2";
+    private static final String ACKNOWLEDGED = "acknowledged ";
+    private static final Pattern RECORD = Pattern.compile("(\\d+) \\d+ writer (\\d+) record (\\d+)\\b.*");
 
     @TempDir
     private Path directory;
@@ -73,6 +84,50 @@ class PowerCutIT {
             }
         } finally {
             Files.delete(file);
+        }
+    }
+
+    /** A log has every record that was acknowledged before the cut, in its place and whole. */
+    @Test
+    void ofAReplicaOfTheLog() throws IOException, InterruptedException {
+        String replica = Guest.java(ReplicatedLog.class, "replica --show --memory $RPMA_PMEM --address ");
+        String appender = replica + OTHER + " & "
+                + Guest.java(
+                        ReplicatedLog.class,
+                        "append --timeout 600 --writers 4 --records 100000 --replica " + TARGET + " --replica "
+                                + OTHER);
+        try (Guest appending = boot(2, appender)) {
+            List<String> acknowledged = List.of();
+            for (int cut = 0; cut <= CUTS; cut++) {
+                try (Guest replicating = boot(1, replica + TARGET)) {
+                    replicating.command().awaitLine("listening");
+                    assertHasAll(acknowledged, replicating.command().lines());
+                    appending.command().awaitLine(ACKNOWLEDGED, acknowledged.size() + 1 + random.nextInt(300));
+                    pauseUpTo(1000);
+                    replicating.cutPower();
+                }
+                acknowledged = lines(appending.command().lines(), ACKNOWLEDGED);
+            }
+            System.out.println("PowerCutIT: " + acknowledged.size() + " records were acknowledged");
+        }
+    }
+
+    private static List<String> lines(List<String> output, String start) {
+        return output.stream().filter(line -> line.startsWith(start)).collect(Collectors.toList());
+    }
+
+    /** "acknowledged SEQUENCE WRITER NUMBER" beside "SEQUENCE LENGTH writer WRITER record NUMBER ...". */
+    private static void assertHasAll(List<String> acknowledged, List<String> shown) {
+        Map<String, String> records = new HashMap<>();
+        for (String line : shown) {
+            Matcher record = RECORD.matcher(line);
+            if (record.matches()) {
+                records.put(record.group(1), record.group(2) + " " + record.group(3));
+            }
+        }
+        for (String line : acknowledged) {
+            String[] words = line.split(" ");
+            assertEquals(words[2] + " " + words[3], records.get(words[1]), "record " + words[1]);
         }
     }
 }

@@ -63,7 +63,7 @@ public final class MemoryServer implements AutoCloseable {
         }
     }
 
-    /** Of a client whose host has died no event tells, but an empty write to it fails. */
+    /** Of a client whose host has died no event tells, but an empty write to it fails or is not answered. */
     private static String awaitEnd(RpmaConn conn) throws InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
         while (true) {
@@ -72,7 +72,9 @@ public final class MemoryServer implements AutoCloseable {
                 return event.get().description();
             }
             conn.write(RpmaConn.F_COMPLETION_ALWAYS, 0);
-            conn.getCq().await(completions);
+            if (conn.getCq().await(completions, SILENCE_S, SECONDS) == 0) {
+                return "no answer within " + SILENCE_S + " s";
+            }
             if (!completions.isSuccess(0)) {
                 return completions.status(0).description();
             }

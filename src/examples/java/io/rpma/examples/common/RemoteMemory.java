@@ -31,6 +31,9 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     /** How long nothing may complete until the events are looked at. */
     private static final long CHECK_MS = 100;
 
+    /** How long nothing may complete until the other side counts as gone: no event tells of a host that has died. */
+    private static final long SILENCE_NS = SECONDS.toNanos(10);
+
     private static final int MOST_COMPLETIONS = 64;
 
     private final String name;
@@ -42,6 +45,9 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     private long posted;
     private long done;
     private boolean lost;
+
+    /** When something was last known to go on. */
+    private long alive = System.nanoTime();
 
     private RemoteMemory(
             String name, RpmaConn conn, RpmaMrRemote remote, RpmaMrLocal staging, RpmaFlushType flushType) {
@@ -161,6 +167,9 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
 
     /** Posts an operation; while the send queue has no room, completions make it. */
     private void post(BooleanSupplier operation) throws LostException, InterruptedException {
+        if (done == posted) {
+            alive = System.nanoTime();
+        }
         try {
             while (!operation.getAsBoolean()) {
                 takeCompletions();
@@ -190,12 +199,21 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         }
         if (taken == 0) {
             checkConnected();
+            checkAlive();
+            return;
         }
+        alive = System.nanoTime();
         for (int i = 0; i < taken; i++) {
             if (!completions.isSuccess(i)) {
                 throw lost(completions.status(i) + " (" + completions.status(i).description() + ")");
             }
             done = completions.wrId(i);
+        }
+    }
+
+    private void checkAlive() throws LostException {
+        if (System.nanoTime() - alive > SILENCE_NS) {
+            throw lost("no answer within " + NANOSECONDS.toSeconds(SILENCE_NS) + " s");
         }
     }
 

@@ -11,7 +11,6 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaPeer;
 import io.rpma.examples.common.Offer;
-import io.rpma.examples.common.Sha256;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.TargetMemory;
 import java.io.IOException;
