@@ -203,6 +203,11 @@ public final class Jvm {
             return "the end of the JVM with status " + process.exitValue();
         }
 
+        /** Kills it. Not by {@link Process#destroyForcibly}, which closes the streams that its last words are in. */
+        public void kill() {
+            process.toHandle().destroyForcibly();
+        }
+
         /** Waits for the end. */
         public Finished awaitEnd() throws InterruptedException {
             if (!process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {

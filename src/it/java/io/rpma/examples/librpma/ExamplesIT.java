@@ -318,7 +318,7 @@ class ExamplesIT {
         try (Jvm.Running server = start(program);
                 Jvm.Running client = start(Example08MessagesPingPongClient.class, "7", "3", minute)) {
             client.awaitLine("Value received: 8");
-            client.process().destroyForcibly();
+            client.kill();
             Jvm.Finished end = server.awaitEnd();
             assertThat(end.status()).as(end.toString()).isEqualTo(1);
             assertThat(end.err()).contains("error: the other side is gone: ");

@@ -22,10 +22,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The log with two replicas, one in persistent memory and one in tmpfs; all are processes of their own, and may die. */
+@Tag("examples")
 @Timeout(300)
 class ReplicatedLogIT {
     private static final Duration LIMIT = Duration.ofSeconds(280);
@@ -99,7 +101,7 @@ class ReplicatedLogIT {
     }
 
     private static void kill(Jvm.Running jvm) throws InterruptedException {
-        jvm.process().destroyForcibly();
+        jvm.kill();
         jvm.awaitEnd();
     }
 
@@ -220,7 +222,7 @@ class ReplicatedLogIT {
         List<Jvm.Running> replicas = emptyReplicas("4M");
         Jvm.Running first = appender("--writers", "2", "--records", "10000");
         first.awaitLine(ACKNOWLEDGED + "100 ");
-        first.process().destroyForcibly();
+        first.kill();
         List<String> acknowledged = new ArrayList<>(acknowledged(first.awaitEnd()));
         acknowledged.addAll(acknowledgedByAll(appender("--writers", "2", "--records", "50")));
         List<String> log = records(pmem);
