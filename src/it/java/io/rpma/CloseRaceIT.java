@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Closing what other threads post on, poll, wait for or make something of: they finish first or are told that it is
  * closed, and nothing worse happens.
  */
-@Timeout(3600)
+@Timeout(1200)
 class CloseRaceIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
 
