@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.rpma.testing.Guest;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,6 +38,15 @@ class HostDeathIT {
         survivor = Guest.boot(
                 directory, 2, directory.resolve("nvdimm2"), Guest.java(SurvivorProgram.class, TARGET + " " + PORT));
         survivor.command().awaitLine(SurvivorProgram.WRITING);
+    }
+
+    @AfterEach
+    void end() {
+        for (Guest guest : new Guest[] {survivor, target}) {
+            if (guest != null) {
+                guest.close();
+            }
+        }
     }
 
     private void assertSurvives() throws InterruptedException {

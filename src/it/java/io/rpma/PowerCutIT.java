@@ -91,7 +91,8 @@ class PowerCutIT {
     @Test
     void ofAReplicaOfTheLog() throws IOException, InterruptedException {
         String replica = Guest.java(ReplicatedLog.class, "replica --show --memory $RPMA_PMEM --address ");
-        String appender = replica + OTHER + " & "
+        // looks for the device through which the target is reached, so that the target has to be there first
+        String appender = replica + OTHER + " & read line; "
                 + Guest.java(
                         ReplicatedLog.class,
                         "append --timeout 600 --writers 4 --records 100000 --replica " + TARGET + " --replica "
@@ -102,6 +103,14 @@ class PowerCutIT {
                 try (Guest replicating = boot(1, replica + TARGET)) {
                     replicating.command().awaitLine("listening");
                     assertHasAll(acknowledged, replicating.command().lines());
+                    if (cut == 0) {
+                        appending
+                                .command()
+                                .process()
+                                .outputWriter()
+                                .append('\n')
+                                .flush();
+                    }
                     appending.command().awaitLine(ACKNOWLEDGED, acknowledged.size() + 1 + random.nextInt(300));
                     pauseUpTo(1000);
                     replicating.cutPower();

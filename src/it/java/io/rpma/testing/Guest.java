@@ -9,7 +9,8 @@ import java.util.List;
 
 /** A guest of {@code native/rxe}, as one of two hosts: runs a command, until it ends or the power is cut. */
 public final class Guest implements AutoCloseable {
-    private static final Duration LIMIT = Duration.ofHours(1);
+    /** Less than the time after which the tests' JVM is killed, which could not end its guests then. */
+    private static final Duration LIMIT = Duration.ofMinutes(50);
 
     private final Jvm.Running rxe;
 
@@ -27,6 +28,7 @@ public final class Guest implements AutoCloseable {
      */
     public static Guest boot(Path link, int side, Path nvdimm, String command) throws IOException {
         List<String> words = new ArrayList<>(List.of("native/rxe", "run", "--guest", "--memory", "1536"));
+        words.addAll(List.of("--time-limit", Long.toString(LIMIT.toSeconds())));
         words.addAll(List.of("--link", link + ":" + side, "--nvdimm", nvdimm.toString(), "--", "sh", "-c", command));
         return new Guest(new Jvm.Running(new ProcessBuilder(words).start(), LIMIT));
     }
