@@ -38,7 +38,10 @@ command_test() {
 
 # Those that boot two guests as two hosts, and end them.
 test_two_hosts() {
-    $sanitize && return
+    if $sanitize; then
+        summaries+=("tests with two hosts: not run with sanitizers")
+        return
+    fi
     start_part failsafe-reports
     maven_two_hosts || part_failed "tests with two hosts" $?
     count_part "tests with two hosts" failsafe-reports no-skips

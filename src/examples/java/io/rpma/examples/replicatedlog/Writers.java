@@ -64,6 +64,9 @@ final class Writers {
                 work.run();
             } catch (IOException e) {
                 failure = e;
+            } catch (RuntimeException | OutOfMemoryError e) {
+                // who waits for the records must not wait for ever
+                failure = new IOException(e);
             }
             queue.put(new End(failure));
         } catch (InterruptedException e) {
