@@ -78,7 +78,7 @@ class PowerCutIT {
                         break;
                     }
                     receiving.command().awaitLine("listening");
-                    sending.command().process().outputWriter().append('\n').flush();
+                    sending.enter();
                     receiving.command().awaitLine("a sender has connected");
                     if (cuts == 0) {
                         // at least one cut after a transfer that is complete
@@ -115,12 +115,7 @@ class PowerCutIT {
                         break;
                     }
                     if (cuts == 0) {
-                        appending
-                                .command()
-                                .process()
-                                .outputWriter()
-                                .append('\n')
-                                .flush();
+                        appending.enter();
                     }
                     appending.command().awaitLine(ACKNOWLEDGED, acknowledged.size() + 1 + random.nextInt(300));
                     pauseUpTo(1000);
