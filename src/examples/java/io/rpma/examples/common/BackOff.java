@@ -32,6 +32,28 @@ public final class BackOff {
         this.timeout = SECONDS.toNanos(timeout);
     }
 
+    /** Something that fails while the other side is lost. */
+    public interface Attempt<T> {
+        /** Tries once. */
+        T make() throws IOException, InterruptedException;
+    }
+
+    /**
+     * Tries until it works.
+     *
+     * @param what to say if it has not, as in "no connection to A"
+     * @throws IOException if the time is up, or another failure than that the other side is lost
+     */
+    public <T> T retry(String what, Attempt<T> attempt) throws IOException, InterruptedException {
+        while (true) {
+            try {
+                return attempt.make();
+            } catch (LostException e) {
+                pause(what, e);
+            }
+        }
+    }
+
     /** Something has worked. */
     public void succeeded() {
         failing = false;
