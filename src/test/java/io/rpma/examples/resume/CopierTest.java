@@ -101,6 +101,24 @@ class CopierTest {
         }
     }
 
+    /** It may have been left by a connection that broke before the flush. */
+    @Test
+    void whatIsFoundCountsWhenItIsFlushed() throws Exception {
+        try (SourceFile file = file("file", 100_000)) {
+            Copier first = copier(file);
+            first.resume(server);
+            first.copy(server);
+            Copier again = copier(file);
+            int readAndCommit = 2;
+            server.connect(readAndCommit);
+            assertThatThrownBy(() -> again.resume(server)).isInstanceOf(LostException.class);
+            assertThat(again.position()).isZero();
+            server.connect(FakeMemory.NEVER);
+            again.resume(server);
+            assertThat(again.position()).isEqualTo(100_000);
+        }
+    }
+
     @Test
     void aFileThatChangesIsNotCommitted() throws Exception {
         try (SourceFile file = file("file", 100_000)) {
