@@ -111,8 +111,7 @@ class PowerCutIT {
     @Test
     void ofAReplicaOfTheLog() throws IOException, InterruptedException {
         String replica = Guest.java(ReplicatedLog.class, "replica --show --memory $RPMA_PMEM --address ");
-        // looks for the device through which the target is reached, so that the target has to be there first
-        String appender = replica + OTHER + " & read line; "
+        String appender = replica + OTHER + " & "
                 + Guest.java(
                         ReplicatedLog.class,
                         "append --timeout 600 --writers 4 --records 100000 --replica " + TARGET + " --replica "
@@ -125,9 +124,6 @@ class PowerCutIT {
                     assertHasAll(acknowledged, replicating.command().lines());
                     if (cuts == CUTS) {
                         break;
-                    }
-                    if (cuts == 0) {
-                        appending.enter();
                     }
                     appending.command().awaitLine(ACKNOWLEDGED, acknowledged.size() + 1 + random.nextInt(300));
                     pauseUpTo(1000);
