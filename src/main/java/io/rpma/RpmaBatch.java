@@ -264,7 +264,8 @@ public final class RpmaBatch {
     }
 
     /**
-     * Records {@link RpmaConn#writeAtomic(RpmaMrRemote, long, RpmaMrLocal, long, int, long)}.
+     * Records {@link RpmaConn#writeAtomic(RpmaMrRemote, long, RpmaMrLocal, long, int, long)}, whose 8 bytes are read by
+     * {@link #post()}.
      *
      * @param conn the connection
      * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
