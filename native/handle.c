@@ -20,11 +20,20 @@
 
 struct handle_entry *_Atomic handle_chunks[HANDLE_CHUNKS];
 
+/* in the place of the chunks that are not needed yet, so that a look-up need not ask whether there is one */
+static struct handle_entry no_entries[HANDLE_CHUNK_SIZE];
+
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t hold_released = PTHREAD_COND_INITIALIZER;
 static uint32_t chunk_count;
 static uint32_t first_free = NO_ENTRY;
 static jint open_count;
+
+void handle_init(void)
+{
+	for (uint32_t i = 0; i < HANDLE_CHUNKS; i++)
+		atomic_init(&handle_chunks[i], no_entries);
+}
 
 static int add_chunk(void)
 {

@@ -12,6 +12,7 @@
 
 #include <jni.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* what a native returns for a handle whose object is closed; librpma's own codes start at -100000 */
@@ -31,6 +32,8 @@ struct handle_entry {
 };
 
 extern struct handle_entry *_Atomic handle_chunks[HANDLE_CHUNKS] __attribute__((visibility("hidden")));
+
+void handle_init(void);
 
 /* puts an object into the table; RPMA_E_NOMEM when it is full or out of memory */
 jlong handle_new(void *object, int wait_fd);
@@ -54,26 +57,34 @@ void *handle_retire(const jlong *handles, int count);
 /* takes handles that nobody knows yet out of the table again; zeroes and errors among them are passed over */
 void handle_drop(const jlong *handles, int count);
 
+/* never NULL: what is no handle has an entry too, of another generation */
 static inline struct handle_entry *handle_entry(jlong handle)
 {
 	uint32_t index = (uint32_t)handle;
-	if (index >> HANDLE_CHUNK_BITS >= HANDLE_CHUNKS)
-		return NULL;
-	struct handle_entry *chunk = atomic_load_explicit(&handle_chunks[index >> HANDLE_CHUNK_BITS], memory_order_acquire);
-	return chunk == NULL ? NULL : &chunk[index & (HANDLE_CHUNK_SIZE - 1)];
+	struct handle_entry *chunk = atomic_load_explicit(
+			&handle_chunks[index >> HANDLE_CHUNK_BITS & (HANDLE_CHUNKS - 1)], memory_order_acquire);
+	return &chunk[index & (HANDLE_CHUNK_SIZE - 1)];
 }
 
-static inline int handle_is_open(const struct handle_entry *entry, jlong handle)
+static inline bool handle_has_generation(const struct handle_entry *entry, jlong handle)
 {
-	return entry != NULL && handle > 0 &&
-	       atomic_load_explicit(&entry->generation, memory_order_acquire) == (uint32_t)(handle >> 32);
+	return atomic_load_explicit(&entry->generation, memory_order_acquire) == (uint32_t)(handle >> 32);
 }
 
-/* the object of an open handle, or NULL; only between thread_mark() and thread_unmark() */
+static inline bool handle_is_open(const struct handle_entry *entry, jlong handle)
+{
+	bool of_an_object = (handle >> 32 & 1) != 0;
+	return of_an_object && handle_has_generation(entry, handle);
+}
+
+/*
+ * The object of an open handle, or NULL; only between thread_mark() and thread_unmark(). For 0, the handle of what is left
+ * out, NULL too: an entry of generation 0 has no object.
+ */
 static inline void *handle_marked(jlong handle)
 {
 	const struct handle_entry *entry = handle_entry(handle);
-	return __builtin_expect(handle_is_open(entry, handle), 1) ? entry->object : NULL;
+	return __builtin_expect(handle_has_generation(entry, handle), 1) ? entry->object : NULL;
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "jni_util.h"
 
+extern const struct jni_table batch_natives;
 extern const struct jni_table conn_cfg_natives;
 extern const struct jni_table conn_natives;
 extern const struct jni_table conn_req_natives;

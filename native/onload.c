@@ -1,15 +1,16 @@
 /*
  * onload.c -- registers every native with io.rpma.Natives; the only exported symbols
  */
+#include "handle.h"
 #include "log.h"
 #include "natives.h"
 #include "thread.h"
 
 static const struct jni_table *const tables[] = {
-	&conn_cfg_natives, &conn_natives,     &conn_req_natives,  &cq_natives,       &device_natives,
-	&ep_natives,       &handle_natives,   &log_natives,       &memory_natives,   &mr_local_natives,
-	&mr_remote_natives, &peer_cfg_natives, &peer_natives,     &srq_cfg_natives,  &srq_natives,
-	&wait_natives,
+	&batch_natives,      &conn_cfg_natives,   &conn_natives,       &conn_req_natives,   &cq_natives,
+	&device_natives,     &ep_natives,         &handle_natives,     &log_natives,        &memory_natives,
+	&mr_local_natives,   &mr_remote_natives,  &peer_cfg_natives,   &peer_natives,       &srq_cfg_natives,
+	&srq_natives,        &wait_natives,
 };
 
 static int register_natives(JNIEnv *env)
@@ -31,6 +32,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 	JNIEnv *env;
 	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) != JNI_OK)
 		return JNI_ERR;
+	handle_init();
 	if (thread_init() != 0 || register_natives(env) != 0 || log_init() != 0)
 		return JNI_ERR;
 	return JNI_VERSION_10;

@@ -206,6 +206,10 @@ final class Natives {
 
     static native String connEventMessage(int event);
 
+    // batch.c
+    /** In the lower half how many were posted, in the upper half what the next post returned, or 0. */
+    static native long batchPost(long records, int count);
+
     // cq.c
     static native int cqGetWc(long cq, int capacity, long completions);
 

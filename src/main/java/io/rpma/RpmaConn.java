@@ -37,14 +37,14 @@ public final class RpmaConn implements AutoCloseable {
     /** Completion in any case. */
     public static final int F_COMPLETION_ALWAYS = 3;
 
-    /** An emulated flush reads so many bytes, wherever it is. */
-    private static final long FLUSH_LENGTH = 8;
+    /** The parts of a region in an operation. */
+    static final String DESTINATION = "destination";
+
+    static final String SOURCE = "source";
 
     private static final String WRITE_WITH_IMM = "rpma_write_with_imm";
     private static final String WAIT = "rpma_conn_wait";
     private static final String NEXT_EVENT = "rpma_conn_next_event";
-    private static final String DESTINATION = "destination";
-    private static final String SOURCE = "source";
 
     private final RpmaPeer peer;
     private final Handle handle;
@@ -258,8 +258,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean atomicWrite(RpmaMrRemote dst, long dstOffset, long value, int flags, long opContext) {
         Check.flags(flags);
-        long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, Long.BYTES);
-        dst.checkAligned(dstOffset);
+        long dstId = dst.useAtomic(dstOffset);
         int result = Natives.connAtomicWrite(id, dstId, dstOffset, value, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_atomic_write", result, handle, dst.handle());
@@ -288,8 +287,7 @@ public final class RpmaConn implements AutoCloseable {
     public boolean writeAtomic(
             RpmaMrRemote dst, long dstOffset, RpmaMrLocal src, long srcOffset, int flags, long opContext) {
         Check.flags(flags);
-        long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, Long.BYTES);
-        dst.checkAligned(dstOffset);
+        long dstId = dst.useAtomic(dstOffset);
         long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, Long.BYTES);
         int result = Natives.connWriteAtomic(id, dstId, dstOffset, srcId, srcOffset, flags, opContext);
         if (result < 0) {
@@ -322,8 +320,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean flush(RpmaMrRemote dst, long dstOffset, long length, RpmaFlushType type, int flags, long opContext) {
         Check.flags(flags);
-        dst.use(DESTINATION, dstOffset, length);
-        long dstId = dst.use(DESTINATION, dstOffset, FLUSH_LENGTH);
+        long dstId = dst.useFlushed(dstOffset, length);
         int result = Natives.connFlush(id, dstId, dstOffset, length, type.ordinal(), flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_flush", result, handle, dst.handle());
@@ -440,7 +437,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
         long dstId = dst.use(RpmaMrUsage.RECV, DESTINATION, offset, length);
-        checkReceives(handle, srq);
+        checkReceives();
         int result = Natives.connRecv(id, dstId, offset, length, opContext);
         if (result < 0) {
             throw Call.failure("rpma_recv", result, handle, dst.handle());
@@ -458,12 +455,17 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(long opContext) {
-        checkReceives(handle, srq);
+        checkReceives();
         int result = Natives.connRecv(id, 0, 0, 0, opContext);
         if (result < 0) {
             throw Call.failure("rpma_recv", result, handle);
         }
         return result == Natives.POSTED;
+    }
+
+    /** Checks that the connection is not one whose receives are posted to a shared receive queue. */
+    void checkReceives() {
+        checkReceives(handle, srq);
     }
 
     /** librpma leaves it to the device, and soft-RoCE just calls it an invalid argument. */
@@ -687,6 +689,11 @@ public final class RpmaConn implements AutoCloseable {
 
     Handle handle() {
         return handle;
+    }
+
+    /** The native handle, for the hot path. */
+    long id() {
+        return id;
     }
 
     /**

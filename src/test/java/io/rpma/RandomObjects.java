@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.ReadOnlyBufferException;
 import java.nio.file.Path;
+import java.util.NoSuchElementException;
 
 /** The objects of random calls, and the calls that need no device. */
 final class RandomObjects {
@@ -24,6 +25,9 @@ final class RandomObjects {
     final Slots<ByteBuffer> views;
     final Slots<RpmaConn> conns;
 
+    /** Which several threads use at once, though they must not. */
+    final Slots<RpmaBatch> batches;
+
     RandomObjects(RandomCalls calls) {
         this.calls = calls;
         peerCfgs = calls.new Slots<>(3);
@@ -33,6 +37,7 @@ final class RandomObjects {
         memories = calls.new Slots<>(6);
         views = calls.new Slots<>(6);
         conns = calls.new Slots<>(8);
+        batches = calls.new Slots<>(4);
     }
 
     /** The calls that need no device; files are made in the directory. */
@@ -41,6 +46,7 @@ final class RandomObjects {
         addRemotes();
         addMemory(directory);
         addConnections();
+        addBatches();
         addTheRest();
     }
 
@@ -245,6 +251,56 @@ final class RandomObjects {
                 c -> c.check(cq(c).await(c.completions)),
                 fails,
                 InterruptedException.class);
+    }
+
+    private void addBatches() {
+        calls.add(2, "RpmaBatch.create", c -> batches.put(c, RpmaBatch.create(c.size())));
+        calls.add(
+                24,
+                "RpmaBatch.post",
+                c -> {
+                    RpmaBatch batch = batches.one(c);
+                    int posted = batch.post();
+                    assertTrue(posted >= 0 && posted <= batch.capacity());
+                },
+                RpmaException.class);
+        calls.add(8, "RpmaBatch.removeFirst", c -> batches.one(c).removeFirst(), NoSuchElementException.class);
+        calls.add(2, "RpmaBatch.clear", c -> batches.one(c).clear());
+        calls.add(2, "RpmaBatch.get", c -> {
+            RpmaBatch batch = batches.one(c);
+            assertTrue(batch.count() >= 0 && batch.count() <= batch.capacity());
+            assertTrue(batch.posted() >= 0 && batch.posted() <= batch.capacity());
+        });
+        calls.add(4, "RpmaBatch.read nothing", c -> batches.one(c).read(conns.any(c), c.flags(), c.context()));
+        calls.add(4, "RpmaBatch.write nothing", c -> batches.one(c).write(conns.any(c), c.flags(), c.context()));
+        calls.add(
+                2,
+                "RpmaBatch.writeWithImm nothing",
+                c -> batches.one(c).writeWithImm(conns.any(c), c.flags(), c.random.nextInt(), c.context()));
+        calls.add(2, "RpmaBatch.send nothing", c -> batches.one(c).send(conns.any(c), c.flags(), c.context()));
+        calls.add(
+                2,
+                "RpmaBatch.sendWithImm nothing",
+                c -> batches.one(c).sendWithImm(conns.any(c), c.flags(), c.random.nextInt(), c.context()));
+        calls.add(4, "RpmaBatch.recv nothing", c -> batches.one(c).recv(conns.any(c), c.context()));
+        calls.add(
+                8,
+                "RpmaBatch.flush",
+                c -> batches.one(c)
+                        .flush(
+                                conns.any(c),
+                                remotes.any(c),
+                                c.number(),
+                                c.number(),
+                                c.of(RpmaFlushType.values()),
+                                c.flags(),
+                                c.context()));
+        calls.add(
+                8,
+                "RpmaBatch.atomicWrite",
+                c -> batches.one(c)
+                        .atomicWrite(
+                                conns.any(c), remotes.any(c), c.number(), c.random.nextLong(), c.flags(), c.context()));
     }
 
     /** One of a connection's queues. */
