@@ -32,7 +32,6 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 	JNIEnv *env;
 	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) != JNI_OK)
 		return JNI_ERR;
-	handle_init();
 	if (thread_init() != 0 || register_natives(env) != 0 || log_init() != 0)
 		return JNI_ERR;
 	return JNI_VERSION_10;
