@@ -173,12 +173,12 @@ class CloseRaceIT {
     private static void postBatchOfMessages(Ends ends) {
         RpmaBatch batch = BATCHES.get();
         batch.clear();
-        batch.recv(ends.server, ends.local, 0, SIZE, 1);
-        batch.recv(ends.server, 1);
-        batch.recv(ends.server, 1);
+        // with both regions first, so that a full queue does not keep it from being told that one of them is closed
+        batch.writeWithImm(ends.client, ends.remote, 0, ends.local, 0, SIZE, ALWAYS, 2, 1);
         batch.send(ends.client, ends.local, 0, SIZE, ALWAYS, 1);
         batch.sendWithImm(ends.client, ALWAYS, 2, 1);
-        batch.writeWithImm(ends.client, ends.remote, 0, ends.local, 0, SIZE, ALWAYS, 2, 1);
+        batch.recv(ends.server, ends.local, 0, SIZE, 1);
+        batch.recv(ends.server, 1);
         batch.post();
         ends.server.getCq().poll(COMPLETIONS.get());
     }
