@@ -525,6 +525,12 @@ public final class RpmaConn implements AutoCloseable {
         return Optional.ofNullable(channel.awaitFor(() -> pollBoth(completions), nanos));
     }
 
+    /** The completion channel that its queues share. */
+    ComplChannel sharedChannel() {
+        checkSharedChannel();
+        return channel;
+    }
+
     private void checkSharedChannel() {
         if (!sharesChannel) {
             throw Call.failure(WAIT, Natives.connWait(id), handle);
@@ -532,7 +538,7 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /** Returns the queue that had completions, or null. */
-    private RpmaCq pollBoth(RpmaCompletions completions) {
+    RpmaCq pollBoth(RpmaCompletions completions) {
         if (rcq == null) {
             return cq.pollOnce(completions);
         }
@@ -613,21 +619,26 @@ public final class RpmaConn implements AutoCloseable {
     private RpmaConnEvent next(long nanos) throws InterruptedException {
         long start = System.nanoTime();
         while (Waiter.await(NEXT_EVENT, handle, Waiter.left(nanos, start))) {
-            int result = takeEvent();
-            if (result != RpmaError.NO_EVENT.code()) {
-                return RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, handle));
+            RpmaConnEvent event = takeEvent();
+            if (event != null) {
+                return event;
             }
         }
         return null;
     }
 
-    private int takeEvent() {
+    /** Takes an event, or returns null if there is none. */
+    RpmaConnEvent takeEvent() {
+        int result;
         events.lock();
         try {
-            return Natives.connNextEvent(id);
+            result = Natives.connNextEvent(id);
         } finally {
             events.unlock();
         }
+        return result == RpmaError.NO_EVENT.code()
+                ? null
+                : RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, handle));
     }
 
     /**

@@ -93,6 +93,12 @@ public final class RpmaCq {
         return completions.count();
     }
 
+    /** The completion channel, which is this queue's own. */
+    ComplChannel ownChannel() {
+        checkOwnChannel();
+        return channel;
+    }
+
     private void checkOwnChannel() {
         if (sharesChannel) {
             throw Call.failure(WAIT, Natives.cqWait(id), handle);
