@@ -294,7 +294,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         return Objects.requireNonNull(executor, "executor");
     }
 
-    private Registration register(Served<?> served) {
+    Registration register(Served<?> served) {
         registrations.add(served);
         boolean registered = false;
         try {
@@ -362,8 +362,8 @@ public final class RpmaEventLoop implements AutoCloseable {
         }
         Task scheduled = new Task(task, System.nanoTime() + Math.min(LONGEST, unit.toNanos(delay)));
         tasks.add(scheduled);
-        if (poller.handle().isClosed()) {
-            scheduled.cancel();
+        // what is not there any more has been run, or dropped by close()
+        if (poller.handle().isClosed() && tasks.remove(scheduled)) {
             poller.handle().checkOpen();
         }
         if (tasks.peek() == scheduled && runner.get() != Thread.currentThread()) {
