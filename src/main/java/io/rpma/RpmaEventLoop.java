@@ -20,7 +20,7 @@ import java.util.function.BiConsumer;
  * <pre>{@code
  * try (RpmaEventLoop loop = RpmaEventLoop.create()) {
  *     loop.onRequest(ep, cfg, request -> {
- *         RpmaConn conn = request.connect();
+ *         RpmaConn conn = accept(request);
  *         loop.onEvent(conn, event -> {
  *             if (event != RpmaConnEvent.ESTABLISHED) {
  *                 conn.close();

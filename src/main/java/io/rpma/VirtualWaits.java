@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The waits of virtual threads: they park, which leaves their carriers to others, and one thread of the JVM watches the
@@ -20,9 +19,10 @@ final class VirtualWaits {
 
     private static final AtomicReference<Poller> POLLER = new AtomicReference<>();
 
-    /** Guards what is awaited, and by whom. */
-    private static final ReentrantLock LOCK = new ReentrantLock();
-
+    /**
+     * Guards itself, and by whom each object is awaited. A monitor, because nobody parks inside: a lock could be handed over to a
+     * virtual thread that has no carrier, while those that wait for it hold all the carriers.
+     */
     private static final Map<Handle, Awaited> AWAITED = new HashMap<>();
 
     private VirtualWaits() {}
@@ -80,8 +80,7 @@ final class VirtualWaits {
 
     /** Returns 0, {@link Natives#CLOSED} or an error. */
     private static int begin(Poller poller, Handle object, Parked parked) {
-        LOCK.lock();
-        try {
+        synchronized (AWAITED) {
             Awaited awaited = AWAITED.get(object);
             if (awaited == null) {
                 awaited = new Awaited(poller, object);
@@ -92,20 +91,15 @@ final class VirtualWaits {
             }
             awaited.parked.add(parked);
             return 0;
-        } finally {
-            LOCK.unlock();
         }
     }
 
     private static void end(Handle object, Parked parked) {
-        LOCK.lock();
-        try {
+        synchronized (AWAITED) {
             Awaited awaited = AWAITED.get(object);
             if (awaited != null && awaited.parked.remove(parked) && awaited.parked.isEmpty()) {
                 awaited.end();
             }
-        } finally {
-            LOCK.unlock();
         }
     }
 
@@ -163,15 +157,12 @@ final class VirtualWaits {
         }
 
         private void unparkAll(int why) {
-            LOCK.lock();
-            try {
+            synchronized (AWAITED) {
                 // else it is late: all have gone, and others may have come
                 if (AWAITED.get(object) == this) {
                     parked.forEach(one -> one.unpark(why));
                     end();
                 }
-            } finally {
-                LOCK.unlock();
             }
         }
     }
