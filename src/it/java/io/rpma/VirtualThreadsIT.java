@@ -22,6 +22,9 @@ import org.junit.jupiter.api.condition.JRE;
 class VirtualThreadsIT {
     private static final int THREADS = 1000;
 
+    /** Two of each connection on each side. */
+    private static final int DESCRIPTORS = 5 * THREADS;
+
     /** The result of what a virtual thread does. */
     private static <T> T call(Callable<T> task) throws Exception {
         FutureTask<T> call = new FutureTask<>(task);
@@ -32,6 +35,7 @@ class VirtualThreadsIT {
     @Test
     void aThousandWaitForTheirConnectionsOnTwoCarriers() throws Exception {
         Jvm.Finished end = Jvm.likeThis()
+                .under("sh", "-c", "ulimit -n " + DESCRIPTORS + "; exec \"$@\"", "sh")
                 .options("-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2")
                 .limit(Duration.ofSeconds(500))
                 .run(

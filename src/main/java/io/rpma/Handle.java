@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 /**
  * The life of one native object: open, closed, and which objects depend on it.
  *
- * <p>A handle stays reachable through its parents and never refers to its facade, so that a facade which is dropped
- * without {@code close()} can be noticed.
+ * <p>A handle stays reachable through its parents and never refers to its facade, unless an event loop serves it, so that a
+ * facade which is dropped without {@code close()} can be noticed.
  */
 final class Handle {
     private static final System.Logger LOGGER = System.getLogger("io.rpma");

@@ -493,7 +493,8 @@ public final class RpmaConn implements AutoCloseable {
      * @param completions where to; what it had before is gone
      * @return the queue that they are from
      * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
      *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
      */
@@ -513,7 +514,8 @@ public final class RpmaConn implements AutoCloseable {
      * @return the queue that they are from; empty if the time is up
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
      *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
      */
@@ -592,7 +594,8 @@ public final class RpmaConn implements AutoCloseable {
      *
      * @return the event
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma has no name for, after which the
      *     connection can still be used; or if librpma fails
      */
@@ -608,7 +611,8 @@ public final class RpmaConn implements AutoCloseable {
      * @return the event; empty if the time is up
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma has no name for, after which the
      *     connection can still be used; or if librpma fails
      */

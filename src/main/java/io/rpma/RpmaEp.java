@@ -64,7 +64,7 @@ public final class RpmaEp implements AutoCloseable {
      * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or one with a completion
      *     queue of its own and a shared completion channel too
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
-     *     waiting
+     *     waiting, or an {@link RpmaEventLoop} serves this endpoint
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
      *     client has given up meanwhile; the endpoint goes on
      */
@@ -83,7 +83,7 @@ public final class RpmaEp implements AutoCloseable {
      * @throws IllegalArgumentException if {@code timeout} is negative, or {@code cfg} has a shared receive queue of another peer, or one with a completion
      *     queue of its own and a shared completion channel too
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
-     *     waiting
+     *     waiting, or an {@link RpmaEventLoop} serves this endpoint
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
      *     client has given up meanwhile; the endpoint goes on
      */
