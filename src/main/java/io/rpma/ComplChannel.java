@@ -87,7 +87,9 @@ final class ComplChannel {
         if (result == RpmaError.NO_COMPLETION.code()) {
             return false;
         }
-        Call.check(operation, result, owner);
+        if (result < 0) {
+            throw Call.failure(operation, result, owner);
+        }
         return true;
     }
 

@@ -3,6 +3,7 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Eventually;
+import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,7 +86,11 @@ class PollerTest {
     void anObjectWithoutADescriptorIsRefused() {
         Handle object = new Handle("Unwatchable").opened("rpma_conn_cfg_new", Natives.connCfgNew());
         Poller.Watch refused = poller.watch(object, () -> told++);
-        assertThat(refused.arm()).isEqualTo(RpmaError.PROVIDER.code());
+        try (LogCapture log = new LogCapture()) {
+            assertThat(refused.arm()).isEqualTo(RpmaError.PROVIDER.code());
+            Log.drain();
+            assertThat(log.messages()).contains("epoll_ctl() failed: Bad file descriptor");
+        }
         refused.end();
         object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
     }
