@@ -22,8 +22,8 @@ import org.junit.jupiter.api.condition.JRE;
 class VirtualThreadsIT {
     private static final int THREADS = 1000;
 
-    /** Two of each connection on each side. */
-    private static final int DESCRIPTORS = 5 * THREADS;
+    /** Three of each connection on the side that connects, and two on the other. */
+    private static final int DESCRIPTORS = 6 * THREADS;
 
     /** The result of what a virtual thread does. */
     private static <T> T call(Callable<T> task) throws Exception {

@@ -55,7 +55,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
     }
 
     /** Whether the next one can be taken after this failure. */
-    boolean survives(RuntimeException takeFailure) {
+    boolean survives(Throwable takeFailure) {
         return false;
     }
 
@@ -165,7 +165,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
     }
 
     private boolean takeFailed(Throwable failure) {
-        if (failure instanceof RuntimeException && survives((RuntimeException) failure)) {
+        if (survives(failure)) {
             loop.failed(source, failure);
             return true;
         }
@@ -236,10 +236,10 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
             handler.handle(request);
         }
 
-        /** A request that can't be taken is none of the next client's business; a closed configuration is. */
+        /** One that can't be taken, or not for want of memory, must not lock out the next; a closed configuration does. */
         @Override
-        boolean survives(RuntimeException takeFailure) {
-            return takeFailure instanceof RpmaException;
+        boolean survives(Throwable takeFailure) {
+            return takeFailure instanceof RpmaException || takeFailure instanceof Error;
         }
 
         /** One client's failure must not lock out the others. */
@@ -281,7 +281,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
 
         /** One that librpma has no name for is taken. */
         @Override
-        boolean survives(RuntimeException takeFailure) {
+        boolean survives(Throwable takeFailure) {
             return takeFailure instanceof RpmaException && ((RpmaException) takeFailure).error() == RpmaError.UNKNOWN;
         }
     }
