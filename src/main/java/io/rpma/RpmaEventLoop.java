@@ -43,7 +43,8 @@ import java.util.function.BiConsumer;
  *
  * <p><b>Handlers that fail</b> harm no other registration. What is thrown goes to {@link #onFailure}, and the
  * registration ends; its object stays open. A handler of requests has the request closed instead, unless it is
- * connected, and gets the next one. So do requests that can't be taken, and events without a name.
+ * connected, and gets the next one. Requests that can't be taken and events that librpma has no name for go to
+ * {@link #onFailure} too, and end nothing.
  *
  * <p><b>Ends.</b> Registrations end when they are cancelled, when their object is closed or when the loop is; all that is
  * legal in every thread and in handlers. No call begins afterwards. One that another thread has just begun goes on.

@@ -20,8 +20,8 @@ final class VirtualWaits {
     private static final AtomicReference<Poller> POLLER = new AtomicReference<>();
 
     /**
-     * Guards itself, and by whom each object is awaited. A monitor, because nobody parks inside: a lock could be handed over to a
-     * virtual thread that has no carrier, while those that wait for it hold all the carriers.
+     * Guards itself, and by whom each object is awaited. A monitor, because nobody parks inside: a lock could be handed
+     * over to a virtual thread that has no carrier, while those that wait for it hold all the carriers.
      */
     private static final Map<Handle, Awaited> AWAITED = new HashMap<>();
 
