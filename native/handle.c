@@ -89,6 +89,20 @@ void handle_release(jlong handle)
 	pthread_mutex_unlock(&table_lock);
 }
 
+int handle_hold_fd(jlong handle, int *wait_fd)
+{
+	int rc = HANDLE_CLOSED;
+	pthread_mutex_lock(&table_lock);
+	struct handle_entry *entry = handle_entry(handle);
+	if (handle_is_open(entry, handle)) {
+		entry->holds++;
+		*wait_fd = entry->wait_fd;
+		rc = 0;
+	}
+	pthread_mutex_unlock(&table_lock);
+	return rc;
+}
+
 int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd)
 {
 	int rc = HANDLE_CLOSED;

@@ -39,6 +39,9 @@ jlong handle_new(void *object, int wait_fd);
 void *handle_hold(jlong handle);
 void handle_release(jlong handle);
 
+/* with a counted hold: the fd that a wait polls; 0 or HANDLE_CLOSED */
+int handle_hold_fd(jlong handle, int *wait_fd);
+
 /*
  * With a counted hold: the fd that a wait polls and the eventfd that ends it at close. 0, HANDLE_CLOSED or
  * RPMA_E_PROVIDER with its reason logged.

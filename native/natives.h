@@ -20,6 +20,7 @@ extern const struct jni_table mr_local_natives;
 extern const struct jni_table mr_remote_natives;
 extern const struct jni_table peer_cfg_natives;
 extern const struct jni_table peer_natives;
+extern const struct jni_table poller_natives;
 extern const struct jni_table srq_cfg_natives;
 extern const struct jni_table srq_natives;
 extern const struct jni_table wait_natives;

@@ -175,6 +175,12 @@ class RandomCallsIT {
                 "RpmaConnReq.create",
                 c -> reqs.put(c, RpmaConnReq.create(peers.one(c), address(c), port(c), cfg(c))),
                 FAILS);
+        calls.add(
+                1,
+                "RpmaEventLoop.onRequest",
+                c -> objects.registrations.put(
+                        c, objects.loops.one(c).onRequest(eps.one(c).ep, cfg(c), RpmaConnReq::close)),
+                FAILS);
         calls.add(4, "RpmaConnReq.connect", c -> conns.put(c, reqs.one(c).connect()), FAILS);
         calls.add(
                 2,

@@ -228,6 +228,19 @@ final class Natives {
 
     static native void wakerReset(int fd);
 
+    // poller.c
+    static native long pollerNew();
+
+    static native int pollerDelete(long poller);
+
+    static native int pollerWatch(long poller, long object, long number);
+
+    static native void pollerUnwatch(long poller, long object);
+
+    static native int pollerWait(long poller, long[] ready, int timeoutMs);
+
+    static native void pollerWake(long poller);
+
     // memory.c
     static native long memoryMapAnonymous(long size, int pageBits);
 

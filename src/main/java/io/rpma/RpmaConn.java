@@ -495,7 +495,8 @@ public final class RpmaConn implements AutoCloseable {
      * @param completions where to; what it had before is gone
      * @return the queue that they are from
      * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
      *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
      */
@@ -515,7 +516,8 @@ public final class RpmaConn implements AutoCloseable {
      * @return the queue that they are from; empty if the time is up
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
      *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
      */
@@ -527,6 +529,12 @@ public final class RpmaConn implements AutoCloseable {
         return Optional.ofNullable(channel.awaitFor(() -> pollBoth(completions), nanos));
     }
 
+    /** The completion channel that its queues share. */
+    ComplChannel sharedChannel() {
+        checkSharedChannel();
+        return channel;
+    }
+
     private void checkSharedChannel() {
         if (!sharesChannel) {
             throw Call.failure(WAIT, Natives.connWait(id), handle);
@@ -534,7 +542,7 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /** Returns the queue that had completions, or null. */
-    private RpmaCq pollBoth(RpmaCompletions completions) {
+    RpmaCq pollBoth(RpmaCompletions completions) {
         if (rcq == null) {
             return cq.pollOnce(completions);
         }
@@ -588,7 +596,8 @@ public final class RpmaConn implements AutoCloseable {
      *
      * @return the event
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma has no name for, after which the
      *     connection can still be used; or if librpma fails
      */
@@ -604,7 +613,8 @@ public final class RpmaConn implements AutoCloseable {
      * @return the event; empty if the time is up
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma has no name for, after which the
      *     connection can still be used; or if librpma fails
      */
@@ -615,21 +625,26 @@ public final class RpmaConn implements AutoCloseable {
     private RpmaConnEvent next(long nanos) throws InterruptedException {
         long start = System.nanoTime();
         while (Waiter.await(NEXT_EVENT, handle, Waiter.left(nanos, start))) {
-            int result = takeEvent();
-            if (result != RpmaError.NO_EVENT.code()) {
-                return RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, handle));
+            RpmaConnEvent event = takeEvent();
+            if (event != null) {
+                return event;
             }
         }
         return null;
     }
 
-    private int takeEvent() {
+    /** Takes an event, or returns null if there is none. */
+    RpmaConnEvent takeEvent() {
+        int result;
         events.lock();
         try {
-            return Natives.connNextEvent(id);
+            result = Natives.connNextEvent(id);
         } finally {
             events.unlock();
         }
+        return result == RpmaError.NO_EVENT.code()
+                ? null
+                : RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, handle));
     }
 
     /**

@@ -13,6 +13,7 @@ import java.nio.ByteOrder;
 import java.nio.ReadOnlyBufferException;
 import java.nio.file.Path;
 import java.util.NoSuchElementException;
+import java.util.concurrent.TimeUnit;
 
 /** The objects of random calls, and the calls that need no device. */
 final class RandomObjects {
@@ -24,6 +25,8 @@ final class RandomObjects {
     final Slots<RpmaMemory> memories;
     final Slots<ByteBuffer> views;
     final Slots<RpmaConn> conns;
+    final Slots<RpmaEventLoop> loops;
+    final Slots<RpmaEventLoop.Registration> registrations;
 
     /** Which several threads use at once, though they must not. */
     final Slots<RpmaBatch> batches;
@@ -38,6 +41,8 @@ final class RandomObjects {
         views = calls.new Slots<>(6);
         conns = calls.new Slots<>(8);
         batches = calls.new Slots<>(4);
+        loops = calls.new Slots<>(2);
+        registrations = calls.new Slots<>(8);
     }
 
     /** The calls that need no device; files are made in the directory. */
@@ -47,6 +52,7 @@ final class RandomObjects {
         addMemory(directory);
         addConnections();
         addBatches();
+        addEventLoops();
         addTheRest();
     }
 
@@ -307,6 +313,55 @@ final class RandomObjects {
     private RpmaCq cq(Choice c) throws Nothing {
         RpmaConn conn = conns.one(c);
         return c.oneIn(2) ? conn.getCq() : conn.getRcq().orElse(conn.getCq());
+    }
+
+    private void addEventLoops() {
+        Class<RpmaException> fails = RpmaException.class;
+        calls.add(1, "RpmaEventLoop.create", c -> loops.put(c, RpmaEventLoop.create()), fails);
+        calls.add(4, "RpmaEventLoop.run", c -> {
+            RpmaEventLoop loop = loops.one(c);
+            loop.schedule(() -> Thread.currentThread().interrupt(), c.random.nextInt(2000), TimeUnit.MICROSECONDS);
+            try {
+                loop.run();
+            } finally {
+                Thread.interrupted();
+            }
+        });
+        calls.add(
+                2,
+                "RpmaEventLoop.onEvent",
+                c -> registrations.put(c, loops.one(c).onEvent(conns.one(c), c.maybeNull(event -> {}))),
+                fails);
+        calls.add(
+                2,
+                "RpmaEventLoop.onEvent by an executor",
+                c -> registrations.put(c, loops.one(c).onEvent(conns.one(c), event -> {}, c.maybeNull(Runnable::run))),
+                fails);
+        calls.add(
+                2,
+                "RpmaEventLoop.onCompletion of a queue",
+                c -> registrations.put(c, loops.one(c).onCompletion(cq(c), c.size(), (cq, completions) -> {})),
+                fails,
+                OutOfMemoryError.class);
+        calls.add(
+                2,
+                "RpmaEventLoop.onCompletion of a connection",
+                c -> registrations.put(
+                        c, loops.one(c).onCompletion(conns.one(c), 1 + c.random.nextInt(4), (cq, completions) -> {
+                            if (completions.wrId(0) % 4 == 0) {
+                                throw new IllegalStateException("test");
+                            }
+                        })),
+                fails);
+        calls.add(
+                4,
+                "RpmaEventLoop.schedule",
+                c -> registrations.put(c, loops.one(c).schedule(() -> {}, c.timeout(), c.unit())));
+        calls.add(
+                12,
+                "RpmaEventLoop.Registration.cancel",
+                c -> registrations.one(c).cancel());
+        calls.add(1, "RpmaEventLoop.close", c -> loops.one(c).close());
     }
 
     private void addTheRest() {
