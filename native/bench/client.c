@@ -3,15 +3,15 @@
  *
  * usage: client ADDRESS PORT
  *
- * Takes commands from its standard input, a line each, and answers each by a line of numbers: nanoseconds, and kilobytes of
- * resident memory. It ends when the input does, and with status 1 when anything fails.
+ * Takes commands from its standard input, a line each, and answers each by a line of numbers: times in nanoseconds, and by how
+ * many kilobytes its resident memory has grown. It ends when the input does, and with status 1 when anything fails.
  *
  *   load OPERATION BYTES DEPTH poll|wait COUNT [FILE]   runs a load: its time; the times of the operations go to FILE
- *   connect COUNT           opens connections until there are so many: their time, and the memory afterwards
+ *   connect COUNT           opens connections until there are so many: the time, and the growth
  *   spread COUNT FILE       writes 8 bytes through each of them in turn: the time; those of the operations go to FILE
  *   disconnect              closes them: the time
  *   register BYTES          registers memory and gives it back: the times of both
- *   regions COUNT           registers so many pages one by one: the time, and the memory before and afterwards
+ *   regions COUNT           registers so many pages one by one: the time, and the growth
  */
 #include "client.h"
 
@@ -91,11 +91,13 @@ static void command_connect(struct session *session, const char *line)
 	size_t count;
 	if (sscanf(line, "connect %zu", &count) != 1 || count > MOST_CONNECTIONS)
 		misused(line);
+	long before = resident_kb();
 	uint64_t start = now_ns();
 	for (; session->count < count; session->count++)
 		session->many[session->count] =
 			open_connection(&session->client, session->client.port + 1, SMALL_QUEUE_SIZE);
-	printf("%lu %ld\n", now_ns() - start, resident_kb());
+	uint64_t time = now_ns() - start;
+	printf("%lu %ld\n", time, resident_kb() - before);
 }
 
 static void command_spread(struct session *session, const char *line)
@@ -151,7 +153,8 @@ static void command_regions(struct session *session, const char *line)
 	for (size_t i = 0; i < count; i++)
 		check("rpma_mr_reg()", rpma_mr_reg(session->client.peer, memory + i * PAGE, PAGE,
 						   RPMA_MR_USAGE_WRITE_DST, &regions[i]));
-	printf("%lu %ld %ld\n", now_ns() - start, before, resident_kb());
+	uint64_t time = now_ns() - start;
+	printf("%lu %ld\n", time, resident_kb() - before);
 	for (size_t i = 0; i < count; i++)
 		check("rpma_mr_dereg()", rpma_mr_dereg(&regions[i]));
 	free(regions);

@@ -4,10 +4,9 @@
  *
  * usage: startup ADDRESS PORT
  *
- * Prints the times (of CLOCK_MONOTONIC, in nanoseconds) at which main began, the device was found, the peer created, memory
- * registered, the connection established and a write completed. The library is loaded before main.
+ * Prints the times (of CLOCK_MONOTONIC, in nanoseconds) at which main began, the library was loaded (before that already, in C),
+ * the device found, the peer created, memory registered, the connection established and a write completed.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,8 +34,8 @@ int main(int argc, char **argv)
 	struct connection connection = open_connection(&client, client.port + 1, SMALL_QUEUE_SIZE);
 	uint64_t connected = now_ns();
 	run_load(&client, &connection, &load, NULL);
-	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", begun, found, created,
-	       registered, connected, now_ns());
+	uint64_t written = now_ns();
+	printf("%lu %lu %lu %lu %lu %lu %lu\n", begun, begun, found, created, registered, connected, written);
 	close_connection(&connection);
 	return EXIT_SUCCESS;
 }

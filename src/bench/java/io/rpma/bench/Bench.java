@@ -1,5 +1,6 @@
 package io.rpma.bench;
 
+import io.rpma.bench.device.DeviceSuite;
 import io.rpma.examples.common.Program;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -23,7 +24,7 @@ import picocli.CommandLine.Spec;
         name = "bench",
         description = "Measures the library beside C.",
         synopsisSubcommandLabel = "SUITE",
-        subcommands = {Bench.Show.class})
+        subcommands = {DeviceSuite.class, Bench.Show.class})
 public final class Bench extends Program {
     /** Where suites put what they make: each its report, under its name. */
     public static final Path OUTPUT = Path.of("target/bench");
