@@ -81,9 +81,10 @@ static void command_load(struct session *session, const char *line)
 	if (load.operation == OPERATIONS)
 		misused(line);
 	uint64_t *samples = path[0] == '\0' ? NULL : new_samples(load.count);
-	printf("%lu\n", run_load(&session->client, &session->connection, &load, samples));
+	uint64_t time = run_load(&session->client, &session->connection, &load, samples);
 	if (samples != NULL)
 		write_samples(path, samples, load.count);
+	printf("%lu\n", time);
 }
 
 static void command_connect(struct session *session, const char *line)
@@ -111,8 +112,9 @@ static void command_spread(struct session *session, const char *line)
 	uint64_t start = now_ns();
 	for (uint64_t i = 0; i < count; i++)
 		run_load(&session->client, &session->many[i % session->count], &load, &samples[i]);
-	printf("%lu\n", now_ns() - start);
+	uint64_t time = now_ns() - start;
 	write_samples(path, samples, count);
+	printf("%lu\n", time);
 }
 
 static void command_disconnect(struct session *session)

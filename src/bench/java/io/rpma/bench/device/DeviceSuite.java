@@ -1,13 +1,13 @@
 package io.rpma.bench.device;
 
 import io.rpma.bench.Bench;
+import io.rpma.bench.CPrograms;
 import io.rpma.bench.Language;
 import io.rpma.bench.Machine;
 import io.rpma.bench.Report;
 import io.rpma.bench.Result;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,7 +27,6 @@ public final class DeviceSuite implements Callable<Integer> {
     private static final String SUITE = "device";
     private static final int SPREAD_COUNT = 2000;
     private static final int STARTUP_ROUNDS = 5;
-    private static final int STARTUP_LIMIT_S = 60;
 
     /** HotSpot's second compiler takes a method up after 10,000 calls, or loops of it. */
     private static final long WARM_UP_COUNT = 12_000;
@@ -38,6 +37,8 @@ public final class DeviceSuite implements Callable<Integer> {
     private static final long LEAST_COUNT = 20;
 
     private static final long MOST_COUNT = 200_000;
+
+    private static final int TRIES = 3;
 
     /** What a program has to be through until a write is completed, with the names of the times that it prints. */
     private static final List<String> PHASES =
@@ -129,12 +130,16 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    /** How many operations take about so long, by a first try in C. */
+    /** How many operations take about so long, by tries in C: first tries are much slower than what comes after. */
     private static long count(Clients clients, Point point, long millis) throws IOException {
-        long tried = Math.max(LEAST_COUNT, 2L * point.depth());
-        long nanos = clients.run(Language.C, point.command(tried))[0];
-        long count = TimeUnit.MILLISECONDS.toNanos(millis) * tried / nanos;
-        return Math.max(tried, Math.min(MOST_COUNT, count));
+        long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+        long least = Math.max(LEAST_COUNT, 2L * point.depth());
+        long count = least;
+        for (int i = 0; i < TRIES; i++) {
+            long tried = clients.run(Language.C, point.command(count))[0];
+            count = Math.max(least, Math.min(MOST_COUNT, count * nanos / tried));
+        }
+        return count;
     }
 
     private void measure(Clients clients, Language language, Point point, long count) throws IOException {
@@ -218,20 +223,9 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     private void measureStartup(Language language, List<String> program) throws IOException, InterruptedException {
-        long last = System.nanoTime();
-        Process process = new ProcessBuilder(program)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        String answer;
-        try {
-            answer = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            if (!process.waitFor(STARTUP_LIMIT_S, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                throw new IOException(String.join(" ", program) + " has failed, see above");
-            }
-        } finally {
-            process.destroyForcibly();
-        }
-        long spawned = last;
+        long spawned = System.nanoTime();
+        String answer = CPrograms.run(program.toArray(new String[0])).strip();
+        long last = spawned;
         long[] times = ClientProcess.numbers(program.get(0), answer);
         for (int i = 0; i < times.length; i++) {
             measurements.add("start", Map.of("phase", PHASES.get(i)), language, "ms", (times[i] - last) / 1e6);
