@@ -1,10 +1,9 @@
 /*
  * tax.c -- what a call of librpma costs in C: the counterpart of io.rpma.bench.tax
  *
- * usage: tax OPERATION MILLISECONDS
+ * usage: tax OPERATION SAMPLES
  *
- * Prints the nanoseconds of one operation, the median of some samples that take so long together. Meant for a librpma
- * that does nothing (noop-librpma.c).
+ * Prints the nanoseconds of one operation in each sample. Meant for a librpma that does nothing (noop-librpma.c).
  */
 #include <librpma.h>
 #include <stdint.h>
@@ -13,13 +12,13 @@
 #include <string.h>
 #include <time.h>
 
-#define SAMPLES 5
+/* as long as those in Java */
+#define SAMPLE_NANOS 10000000LL
 /* operations between two looks at the clock */
 #define BLOCK 1000
 #define BATCH 16
 #define REGION_SIZE 4096
 #define NANOS_PER_SECOND 1000000000LL
-#define NANOS_PER_MILLISECOND 1000000LL
 
 /* what the operations work on */
 struct target {
@@ -162,34 +161,18 @@ static int64_t now(void)
 	return time.tv_sec * NANOS_PER_SECOND + time.tv_nsec;
 }
 
-/* the nanoseconds of one time, measured for so long */
-static double sample(operation *run, struct target *target, int64_t nanos)
+/* the nanoseconds of one time */
+static double sample(operation *run, struct target *target)
 {
 	int64_t start = now();
 	int64_t end = start;
 	int64_t times = 0;
-	while (end - start < nanos) {
+	while (end - start < SAMPLE_NANOS) {
 		run(target, BLOCK);
 		times += BLOCK;
 		end = now();
 	}
 	return (double)(end - start) / (double)times;
-}
-
-static int compare(const void *left, const void *right)
-{
-	double difference = *(const double *)left - *(const double *)right;
-	return (difference > 0) - (difference < 0);
-}
-
-static double measure(operation *run, struct target *target, int64_t nanos)
-{
-	double samples[SAMPLES];
-	(void)sample(run, target, nanos / SAMPLES);
-	for (int i = 0; i < SAMPLES; i++)
-		samples[i] = sample(run, target, nanos / SAMPLES);
-	qsort(samples, SAMPLES, sizeof(samples[0]), compare);
-	return samples[SAMPLES / 2];
 }
 
 static void connect_to(struct rpma_peer *peer, struct target *target)
@@ -216,13 +199,13 @@ static void map_region(struct rpma_peer *peer, char memory[REGION_SIZE], struct 
 
 int main(int argc, char *argv[])
 {
-	long milliseconds = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+	long samples = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
 	size_t chosen = 0;
 	size_t count = sizeof(operations) / sizeof(operations[0]);
-	while (milliseconds > 0 && chosen < count && strcmp(operations[chosen].name, argv[1]) != 0)
+	while (samples > 0 && chosen < count && strcmp(operations[chosen].name, argv[1]) != 0)
 		chosen++;
-	if (milliseconds <= 0 || chosen == count) {
-		fprintf(stderr, "usage: tax OPERATION MILLISECONDS\n");
+	if (samples <= 0 || chosen == count) {
+		fprintf(stderr, "usage: tax OPERATION SAMPLES\n");
 		return 2;
 	}
 
@@ -235,8 +218,9 @@ int main(int argc, char *argv[])
 	map_region(peer, memory, &target);
 	connect_to(peer, &target);
 
-	double nanos = measure(operations[chosen].run, &target, milliseconds * NANOS_PER_MILLISECOND);
-	printf("%.3f\n", nanos / operations[chosen].parts);
+	(void)sample(operations[chosen].run, &target);
+	for (long i = 0; i < samples; i++)
+		printf("%.3f\n", sample(operations[chosen].run, &target) / operations[chosen].parts);
 
 	check(rpma_conn_delete(&target.conn));
 	check(rpma_mr_remote_delete(&target.remote));

@@ -16,18 +16,19 @@ public final class CPrograms {
     /**
      * Runs a program and returns what it prints.
      *
-     * @throws IOException if the program can't be started, or fails
+     * @throws IOException if the program can't be started, or fails; with what it printed
      */
     public static String run(String... command) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        // A sanitizer is for the JVMs.
+        builder.environment().remove("LD_PRELOAD");
+        Process process = builder.start();
         try {
             process.getOutputStream().close();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             int status = process.waitFor();
             if (status != 0) {
-                throw new IOException(String.join(" ", command) + " ended with status " + status);
+                throw new IOException(String.join(" ", command) + " ended with status " + status + ": " + output);
             }
             return output;
         } finally {

@@ -11,11 +11,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -28,48 +30,37 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Measures what the binding adds to a call of C. */
+/**
+ * Measures what the binding adds to a call of C.
+ *
+ * <p>A round takes short samples of each operation: in C, in a JVM of its own, and in C again. Of a round's samples the
+ * fastest counts, because the others tell what else the machine had to do; their median is shown beside it.
+ */
 @Command(name = "tax", description = "Measures what a call costs more than in C, with a librpma that does nothing.")
 public final class Tax implements Callable<Integer> {
-    private static final String TIME_UNIT = "ns/op";
-    private static final String ALLOCATED = "gc.alloc.rate.norm";
-    private static final String ALLOCATED_UNIT = "B/op";
+    /** Short, so that some are not interrupted on a machine that has other work too; {@code SAMPLE_NANOS} in C. */
+    private static final TimeValue SAMPLE = TimeValue.milliseconds(10);
 
-    /** How long and how often is measured. */
-    private enum Effort {
-        QUICK(3, 50, 3, 100),
-        FULL(5, 250, 5, 200);
+    private static final TimeValue WARM_UP = TimeValue.milliseconds(100);
 
-        private final int rounds;
-        private final int cMilliseconds;
-        private final int javaIterations;
-        private final int iterationMilliseconds;
+    private static final String PROFILED = "gc.alloc.rate.norm";
+    private static final Map<String, String> FASTEST = Map.of("sample", "fastest");
+    private static final Map<String, String> MEDIAN = Map.of("sample", "median");
 
-        Effort(int rounds, int cMilliseconds, int javaIterations, int iterationMilliseconds) {
-            this.rounds = rounds;
-            this.cMilliseconds = cMilliseconds;
-            this.javaIterations = javaIterations;
-            this.iterationMilliseconds = iterationMilliseconds;
-        }
-    }
-
-    /** An operation by the name that both sides have for it, and how many nanoseconds more than C it may take. */
-    private record Operation(String name, double target) {}
-
-    private static final double CALL = 20;
-    private static final double COMPLETION = 4;
+    private static final double CALL_NANOS = 20;
+    private static final double COMPLETION_NANOS = 4;
 
     private static final List<Operation> OPERATIONS = List.of(
-            new Operation("read", CALL),
-            new Operation("write", CALL),
-            new Operation("writeWithImm", CALL),
-            new Operation("atomicWrite", CALL),
-            new Operation("flush", CALL),
-            new Operation("send", CALL),
-            new Operation("sendWithImm", CALL),
-            new Operation("recv", CALL),
-            new Operation("emptyPoll", CALL),
-            new Operation("pollOf16", COMPLETION));
+            new Operation("read", CALL_NANOS),
+            new Operation("write", CALL_NANOS),
+            new Operation("writeWithImm", CALL_NANOS),
+            new Operation("atomicWrite", CALL_NANOS),
+            new Operation("flush", CALL_NANOS),
+            new Operation("send", CALL_NANOS),
+            new Operation("sendWithImm", CALL_NANOS),
+            new Operation("recv", CALL_NANOS),
+            new Operation("emptyPoll", CALL_NANOS),
+            new Operation("pollOf16", COMPLETION_NANOS));
 
     @Option(names = "--quick", description = "Take less than a minute, for numbers that are less sure.")
     private boolean quick;
@@ -77,19 +68,80 @@ public final class Tax implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
-    /** The numbers of one operation, one for each round. */
-    private static final class Rounds {
-        private final List<Double> c = new ArrayList<>();
-        private final List<Double> java = new ArrayList<>();
-        private final List<Double> control = new ArrayList<>();
-        private final List<Double> allocated = new ArrayList<>();
+    /** How much is measured; the samples are those of a round in each language. */
+    private enum Effort {
+        QUICK(3, 1, 20),
+        FULL(5, 5, 100);
 
-        private List<Result> results(String name) {
+        private final int rounds;
+        private final int warmUps;
+        private final int samples;
+
+        Effort(int rounds, int warmUps, int samples) {
+            this.rounds = rounds;
+            this.warmUps = warmUps;
+            this.samples = samples;
+        }
+    }
+
+    /** What both sides have by this name, and how many nanoseconds more than in C it may take. */
+    private record Operation(String name, double target) {}
+
+    /** What the rounds have found for one operation in one language. */
+    private record Rounds(List<Double> fastest, List<Double> medians) {
+        Rounds() {
+            this(new ArrayList<>(), new ArrayList<>());
+        }
+
+        void add(List<Double> samples) {
+            fastest.add(Collections.min(samples));
+            medians.add(Result.median(samples));
+        }
+    }
+
+    /** What the rounds have found for one operation. */
+    private record Measured(Operation operation, Rounds c, Rounds control, Rounds java, List<Double> allocated) {
+        Measured(Operation operation) {
+            this(operation, new Rounds(), new Rounds(), new Rounds(), new ArrayList<>());
+        }
+
+        void addRound(Effort effort) throws IOException, InterruptedException, RunnerException {
+            c.add(runC(operation, effort));
+            Collection<IterationResult> samples = runJava(operation, effort).getIterationResults();
+            java.add(samples.stream()
+                    .map(sample -> sample.getPrimaryResult().getScore())
+                    .toList());
+            allocated.add(samples.stream()
+                    .mapToDouble(
+                            sample -> sample.getSecondaryResults().get(PROFILED).getScore())
+                    .min()
+                    .orElseThrow());
+            control.add(runC(operation, effort));
+        }
+
+        List<Result> results() {
             return List.of(
-                    Result.of(name, Map.of(), Language.C, TIME_UNIT, c),
-                    Result.of(name, Map.of(), Language.CONTROL, TIME_UNIT, control),
-                    Result.of(name, Map.of(), Language.JAVA, TIME_UNIT, java),
-                    Result.of(name, Map.of(), Language.JAVA, ALLOCATED_UNIT, allocated));
+                    nanos(FASTEST, Language.C, c.fastest),
+                    nanos(FASTEST, Language.CONTROL, control.fastest),
+                    nanos(FASTEST, Language.JAVA, java.fastest),
+                    nanos(MEDIAN, Language.C, c.medians),
+                    nanos(MEDIAN, Language.CONTROL, control.medians),
+                    nanos(MEDIAN, Language.JAVA, java.medians),
+                    Result.of(operation.name, Map.of(), Language.JAVA, "B/op", allocated));
+        }
+
+        private Result nanos(Map<String, String> params, Language language, List<Double> rounds) {
+            return Result.of(operation.name, params, language, "ns/op", rounds);
+        }
+
+        Target timeTarget() {
+            double more = nanos(FASTEST, Language.JAVA, java.fastest).minus(nanos(FASTEST, Language.C, c.fastest));
+            return Target.atMost(operation.name + ": Java - C", operation.target, more, "ns");
+        }
+
+        /** JMH allocates a part of a byte for each operation, and an object has 16 bytes or more. */
+        Target allocationTarget() {
+            return Target.atMost(operation.name + ": allocated", 0, Math.rint(Result.median(allocated)), "B");
         }
     }
 
@@ -97,44 +149,44 @@ public final class Tax implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException, RunnerException {
         Effort effort = quick ? Effort.QUICK : Effort.FULL;
         CPrograms.build(Bench.OUTPUT);
-        List<Rounds> measured = new ArrayList<>();
-        OPERATIONS.forEach(operation -> measured.add(new Rounds()));
+        List<Measured> all = OPERATIONS.stream().map(Measured::new).toList();
         for (int round = 1; round <= effort.rounds; round++) {
             System.err.println("round " + round + " of " + effort.rounds);
-            for (int i = 0; i < OPERATIONS.size(); i++) {
-                measure(OPERATIONS.get(i), effort, measured.get(i));
+            for (Measured measured : all) {
+                measured.addRound(effort);
             }
         }
-        return Bench.finish(report(measured), command);
+        List<Result> results = new ArrayList<>();
+        List<Target> targets = new ArrayList<>();
+        for (Measured measured : all) {
+            results.addAll(measured.results());
+            targets.add(measured.timeTarget());
+            targets.add(measured.allocationTarget());
+        }
+        return Bench.finish(new Report("tax", Machine.here("that does nothing"), results, targets), command);
     }
 
-    private static void measure(Operation operation, Effort effort, Rounds rounds)
-            throws IOException, InterruptedException, RunnerException {
-        rounds.c.add(runC(operation, effort));
-        BenchmarkResult java = runJava(operation, effort);
-        rounds.java.add(Result.median(java.getIterationResults().stream()
-                .map(iteration -> iteration.getPrimaryResult().getScore())
-                .toList()));
-        rounds.allocated.add(java.getSecondaryResults().get(ALLOCATED).getScore());
-        rounds.control.add(runC(operation, effort));
+    static List<String> operations() {
+        return OPERATIONS.stream().map(Operation::name).toList();
     }
 
-    private static double runC(Operation operation, Effort effort) throws IOException, InterruptedException {
+    private static List<Double> runC(Operation operation, Effort effort) throws IOException, InterruptedException {
         String program = Bench.OUTPUT.resolve("tax").toString();
-        return Double.parseDouble(CPrograms.run(program, operation.name(), Integer.toString(effort.cMilliseconds))
-                .strip());
+        return CPrograms.run(program, operation.name, Integer.toString(effort.samples))
+                .lines()
+                .map(Double::valueOf)
+                .toList();
     }
 
     private static BenchmarkResult runJava(Operation operation, Effort effort) throws RunnerException {
-        TimeValue time = TimeValue.milliseconds(effort.iterationMilliseconds);
         Path library = Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath();
         Options options = new OptionsBuilder()
-                .include("^" + Tax.class.getPackageName().replace(".", "\\.") + "\\.\\w+\\." + operation.name() + "$")
+                .include("^" + Tax.class.getPackageName() + "\\.\\w+\\." + operation.name + "$")
                 .forks(1)
-                .warmupIterations(effort.javaIterations)
-                .warmupTime(time)
-                .measurementIterations(effort.javaIterations)
-                .measurementTime(time)
+                .warmupIterations(effort.warmUps)
+                .warmupTime(WARM_UP)
+                .measurementIterations(effort.samples)
+                .measurementTime(SAMPLE)
                 .addProfiler(GCProfiler.class)
                 .jvmArgs("-D" + NoopTarget.LIBRARY_PROPERTY + "=" + library, "--enable-native-access=ALL-UNNAMED")
                 .shouldFailOnError(true)
@@ -142,29 +194,8 @@ public final class Tax implements Callable<Integer> {
                 .build();
         Collection<RunResult> results = new Runner(options).run();
         if (results.size() != 1) {
-            throw new RunnerException(results.size() + " benchmarks are called " + operation.name());
+            throw new RunnerException(results.size() + " benchmarks are called " + operation.name);
         }
         return results.iterator().next().getBenchmarkResults().iterator().next();
-    }
-
-    private static Report report(List<Rounds> measured) throws IOException {
-        List<Result> results = new ArrayList<>();
-        List<Target> targets = new ArrayList<>();
-        double allocated = 0;
-        for (int i = 0; i < OPERATIONS.size(); i++) {
-            Operation operation = OPERATIONS.get(i);
-            List<Result> four = measured.get(i).results(operation.name());
-            results.addAll(four);
-            targets.add(Target.atMost(
-                    operation.name() + ": Java - C",
-                    operation.target(),
-                    four.get(2).minus(four.get(0)),
-                    "ns"));
-            allocated = Math.max(allocated, four.get(3).median());
-        }
-        // What JMH allocates in an iteration is a small part of a byte for each operation; an object has 16 bytes or
-        // more.
-        targets.add(Target.atMost("allocated by any operation", 0, Math.rint(allocated), "B"));
-        return new Report("tax", Machine.here("none: one that does nothing"), results, targets);
     }
 }
