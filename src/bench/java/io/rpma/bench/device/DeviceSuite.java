@@ -12,8 +12,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
@@ -107,12 +109,13 @@ public final class DeviceSuite implements Callable<Integer> {
 
     /** Lets the compiler of the JVM see all that it will be asked for, before anything of it is measured. */
     private void warmUp(Clients clients, Plan plan) throws IOException {
+        Set<Point> deep = new LinkedHashSet<>();
         for (Point point : plan.points()) {
-            if (point.isRoundTrip()) {
-                say("warming up " + point.operation().command() + (point.waits() ? ", waiting" : ""));
-                Point deep = new Point(point.operation(), Long.BYTES, WARM_UP_DEPTH, point.waits());
-                clients.run(Language.JAVA, deep.command(WARM_UP_COUNT));
-            }
+            deep.add(new Point(point.operation(), Long.BYTES, WARM_UP_DEPTH, point.waits()));
+        }
+        for (Point point : deep) {
+            say("warming up " + point);
+            clients.run(Language.JAVA, point.command(WARM_UP_COUNT));
         }
     }
 
