@@ -1,6 +1,7 @@
 /*
  * load.c -- what is measured of one connection: operations one after the other, or several under way
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,10 @@ static void receive(const struct client *client, const struct connection *connec
 				       context_of(number)));
 }
 
-/* takes completions; with the wait for the first one, if the load waits, there is at least one */
+/*
+ * takes completions: at least one if the load waits. A poll that finds none gives the processor away: the work of
+ * soft-RoCE may be waiting for this one, where there are few, and would wait for the end of a time slice.
+ */
 static int take(const struct connection *connection, const struct load *load, struct ibv_wc *completions)
 {
 	int taken = 0;
@@ -109,8 +113,10 @@ static int take(const struct connection *connection, const struct load *load, st
 		check("rpma_cq_wait()", rpma_cq_wait(connection->cq));
 		rc = rpma_cq_get_wc(connection->cq, COMPLETIONS, completions, &taken);
 	}
-	if (rc == RPMA_E_NO_COMPLETION)
+	if (rc == RPMA_E_NO_COMPLETION) {
+		sched_yield();
 		return 0;
+	}
 	check("rpma_cq_get_wc()", rc);
 	return taken;
 }

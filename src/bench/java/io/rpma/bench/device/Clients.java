@@ -11,6 +11,9 @@ import java.util.Map;
 
 /** The target and its three clients. Only one of them works at a time. */
 final class Clients implements AutoCloseable {
+    /** A heap that is resident from the start, so that what grows is the native memory. */
+    private static final List<String> HEAP = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch");
+
     private final Map<Language, ClientProcess> clients = new EnumMap<>(Language.class);
     private final ClientProcess target;
 
@@ -33,6 +36,8 @@ final class Clients implements AutoCloseable {
         }
         Clients all = new Clients(ClientProcess.start("the target", command));
         try {
+            List<String> options = new ArrayList<>(HEAP);
+            options.addAll(jvmOptions);
             List<String> c = List.of(program("client"), address, Integer.toString(port));
             all.clients.put(Language.C, ClientProcess.start("the client in C", c));
             all.clients.put(Language.CONTROL, ClientProcess.start("the second client in C", c));
@@ -41,7 +46,7 @@ final class Clients implements AutoCloseable {
                     ClientProcess.start(
                             "the client in Java",
                             java(
-                                    jvmOptions,
+                                    options,
                                     System.getProperty("java.class.path"),
                                     Client.class,
                                     address,

@@ -30,8 +30,13 @@ public final class DeviceSuite implements Callable<Integer> {
     private static final int SPREAD_COUNT = 2000;
     private static final int STARTUP_ROUNDS = 5;
 
-    /** HotSpot's second compiler takes a method up after 10,000 calls, or loops of it. */
-    private static final long WARM_UP_COUNT = 12_000;
+    /** HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it. */
+    private static final long WARM_UP_COUNT = 15_000;
+
+    /** What is done once, or in the hundreds, is compiled sooner or not at all. */
+    private static final int FRESH_CONNECTIONS = 10;
+
+    private static final int FRESH_COUNT = 1000;
 
     private static final int WARM_UP_DEPTH = 16;
 
@@ -66,14 +71,14 @@ public final class DeviceSuite implements Callable<Integer> {
             names = "--client-jvm",
             split = " ",
             paramLabel = "OPTION",
-            description = "Options of the measured JVM, separated by blanks.")
+            description = "Options of the JVM that is measured once it is warm, separated by blanks.")
     private List<String> clientJvm = List.of();
 
     @Option(
             names = "--startup-jvm",
             split = " ",
             paramLabel = "OPTION",
-            description = "Options of JVMs whose start is measured, separated by blanks.")
+            description = "Options of JVMs of which is measured what is done once, separated by blanks.")
     private List<String> startupJvm = List.of();
 
     @Option(
@@ -99,10 +104,13 @@ public final class DeviceSuite implements Callable<Integer> {
         try (Clients clients = Clients.start(address, port, pmem, clientJvm)) {
             warmUp(clients, plan);
             measurePoints(clients, plan);
+        }
+        try (Clients clients = Clients.start(address, port, pmem, startupJvm)) {
+            tryOut(clients);
             measureRegistration(clients, plan);
             measureScale(clients, plan);
-            measureStartup();
         }
+        measureStartup();
         List<Result> results = measurements.results();
         return Bench.finish(new Report(SUITE, Machine.here(librpma), results, DeviceTargets.of(results)), command);
     }
@@ -116,6 +124,17 @@ public final class DeviceSuite implements Callable<Integer> {
         for (Point point : deep) {
             say("warming up " + point);
             clients.run(Language.JAVA, point.command(WARM_UP_COUNT));
+        }
+    }
+
+    /** What is measured of registration and scale, a little of it beforehand. */
+    private void tryOut(Clients clients) throws IOException {
+        say("trying out registration and connections");
+        for (Language language : Language.values()) {
+            clients.run(language, "regions " + FRESH_COUNT);
+            clients.run(language, "connect " + FRESH_CONNECTIONS);
+            clients.run(language, "spread " + FRESH_COUNT + " " + Bench.OUTPUT.resolve("samples"));
+            clients.run(language, "disconnect");
         }
     }
 
@@ -231,7 +250,10 @@ public final class DeviceSuite implements Callable<Integer> {
         long last = spawned;
         long[] times = ClientProcess.numbers(program.get(0), answer);
         for (int i = 0; i < times.length; i++) {
-            measurements.add("start", Map.of("phase", PHASES.get(i)), language, "ms", (times[i] - last) / 1e6);
+            // In C the library is there before main begins.
+            if (times[i] > last) {
+                measurements.add("start", Map.of("phase", PHASES.get(i)), language, "ms", (times[i] - last) / 1e6);
+            }
             last = times[i];
         }
         measurements.add("start", Map.of("phase", "all"), language, "ms", (last - spawned) / 1e6);

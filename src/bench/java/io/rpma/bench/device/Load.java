@@ -2,6 +2,7 @@ package io.rpma.bench.device;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
+import io.rpma.RpmaCq;
 import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
@@ -71,6 +72,21 @@ record Load(Operation operation, long size, int depth, boolean waits, long count
             }
         }
         return System.nanoTime() - start;
+    }
+
+    /**
+     * Takes completions: at least one if the load waits. A poll that finds none gives the processor away: the work of soft-RoCE
+     * may be waiting for this one, where there are few, and would wait for the end of a time slice.
+     */
+    private int take(RpmaCq cq, RpmaCompletions completions) throws InterruptedException {
+        if (waits) {
+            return cq.await(completions);
+        }
+        int taken = cq.poll(completions);
+        if (taken == 0) {
+            Thread.yield();
+        }
+        return taken;
     }
 
     /** Where the bytes of an operation are, on both sides. */
