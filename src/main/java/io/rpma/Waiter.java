@@ -26,6 +26,9 @@ final class Waiter extends AbstractSelector {
 
     private final int fd;
 
+    /** Set by the thread that interrupts; not after {@link #end()}. */
+    private volatile boolean woken;
+
     private Waiter(int fd) {
         super(null);
         this.fd = fd;
@@ -73,7 +76,7 @@ final class Waiter extends AbstractSelector {
             return Natives.await(id, waiter.fd, nanos);
         } finally {
             waiter.end();
-            Natives.wakerReset(waiter.fd);
+            waiter.reset();
             IDLE.addFirst(waiter);
         }
     }
@@ -87,8 +90,17 @@ final class Waiter extends AbstractSelector {
         return new Waiter(fd);
     }
 
+    /** Nearly no wait is interrupted, and the others save a system call. */
+    private void reset() {
+        if (woken) {
+            woken = false;
+            Natives.wakerReset(fd);
+        }
+    }
+
     @Override
     public Selector wakeup() {
+        woken = true;
         Natives.wakerWake(fd);
         return this;
     }
