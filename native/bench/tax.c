@@ -13,7 +13,7 @@
 #include <time.h>
 
 /* as long as those in Java */
-#define SAMPLE_NANOS 10000000LL
+#define SAMPLE_NANOS 2000000LL
 /* operations between two looks at the clock */
 #define BLOCK 1000
 #define BATCH 16

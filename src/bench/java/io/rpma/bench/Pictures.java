@@ -8,6 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
 import org.knowm.xchart.BitmapEncoder;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
@@ -20,6 +22,7 @@ final class Pictures {
     private static final String VALUE = "value";
     private static final String CONNECTIONS = "connections";
     private static final double HUNDRED = 100;
+    private static final double TEN = 10;
 
     private static final Map<Language, String> NAMES =
             Map.of(Language.C, "C", Language.CONTROL, "C again", Language.JAVA, "Java");
@@ -30,6 +33,24 @@ final class Pictures {
 
         private void add(String curve, double x, double y) {
             curves.computeIfAbsent(curve, added -> new TreeMap<>()).put(x, y);
+        }
+
+        /** The power of ten at or below all coordinates. */
+        private double lowest(ToDoubleFunction<Map.Entry<Double, Double>> coordinate) {
+            return Math.pow(
+                    TEN, Math.floor(Math.log10(coordinates(coordinate).min().orElseThrow())));
+        }
+
+        /** The power of ten above all coordinates. */
+        private double highest(ToDoubleFunction<Map.Entry<Double, Double>> coordinate) {
+            double highest = Math.log10(coordinates(coordinate).max().orElseThrow());
+            return Math.pow(TEN, Math.floor(highest) + 1);
+        }
+
+        private DoubleStream coordinates(ToDoubleFunction<Map.Entry<Double, Double>> coordinate) {
+            return curves.values().stream()
+                    .flatMap(points -> points.entrySet().stream())
+                    .mapToDouble(coordinate);
         }
     }
 
@@ -63,7 +84,7 @@ final class Pictures {
             pictures.add(draw(
                     latency.getValue(),
                     latency.getKey() + ": round trip",
-                    "one of so many takes longer",
+                    "one of so many takes longer (10: p90, 100: p99)",
                     directory.resolve("latency-" + latency.getKey() + ".png")));
         }
         if (!scale.curves.isEmpty()) {
@@ -89,6 +110,11 @@ final class Pictures {
         chart.getStyler().setLegendPosition(LegendPosition.OutsideE);
         chart.getStyler().setXAxisLogarithmic(true);
         chart.getStyler().setYAxisLogarithmic(true);
+        // A logarithmic axis is labelled at the powers of ten, of which there must be two.
+        chart.getStyler().setXAxisMin(curves.lowest(Map.Entry::getKey)).setXAxisMax(curves.highest(Map.Entry::getKey));
+        chart.getStyler()
+                .setYAxisMin(curves.lowest(Map.Entry::getValue))
+                .setYAxisMax(curves.highest(Map.Entry::getValue));
         curves.curves.forEach((name, points) ->
                 chart.addSeries(name, new ArrayList<>(points.keySet()), new ArrayList<>(points.values())));
         BitmapEncoder.saveBitmap(chart, file.toString(), BitmapEncoder.BitmapFormat.PNG);

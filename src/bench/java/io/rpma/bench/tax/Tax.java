@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "tax", description = "Measures what a call costs more than in C, with a librpma that does nothing.")
 public final class Tax implements Callable<Integer> {
     /** Short, so that some are not interrupted on a machine that has other work too; {@code SAMPLE_NANOS} in C. */
-    private static final TimeValue SAMPLE = TimeValue.milliseconds(10);
+    private static final TimeValue SAMPLE = TimeValue.milliseconds(2);
 
     private static final TimeValue WARM_UP = TimeValue.milliseconds(100);
 
@@ -70,8 +70,8 @@ public final class Tax implements Callable<Integer> {
 
     /** How much is measured; the samples are those of a round in each language. */
     private enum Effort {
-        QUICK(2, 2, 20),
-        FULL(5, 5, 100);
+        QUICK(2, 2, 100),
+        FULL(5, 5, 300);
 
         private final int rounds;
         private final int warmUps;
