@@ -15,7 +15,6 @@ import java.util.stream.Collectors;
  * facade which is dropped without {@code close()} can be noticed.
  */
 final class Handle {
-    private static final System.Logger LOGGER = System.getLogger("io.rpma");
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
     private static final Cleaner LEAKS = Cleaner.create();
     private static final AtomicLong COUNT = new AtomicLong();
@@ -263,11 +262,12 @@ final class Handle {
 
     private void reportLeak() {
         if (!closed) {
-            LOGGER.log(
-                    System.Logger.Level.WARNING,
-                    name + " was dropped without close()"
-                            + (site == null ? "; -Dio.rpma.leakSites=true tells where it was created" : ""),
-                    site);
+            Log.logger()
+                    .log(
+                            System.Logger.Level.WARNING,
+                            name + " was dropped without close()"
+                                    + (site == null ? "; -Dio.rpma.leakSites=true tells where it was created" : ""),
+                            site);
         }
     }
 

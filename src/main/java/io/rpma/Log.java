@@ -7,7 +7,6 @@ import java.util.stream.Collectors;
 
 /** Carries librpma's messages from the shim's ring to the logger "io.rpma" or a user's function, in their order. */
 final class Log {
-    private static final System.Logger LOGGER = System.getLogger("io.rpma");
     private static final ReentrantLock DRAINING = new ReentrantLock();
 
     private static volatile RpmaLogFunction function = Log::toLogger;
@@ -82,8 +81,13 @@ final class Log {
         }
     }
 
+    /** Found only by what has something to say: the JDK reads its configuration of logging for it. */
+    static System.Logger logger() {
+        return System.getLogger("io.rpma");
+    }
+
     private static void toLogger(RpmaLogLevel level, String fileName, int lineNo, String functionName, String message) {
-        LOGGER.log(level.systemLevel(), message);
+        logger().log(level.systemLevel(), message);
     }
 
     /** What was logged as a warning or worse during this thread's last call; empty when out of memory. */

@@ -57,8 +57,6 @@ import java.util.function.BiConsumer;
  * <p>Safe for use by many threads. Objects that are registered are not collected. A loop has three descriptors.
  */
 public final class RpmaEventLoop implements AutoCloseable {
-    private static final System.Logger LOGGER = System.getLogger("io.rpma");
-
     /** Of a call that holds the others up. */
     private static final long SLOW = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -324,7 +322,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     private void logFailure(Object source, Throwable failure) {
-        LOGGER.log(System.Logger.Level.WARNING, this + ": a handler of " + source + " has failed", failure);
+        Log.logger().log(System.Logger.Level.WARNING, this + ": a handler of " + source + " has failed", failure);
     }
 
     void failed(Object source, Throwable failure) {
@@ -489,10 +487,11 @@ public final class RpmaEventLoop implements AutoCloseable {
     private void warnIfSlow(Object source, long start) {
         long nanos = System.nanoTime() - start;
         if (nanos > SLOW) {
-            LOGGER.log(
-                    System.Logger.Level.WARNING,
-                    this + ": a handler of " + source + " has held up the others for "
-                            + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms");
+            Log.logger()
+                    .log(
+                            System.Logger.Level.WARNING,
+                            this + ": a handler of " + source + " has held up the others for "
+                                    + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms");
         }
     }
 

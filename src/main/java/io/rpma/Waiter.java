@@ -22,6 +22,9 @@ final class Waiter extends Interruptible {
 
     private final int fd;
 
+    /** Set by the thread that interrupts; not after {@link #end()}. */
+    private volatile boolean woken;
+
     private Waiter(int fd) {
         this.fd = fd;
     }
@@ -74,7 +77,7 @@ final class Waiter extends Interruptible {
             return Natives.await(id, waiter.fd, nanos);
         } finally {
             waiter.end();
-            Natives.wakerReset(waiter.fd);
+            waiter.reset();
             IDLE.addFirst(waiter);
         }
     }
@@ -88,8 +91,17 @@ final class Waiter extends Interruptible {
         return new Waiter(fd);
     }
 
+    /** Nearly no wait is interrupted, and the others save a system call. */
+    private void reset() {
+        if (woken) {
+            woken = false;
+            Natives.wakerReset(fd);
+        }
+    }
+
     @Override
     void wake() {
+        woken = true;
         Natives.wakerWake(fd);
     }
 }

@@ -7,12 +7,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** A report for people to read. */
 public final class Table {
     private static final String NOTHING = "";
+
+    /** Of a distribution; the report's file has more. */
+    private static final Set<String> SHOWN = Set.of(NOTHING, "p50", "p99");
 
     private final List<List<String>> rows = new ArrayList<>();
 
@@ -28,7 +32,7 @@ public final class Table {
                 machine.jdk() + ", librpma " + machine.librpma(),
                 "",
                 results(report).text(),
-                targets(report).text());
+                ofTargets(report.targets()));
     }
 
     private static Table results(Report report) {
@@ -36,6 +40,9 @@ public final class Table {
         table.add("", "unit", "C", "C again", "Java", "Java - C", "Java / C");
         Map<List<Object>, Map<Language, Result>> measured = new LinkedHashMap<>();
         for (Result result : report.results()) {
+            if (!SHOWN.contains(result.params().getOrDefault("value", NOTHING))) {
+                continue;
+            }
             measured.computeIfAbsent(
                             List.of(result.name(), result.params(), result.unit()),
                             key -> new EnumMap<>(Language.class))
@@ -66,10 +73,11 @@ public final class Table {
         return result.name() + params;
     }
 
-    private static Table targets(Report report) {
+    /** The text of targets, each with pass or miss. */
+    static String ofTargets(List<Target> targets) {
         Table table = new Table();
         table.add("target", "unit", "at most", "at least", "value", "");
-        for (Target target : report.targets()) {
+        for (Target target : targets) {
             String bound = number(target.target());
             boolean most = target.bound() == Target.Bound.AT_MOST;
             table.add(
@@ -80,7 +88,7 @@ public final class Table {
                     number(target.value()),
                     target.pass() ? "pass" : "MISS");
         }
-        return table;
+        return table.text();
     }
 
     private static String median(Result result) {
