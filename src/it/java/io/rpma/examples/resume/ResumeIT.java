@@ -27,8 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 class ResumeIT {
     private static final Duration LIMIT = Duration.ofSeconds(280);
-    private static final int FILE_SIZE = (48 << 20) + 17;
-    private static final String MEMORY_SIZE = "56M";
+    /** So much that the server can be killed before all of it is there, also by a process that has to wait for a processor. */
+    private static final int FILE_SIZE = (1172 << 20) + 17;
+
+    private static final String MEMORY_SIZE = "168M";
 
     @TempDir
     private Path directory;
@@ -126,7 +128,7 @@ class ResumeIT {
         Path file = Files.write(directory.resolve("file"), new byte[100_000]);
         Path large = directory.resolve("large");
         try (RandomAccessFile sparse = new RandomAccessFile(large.toFile(), "rw")) {
-            sparse.setLength(60 << 20);
+            sparse.setLength(172 << 20);
         }
         Jvm.Running first = server();
         assertEnds(client(file), 0);
@@ -135,7 +137,7 @@ class ResumeIT {
         Jvm.Running server = server();
         server.awaitLine("the memory holds a complete copy");
         assertThat(assertEnds(client(large), 1).err()).contains("does not fit");
-        server.awaitLine("the client's file does not fit: it has 62914560 bytes");
+        server.awaitLine("the client's file does not fit: it has 180355072 bytes");
 
         Jvm.Running other = Jvm.likeThis()
                 .limit(LIMIT)
