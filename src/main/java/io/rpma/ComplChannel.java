@@ -1,7 +1,5 @@
 package io.rpma;
 
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -16,7 +14,7 @@ final class ComplChannel {
      * A waiter re-arms a queue and then polls. Were there a second one, asleep, it would not be woken for completions
      * that the first leaves behind.
      */
-    private final ReentrantLock waiting = new ReentrantLock();
+    private final QuietLock waiting = new QuietLock();
 
     /**
      * @param operation the C function that takes an event of the channel and re-arms the queue that it is of
@@ -55,7 +53,7 @@ final class ComplChannel {
      */
     RpmaCq awaitFor(Supplier<RpmaCq> poll, long nanos) throws InterruptedException {
         long start = System.nanoTime();
-        if (!waiting.tryLock(nanos, TimeUnit.NANOSECONDS)) {
+        if (!waiting.tryLock(nanos)) {
             return poll.get();
         }
         try {

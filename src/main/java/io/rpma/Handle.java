@@ -176,8 +176,17 @@ final class Handle {
         if (leak != null) {
             leak.clean();
         }
-        takeClosings().forEach(Runnable::run);
+        takeClosings().forEach(Handle::runClosing);
         return true;
+    }
+
+    /** The native object has to be freed, whatever this throws. */
+    private static void runClosing(Runnable closing) {
+        try {
+            closing.run();
+        } catch (Throwable e) {
+            Log.reportUncaught(e);
+        }
     }
 
     private synchronized Set<Runnable> takeClosings() {

@@ -95,7 +95,15 @@ final class Loader {
             }
             load(copy);
         } finally {
+            delete(copy);
+        }
+    }
+
+    private static void delete(Path copy) {
+        try {
             Files.delete(copy);
+        } catch (IOException e) {
+            Log.logger().log(System.Logger.Level.WARNING, "can't delete " + copy, e);
         }
     }
 

@@ -9,6 +9,9 @@ import java.util.stream.Collectors;
 final class Log {
     private static final ReentrantLock DRAINING = new ReentrantLock();
 
+    /** How many locks the thread holds under which it must not deliver anything. */
+    private static final ThreadLocal<Integer> WITHHELD = ThreadLocal.withInitial(() -> 0);
+
     private static volatile RpmaLogFunction function = Log::toLogger;
 
     /** The user's threshold, which librpma's own must not go below: failures would lose their reason. */
@@ -36,13 +39,27 @@ final class Log {
      * <p>Throws nothing: it runs between a call and the use of its result, which must not be lost.
      */
     static void drain() {
-        while (Natives.hasMessages() && !DRAINING.isHeldByCurrentThread() && DRAINING.tryLock()) {
+        while (Natives.hasMessages()
+                && WITHHELD.get() == 0
+                && !DRAINING.isHeldByCurrentThread()
+                && DRAINING.tryLock()) {
             try {
                 drainLocked();
             } finally {
                 DRAINING.unlock();
             }
         }
+    }
+
+    /** Has this thread deliver nothing until {@link #deliver()}. */
+    static void withhold() {
+        WITHHELD.set(WITHHELD.get() + 1);
+    }
+
+    /** Ends {@link #withhold()}, and makes up for it. */
+    static void deliver() {
+        WITHHELD.set(WITHHELD.get() - 1);
+        drain();
     }
 
     private static void drainLocked() {

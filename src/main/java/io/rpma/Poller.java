@@ -18,6 +18,8 @@ final class Poller {
     private final AtomicLong lastNumber = new AtomicLong();
     private final Waiting waiting = new Waiting();
     private final long[] ready = new long[MOST_READY];
+    private int readyCount;
+    private int nextReady;
 
     /**
      * @param name what it is for
@@ -31,7 +33,7 @@ final class Poller {
     final class Watch {
         private final Handle object;
         private final Runnable whenReady;
-        private final long number = lastNumber.incrementAndGet();
+        private final Long number = lastNumber.incrementAndGet();
 
         private Watch(Handle object, Runnable whenReady) {
             this.object = object;
@@ -73,16 +75,26 @@ final class Poller {
      * @param nanos for how long, rounded up to milliseconds; or {@link Waiter#FOREVER}
      */
     void poll(long nanos) {
-        int count = waiting.await(nanos);
-        if (count < 0 && count != Natives.CLOSED) {
-            throw Call.failure("epoll_wait", count, handle);
+        // each is told of once: those behind a failure, as when memory runs out, come with the next call
+        if (nextReady == readyCount) {
+            awaitReady(nanos);
         }
-        for (int i = 0; i < count; i++) {
-            Watch watch = watches.get(ready[i]);
+        while (nextReady < readyCount) {
+            Watch watch = watches.get(ready[nextReady]);
+            nextReady++;
             if (watch != null) {
                 watch.whenReady.run();
             }
         }
+    }
+
+    private void awaitReady(long nanos) {
+        int count = waiting.await(nanos);
+        if (count < 0 && count != Natives.CLOSED) {
+            throw Call.failure("epoll_wait", count, handle);
+        }
+        nextReady = 0;
+        readyCount = Math.max(0, count);
     }
 
     /** Ends a {@link #poll} under way, or else the next one. */

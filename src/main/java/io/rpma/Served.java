@@ -2,7 +2,6 @@ package io.rpma;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
@@ -26,7 +25,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
     private final AtomicBoolean busy = new AtomicBoolean();
 
     /** Guards beginning and ending, and the taking of what may leave something behind. */
-    final ReentrantLock lock = new ReentrantLock();
+    final QuietLock lock = new QuietLock();
 
     private Poller.Watch watch;
     private volatile boolean active;
@@ -83,8 +82,14 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
         lock.lock();
         try {
             claim();
-            watch = loop.poller().watch(descriptor, this::ready);
-            active = true;
+            try {
+                watch = loop.poller().watch(descriptor, this::ready);
+                active = true;
+            } finally {
+                if (!active) {
+                    descriptor.release();
+                }
+            }
             if (descriptor.beforeClose(closing)) {
                 armed = watch.arm();
             }
@@ -132,10 +137,14 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
     }
 
     private void serveAll() {
-        while (serve()) {
-            // until there is nothing
+        try {
+            while (serve()) {
+                // until there is nothing
+            }
+            rest();
+        } catch (Throwable e) {
+            fail(e);
         }
-        rest();
     }
 
     /**

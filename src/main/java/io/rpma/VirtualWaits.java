@@ -160,7 +160,9 @@ final class VirtualWaits {
             synchronized (AWAITED) {
                 // else it is late: all have gone, and others may have come
                 if (AWAITED.get(object) == this) {
-                    parked.forEach(one -> one.unpark(why));
+                    for (int i = 0; i < parked.size(); i++) {
+                        parked.get(i).unpark(why);
+                    }
                     end();
                 }
             }
@@ -194,6 +196,8 @@ final class VirtualWaits {
 
     private static void pollUntilClosed(Poller created) {
         while (!created.handle().isClosed()) {
+            // an interruption that stays would end each poll at once
+            Thread.interrupted();
             try {
                 created.poll(Waiter.FOREVER);
             } catch (Throwable e) {

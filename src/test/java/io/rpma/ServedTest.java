@@ -54,7 +54,7 @@ class ServedTest {
     }
 
     /** Things that are taken in the order of their numbers, which the descriptor tells of. */
-    private static final class Things extends Served<Integer> {
+    private static class Things extends Served<Integer> {
         private final Signal signal;
         private final Consumer<Integer> handler;
         private final AtomicInteger given = new AtomicInteger();
@@ -117,6 +117,23 @@ class ServedTest {
         assertSeen(190);
         assertThat(things.isActive()).isTrue();
         assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void whatCanNotEvenFailEnds() throws Exception {
+        Things things =
+                new Things(loop, signal(), Runnable::run, thing -> {
+                    throw new IllegalStateException("of a test");
+                }) {
+                    @Override
+                    void callFailed(Integer thing, Throwable failure) {
+                        throw new IllegalStateException("of a test, again", failure);
+                    }
+                };
+        loop.register(things);
+        things.give(1);
+        assertThat(next(failures)).hasMessage("of a test, again");
+        assertThat(things.isActive()).isFalse();
     }
 
     @Test
