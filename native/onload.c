@@ -1,15 +1,16 @@
 /*
  * onload.c -- registers every native with io.rpma.Natives; the only exported symbols
  */
+#include "handle.h"
 #include "log.h"
 #include "natives.h"
 #include "thread.h"
 
 static const struct jni_table *const tables[] = {
-	&conn_cfg_natives, &conn_natives,     &conn_req_natives,  &cq_natives,       &device_natives,
-	&ep_natives,       &handle_natives,   &log_natives,       &memory_natives,   &mr_local_natives,
-	&mr_remote_natives, &peer_cfg_natives, &peer_natives,     &srq_cfg_natives,  &srq_natives,
-	&wait_natives,
+	&batch_natives,      &conn_cfg_natives,   &conn_natives,       &conn_req_natives,   &cq_natives,
+	&device_natives,     &ep_natives,         &handle_natives,     &log_natives,        &memory_natives,
+	&mr_local_natives,   &mr_remote_natives,  &peer_cfg_natives,   &peer_natives,       &poller_natives,
+	&srq_cfg_natives,    &srq_natives,        &wait_natives,
 };
 
 static int register_natives(JNIEnv *env)

@@ -98,20 +98,33 @@ end_job() {
     kill -KILL -- "-$job" 2>/dev/null || true
 }
 
-# Like supervise, with the time limit.
-bounded() {
+# Like supervise, with the time limit, whose status is 124.
+limited() {
     local status=0
     if ((time_limit == 0)); then
         supervise "$@" || status=$?
     else
         supervise timeout --kill-after=5 "$time_limit" "$@" || status=$?
-        ((status != 124 && status != 137)) || end_by_time_limit
+        ((status != 137)) || status=124
+        ((status != 124)) || say_time_limit
     fi
     return "$status"
 }
 
-end_by_time_limit() {
+# Like limited, but the time limit ends this script too.
+bounded() {
+    local status=0
+    limited "$@" || status=$?
+    ((time_limit == 0 || status != 124)) || exit 124
+    return "$status"
+}
+
+say_time_limit() {
     say "ended by the time limit of $time_limit s"
+}
+
+end_by_time_limit() {
+    say_time_limit
     exit 124
 }
 

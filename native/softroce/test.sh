@@ -23,6 +23,7 @@ command_test() {
     require_for_build
     mkdir -p "$test_output" 2>/dev/null && [[ -w $test_output ]] ||
         die "can't write $test_output: the tests need a checkout that you can write"
+    remove_crash_reports
     if ! $force_guest && find_host_device; then
         is_soft "$host_device" || [[ -n $device ]] ||
             die "this host has $host_device: name it with --device $host_device to test on it," \
@@ -45,6 +46,7 @@ test_two_hosts() {
     start_part failsafe-reports
     maven_two_hosts || part_failed "tests with two hosts" $?
     count_part "tests with two hosts" failsafe-reports no-skips
+    keep_reports two-hosts
 }
 
 test_on_host() {
@@ -52,6 +54,7 @@ test_on_host() {
     maven_here -Drpma.device.required=true -Drpma.address="$host_address" || part_failed "tests on this host" $?
     count_part "tests without a device" surefire-reports
     count_part "device tests on $host_device" failsafe-reports no-skips
+    keep_reports "$host_device"
     require_for_guest
     test_two_hosts
 }
@@ -65,7 +68,7 @@ test_in_guests() {
     maven_here || part_failed "tests without a device" $?
     count_part "tests without a device" surefire-reports
     if ((${#failures[@]} > 0)); then
-        summaries+=("device tests: not run, because those without a device failed")
+        summaries+=("device tests and tests with two hosts: not run, because those without a device failed")
         return
     fi
     provide_guest_maven
@@ -73,26 +76,34 @@ test_in_guests() {
         start_part failsafe-reports
         maven_in_guest "$test_row" || part_failed "device tests on $test_row" $?
         count_part "device tests on $test_row" failsafe-reports no-skips
-        rm -rf "$test_output/failsafe-reports-$test_row"
-        ! [[ -d $test_output/failsafe-reports ]] ||
-            cp -r "$test_output/failsafe-reports" "$test_output/failsafe-reports-$test_row"
+        keep_reports "$test_row"
     done
     test_two_hosts
 }
 
 # What an earlier run left must not be counted.
+remove_crash_reports() {
+    rm -f "$test_output"/hs_err_*.log "$checkout"/hs_err_*.log "$test_output"/sanitizer.*
+}
+
+# Nor what an earlier part left.
 start_part() {
     local reports
     for reports in "$@"; do
         rm -rf "${test_output:?}/$reports"
     done
-    rm -f "$test_output"/hs_err_*.log "$checkout"/hs_err_*.log "$test_output"/sanitizer.*
+}
+
+# Keeps the device tests' reports of a part from the next one.
+keep_reports() {
+    rm -rf "$test_output/failsafe-reports-$1"
+    [[ ! -d $test_output/failsafe-reports ]] || cp -r "$test_output/failsafe-reports" "$test_output/failsafe-reports-$1"
 }
 
 # Builds, and runs the tests without a device; those on a device skip themselves where there is none.
 maven_here() {
     say "building and testing on this host"
-    bounded env -C "$checkout" mvn -B -ntp verify "${test_options[@]}" "$@" </dev/null
+    limited env -C "$checkout" mvn -B -ntp verify "${test_options[@]}" "$@" </dev/null
 }
 
 # One Maven with two goals: everything else took place on the host. A process of its own, so that what ends the guest
@@ -108,7 +119,7 @@ maven_in_guest() {
 
 maven_two_hosts() {
     say "testing with two guests as two hosts"
-    bounded env -C "$checkout" mvn -o -B -ntp failsafe:integration-test@two-host-tests failsafe:verify@two-host-tests \
+    limited env -C "$checkout" mvn -o -B -ntp failsafe:integration-test@two-host-tests failsafe:verify@two-host-tests \
         "${test_options[@]}" </dev/null
 }
 
@@ -129,12 +140,18 @@ count_part() {
     ((failed + errors == 0)) || failures+=("$name: $((failed + errors)) failed")
     [[ -z $skips ]] || ((skipped == 0)) || failures+=("$name: $skipped skipped")
     for crash in "$test_output"/hs_err_*.log "$checkout"/hs_err_*.log; do
-        [[ ! -e $crash ]] || failures+=("$name: a JVM crashed, see $crash")
+        add_crash "$crash" "$name: a JVM crashed, see"
     done
     # Leaks are found when a JVM has ended, so that no test can.
     for crash in "$test_output"/sanitizer.*; do
-        [[ ! -e $crash ]] || failures+=("$name: a sanitizer has found something, see $crash")
+        add_crash "$crash" "$name: a sanitizer has found something, see"
     done
+}
+
+# A report of a crash is a failure of the part after which it is there first.
+add_crash() {
+    [[ -e $1 && ! " ${failures[*]}" == *" $1"* ]] || return 0
+    failures+=("$2 $1")
 }
 
 # Prints the sums of tests, failures, errors and skipped in a directory of JUnit reports.

@@ -39,6 +39,7 @@ final class ComplChannel {
     RpmaCq await(Supplier<RpmaCq> poll) throws InterruptedException {
         waiting.lockInterruptibly();
         try {
+            descriptor.checkUnserved(operation);
             return await(poll, Waiter.FOREVER);
         } finally {
             waiting.unlock();
@@ -58,6 +59,7 @@ final class ComplChannel {
             return poll.get();
         }
         try {
+            descriptor.checkUnserved(operation);
             return await(poll, Waiter.left(nanos, start));
         } finally {
             waiting.unlock();
@@ -69,10 +71,7 @@ final class ComplChannel {
         long start = System.nanoTime();
         long left = nanos;
         while (from == null && Waiter.await(operation, descriptor, left)) {
-            int result = rearm.getAsInt();
-            if (result != RpmaError.NO_COMPLETION.code()) {
-                Call.check(operation, result, owner);
-            }
+            takeEvent();
             from = poll.get();
             if (left == 0) {
                 return from;
@@ -80,5 +79,50 @@ final class ComplChannel {
             left = Waiter.left(nanos, start);
         }
         return from;
+    }
+
+    /** Takes an event, if there is one, and re-arms the queue that it is of. */
+    private boolean takeEvent() {
+        int result = rearm.getAsInt();
+        if (result == RpmaError.NO_COMPLETION.code()) {
+            return false;
+        }
+        if (result < 0) {
+            throw Call.failure(operation, result, owner);
+        }
+        return true;
+    }
+
+    /**
+     * Takes completions without waiting. When there are none, the descriptor tells of the next ones.
+     *
+     * <p>Re-arms only then, so that a busy queue costs no events.
+     *
+     * @param poll returns a queue that had completions, or null
+     * @return the queue, or null if there are none
+     */
+    RpmaCq take(Supplier<RpmaCq> poll) {
+        RpmaCq from = poll.get();
+        return from == null && takeEvent() ? poll.get() : from;
+    }
+
+    /**
+     * Lets an event loop alone take completions.
+     *
+     * @throws IllegalStateException if another one does, or a thread waits
+     */
+    void claim(Served<?> by) {
+        if (!waiting.tryLock()) {
+            throw new IllegalStateException("a thread waits for " + descriptor);
+        }
+        try {
+            descriptor.claim(by);
+        } finally {
+            waiting.unlock();
+        }
+    }
+
+    Handle descriptor() {
+        return descriptor;
     }
 }

@@ -72,7 +72,7 @@ final class Log {
     }
 
     /** As the JVM does at the end of a thread: what the handler itself throws is ignored. */
-    private static void reportUncaught(Throwable failure) {
+    static void reportUncaught(Throwable failure) {
         Thread thread = Thread.currentThread();
         try {
             thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);

@@ -44,9 +44,23 @@ public final class Guest implements AutoCloseable {
         return rxe;
     }
 
+    /** Enters an empty line, which its command waits for. */
+    public void enter() throws InterruptedException {
+        try {
+            rxe.process().outputWriter().append('\n').flush();
+        } catch (IOException e) {
+            throw new AssertionError("a guest has ended: " + rxe.awaitEnd(), e);
+        }
+    }
+
     /** Ends the guest as a power cut does: at once, and with nothing written that was not persistent. */
     public void cutPower() throws InterruptedException {
-        rxe.process().descendants().filter(Guest::isMachine).forEach(ProcessHandle::destroyForcibly);
+        List<ProcessHandle> machines =
+                rxe.process().descendants().filter(Guest::isMachine).toList();
+        if (machines.size() != 1) {
+            throw new AssertionError("no machine that runs: " + machines);
+        }
+        machines.get(0).destroyForcibly();
         rxe.process().waitFor();
     }
 

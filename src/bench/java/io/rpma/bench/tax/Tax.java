@@ -49,6 +49,7 @@ public final class Tax implements Callable<Integer> {
 
     private static final double CALL_NANOS = 20;
     private static final double COMPLETION_NANOS = 4;
+    private static final double BATCHED_NANOS = 5;
 
     private static final List<Operation> OPERATIONS = List.of(
             new Operation("read", CALL_NANOS),
@@ -60,7 +61,8 @@ public final class Tax implements Callable<Integer> {
             new Operation("sendWithImm", CALL_NANOS),
             new Operation("recv", CALL_NANOS),
             new Operation("emptyPoll", CALL_NANOS),
-            new Operation("pollOf16", COMPLETION_NANOS));
+            new Operation("pollOf16", COMPLETION_NANOS),
+            new Operation("batchOf16", BATCHED_NANOS));
 
     @Option(names = "--quick", description = "Take less than a minute, for numbers that are less sure.")
     private boolean quick;
