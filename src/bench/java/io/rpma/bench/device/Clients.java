@@ -52,7 +52,11 @@ final class Clients implements AutoCloseable {
                                     address,
                                     Integer.toString(port))));
         } catch (IOException e) {
-            all.close();
+            try {
+                all.close();
+            } catch (IOException failure) {
+                e.addSuppressed(failure);
+            }
             throw e;
         }
         return all;
@@ -78,11 +82,25 @@ final class Clients implements AutoCloseable {
         return clients.get(language).run(command);
     }
 
+    /** Ends all of them, also those after one that fails; the target last, for the clients are connected to it. */
     @Override
     public void close() throws IOException {
-        for (ClientProcess client : clients.values()) {
-            client.close();
+        List<ClientProcess> processes = new ArrayList<>(clients.values());
+        processes.add(target);
+        IOException failure = null;
+        for (ClientProcess process : processes) {
+            try {
+                process.close();
+            } catch (IOException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
         }
-        target.close();
+        if (failure != null) {
+            throw failure;
+        }
     }
 }

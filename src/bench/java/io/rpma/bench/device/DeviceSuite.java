@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
 @Command(name = "device", description = "Measures operations on an RDMA device.")
 public final class DeviceSuite implements Callable<Integer> {
     private static final String SUITE = "device";
+    private static final Path SAMPLES = Bench.OUTPUT.resolve("samples");
     private static final int SPREAD_COUNT = 2000;
-    private static final int STARTUP_ROUNDS = 5;
 
     /** HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it. */
     private static final long WARM_UP_COUNT = 15_000;
@@ -109,21 +109,21 @@ public final class DeviceSuite implements Callable<Integer> {
             tryOut(clients);
             measureRegistration(clients, plan);
             measureScale(clients, plan);
+            measureStartup(plan);
         }
-        measureStartup();
         List<Result> results = measurements.results();
         return Bench.finish(new Report(SUITE, Machine.here(librpma), results, DeviceTargets.of(results)), command);
     }
 
     /** Lets the compiler of the JVM see all that it will be asked for, before anything of it is measured. */
     private void warmUp(Clients clients, Plan plan) throws IOException {
-        Set<Point> deep = new LinkedHashSet<>();
+        Set<Point> small = new LinkedHashSet<>();
         for (Point point : plan.points()) {
-            deep.add(new Point(point.operation(), Long.BYTES, WARM_UP_DEPTH, point.waits()));
+            small.add(new Point(point.operation(), Long.BYTES, Math.min(point.depth(), WARM_UP_DEPTH), point.waits()));
         }
-        for (Point point : deep) {
+        for (Point point : small) {
             say("warming up " + point);
-            clients.run(Language.JAVA, point.command(WARM_UP_COUNT));
+            run(clients, Language.JAVA, point, WARM_UP_COUNT);
         }
     }
 
@@ -133,7 +133,7 @@ public final class DeviceSuite implements Callable<Integer> {
         for (Language language : Language.values()) {
             clients.run(language, "regions " + FRESH_COUNT);
             clients.run(language, "connect " + FRESH_CONNECTIONS);
-            clients.run(language, "spread " + FRESH_COUNT + " " + Bench.OUTPUT.resolve("samples"));
+            clients.run(language, "spread " + FRESH_COUNT + " " + SAMPLES);
             clients.run(language, "disconnect");
         }
     }
@@ -166,14 +166,18 @@ public final class DeviceSuite implements Callable<Integer> {
 
     private void measure(Clients clients, Language language, Point point, long count) throws IOException {
         String name = point.operation().command();
+        double seconds = run(clients, language, point, count) / 1e9;
         if (point.isRoundTrip()) {
-            Path samples = Bench.OUTPUT.resolve("samples");
-            clients.run(language, point.command(count) + " " + samples);
-            measurements.add(name, point.params(), language, Samples.read(samples));
+            measurements.add(name, point.params(), language, Samples.read(SAMPLES));
         } else {
-            double seconds = clients.run(language, point.command(count))[0] / 1e9;
             measurements.add(name, point.params(), language, "ops/s", count / seconds);
         }
+    }
+
+    /** Has a client run so many operations, and returns their time; the samples are written where they are looked at. */
+    private static long run(Clients clients, Language language, Point point, long count) throws IOException {
+        String load = point.command(count);
+        return clients.run(language, point.isRoundTrip() ? load + " " + SAMPLES : load)[0];
     }
 
     private void measureRegistration(Clients clients, Plan plan) throws IOException {
@@ -200,7 +204,7 @@ public final class DeviceSuite implements Callable<Integer> {
 
     private void measureScale(Clients clients, Plan plan) throws IOException {
         for (int round = 0; round < plan.scaleRounds(); round++) {
-            for (Language language : order(round)) {
+            for (Language language : order(plan.scaled(), round)) {
                 say("connecting up to " + Collections.max(plan.connections()) + " times in " + language);
                 grow(clients, language, plan.connections());
             }
@@ -208,14 +212,13 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     private void grow(Clients clients, Language language, List<Integer> connections) throws IOException {
-        Path samples = Bench.OUTPUT.resolve("samples");
         int before = 0;
         for (int count : connections) {
             Map<String, String> params = Map.of("connections", Integer.toString(count));
             long[] growth = clients.run(language, "connect " + count);
             addGrowth("connection", params, language, growth, count - before);
-            clients.run(language, "spread " + SPREAD_COUNT + " " + samples);
-            measurements.add("spread write", params, language, Samples.read(samples));
+            clients.run(language, "spread " + SPREAD_COUNT + " " + SAMPLES);
+            measurements.add("spread write", params, language, Samples.read(SAMPLES));
             before = count;
         }
         double nanos = clients.run(language, "disconnect")[0];
@@ -231,13 +234,13 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    private void measureStartup() throws IOException, InterruptedException {
+    private void measureStartup(Plan plan) throws IOException, InterruptedException {
         String jar = System.getProperty("rpma.jar", "target/classes");
         String classPath = jar + ":target/test-classes";
         List<String> c = List.of(Clients.program("startup"), address, Integer.toString(port));
         List<String> java = Clients.java(startupJvm, classPath, Startup.class, address, Integer.toString(port));
-        for (int round = 0; round < STARTUP_ROUNDS; round++) {
-            say("starting " + (round + 1) + "/" + STARTUP_ROUNDS);
+        for (int round = 0; round < plan.startupRounds(); round++) {
+            say("starting " + (round + 1) + "/" + plan.startupRounds());
             for (Language language : order(round)) {
                 measureStartup(language, language == Language.JAVA ? java : c);
             }
@@ -259,9 +262,13 @@ public final class DeviceSuite implements Callable<Integer> {
         measurements.add("start", Map.of("phase", "all"), language, "ms", (last - spawned) / 1e6);
     }
 
-    /** Who is measured first takes turns. */
     private static List<Language> order(int round) {
-        List<Language> order = new ArrayList<>(List.of(Language.values()));
+        return order(List.of(Language.values()), round);
+    }
+
+    /** Who is measured first takes turns. */
+    private static List<Language> order(List<Language> languages, int round) {
+        List<Language> order = new ArrayList<>(languages);
         Collections.rotate(order, round);
         return order;
     }

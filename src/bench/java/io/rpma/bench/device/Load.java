@@ -54,8 +54,7 @@ record Load(Operation operation, long size, int depth, boolean waits, long count
                 }
                 post(connection, memory, posted);
             }
-            int taken =
-                    waits ? connection.cq().await(completions) : connection.cq().poll(completions);
+            int taken = take(connection.cq(), completions);
             for (int i = 0; i < taken; i++) {
                 if (!completions.isSuccess(i)) {
                     throw new IllegalStateException("an operation failed: " + completions.status(i));

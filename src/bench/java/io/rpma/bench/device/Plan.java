@@ -1,5 +1,6 @@
 package io.rpma.bench.device;
 
+import io.rpma.bench.Language;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -10,22 +11,24 @@ import java.util.List;
  * @param rounds how often each is measured, in each program
  * @param millis about how long one measurement takes
  * @param connections to how many connections it grows, ascending
- * @param scaleRounds how often it grows
+ * @param scaled who grows
+ * @param scaleRounds how often
  * @param registered sizes of memory that is registered, in bytes
  * @param regions how many small regions there are at a time
+ * @param startupRounds how often a program is started
  */
 record Plan(
         List<Point> points,
         int rounds,
         long millis,
         List<Integer> connections,
+        List<Language> scaled,
         int scaleRounds,
         List<Long> registered,
-        int regions) {
+        int regions,
+        int startupRounds) {
     private static final long KIB = 1 << 10;
     private static final long MIB = 1 << 20;
-    private static final List<Integer> CONNECTIONS = List.of(1, 10, 100, 1000);
-    private static final int REGIONS = 10_000;
 
     /** The longest an atomic write can be, and the shortest that is measured of the others. */
     private static final long WORD = 8;
@@ -48,30 +51,37 @@ record Plan(
                 possible(points, persistent),
                 5,
                 300,
-                CONNECTIONS,
+                List.of(1, 10, 100, 1000),
+                List.of(Language.values()),
                 3,
                 List.of(MIB, 16 * MIB, 256 * MIB, 1024 * MIB, 2048 * MIB),
-                REGIONS);
+                10_000,
+                5);
     }
 
-    /** What fits into two or three minutes. */
+    /** What fits into about three minutes. */
     static Plan quick(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (Operation operation : Operation.values()) {
             points.add(new Point(operation, WORD, 1, false));
         }
         points.add(new Point(Operation.WRITE, 64 * KIB, 1, false));
-        points.add(new Point(Operation.READ, 64 * KIB, 1, false));
         points.add(new Point(Operation.WRITE, WORD, 1, true));
-        points.add(new Point(Operation.SEND, WORD, 1, true));
-        for (int depth : new int[] {16, 64}) {
-            points.add(new Point(Operation.WRITE, KIB, depth, false));
-            points.add(new Point(Operation.READ, KIB, depth, false));
-            points.add(new Point(Operation.FLUSH_PERSISTENT, KIB, depth, false));
-            points.add(new Point(Operation.SEND, KIB, depth, false));
-        }
+        points.add(new Point(Operation.WRITE, KIB, 16, false));
+        points.add(new Point(Operation.READ, KIB, 16, false));
+        points.add(new Point(Operation.FLUSH_PERSISTENT, KIB, 16, false));
+        points.add(new Point(Operation.SEND, KIB, 16, false));
+        points.add(new Point(Operation.WRITE, KIB, 64, false));
         return new Plan(
-                possible(points, persistent), 3, 200, CONNECTIONS, 1, List.of(MIB, 16 * MIB, 128 * MIB), REGIONS);
+                possible(points, persistent),
+                3,
+                200,
+                List.of(1, 100, 1000),
+                List.of(Language.C, Language.JAVA),
+                1,
+                List.of(MIB, 16 * MIB),
+                2000,
+                3);
     }
 
     private static List<Point> possible(List<Point> points, boolean persistent) {

@@ -49,7 +49,7 @@ final class Startup {
         conn.write(remote, 0, memory, 0, Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, 0);
         RpmaCompletions completions = RpmaCompletions.create(1);
         while (conn.getCq().poll(completions) == 0) {
-            Thread.onSpinWait();
+            Thread.yield();
         }
         long written = System.nanoTime();
         if (!completions.isSuccess(0)) {

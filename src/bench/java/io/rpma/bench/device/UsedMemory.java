@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The memory that this process uses.
@@ -12,7 +14,7 @@ import java.nio.file.Path;
  * @param heap in bytes, of live objects
  */
 record UsedMemory(long resident, long heap) {
-    private static final int PAGE_KB = 4;
+    private static final Pattern RESIDENT = Pattern.compile("^VmRSS:\\s+(\\d+) kB$", Pattern.MULTILINE);
 
     static UsedMemory now() {
         System.gc();
@@ -20,10 +22,13 @@ record UsedMemory(long resident, long heap) {
         return new UsedMemory(readResident(), runtime.totalMemory() - runtime.freeMemory());
     }
 
-    /** proc(5): the second number of statm is that of resident pages. */
     private static long readResident() {
         try {
-            return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]) * PAGE_KB;
+            Matcher resident = RESIDENT.matcher(Files.readString(Path.of("/proc/self/status")));
+            if (!resident.find()) {
+                throw new IOException("no VmRSS in /proc/self/status");
+            }
+            return Long.parseLong(resident.group(1));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
