@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ResumeIT {
     private static final Duration LIMIT = Duration.ofSeconds(280);
     /** So much that the server can be killed before all of it is there, also by a process that has to wait for a processor. */
-    private static final int FILE_SIZE = (1172 << 20) + 17;
+    private static final int FILE_SIZE = (160 << 20) + 17;
 
     private static final String MEMORY_SIZE = "168M";
 
