@@ -50,7 +50,8 @@ final class OpenResources {
 
     private boolean isSame(OpenResources before, int waiters) {
         return handles == before.handles
-                && mappings == before.mappings
+                // those of earlier tests that were left to the collector may go
+                && mappings <= before.mappings
                 && descriptors.equals(before.descriptors)
                 && eventfds <= before.eventfds + waiters;
     }
