@@ -1,7 +1,6 @@
 /*
  * onload.c -- registers every native with io.rpma.Natives; the only exported symbols
  */
-#include "handle.h"
 #include "log.h"
 #include "natives.h"
 #include "thread.h"
