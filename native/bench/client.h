@@ -11,6 +11,7 @@ struct client {
 	int port;
 	struct rpma_peer *peer;
 	struct rpma_mr_local *memory; /* source and destination of everything */
+	int end_fds[2];		      /* what else a wait can be ended by: eventfds, as in the library */
 };
 
 struct connection {
@@ -32,17 +33,28 @@ enum operation {
 	OPERATIONS
 };
 
+/* how completions are taken */
+enum completions {
+	POLL,
+	WAIT, /* by a wait that can be ended, as that of the library */
+	BLOCK, /* by rpma_cq_wait() alone, which nothing else ends */
+	COMPLETIONS
+};
+
 /* a number of operations with so many of them under way at a time */
 struct load {
 	enum operation operation;
 	size_t size; /* in bytes */
 	unsigned depth;
-	bool waits; /* for completions, else it polls */
+	enum completions completions;
 	uint64_t count;
 };
 
 /* the operation of a name, or OPERATIONS */
 enum operation operation_of(const char *name);
+
+/* the way of a name, or COMPLETIONS */
+enum completions completions_of(const char *name);
 
 /*
  * runs a load and returns how long it took; samples, if not NULL, gets the time from each completion to the next, which

@@ -1,6 +1,7 @@
 /*
  * load.c -- what is measured of one connection: operations one after the other, or several under way
  */
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include "client.h"
 
-#define COMPLETIONS 16
+#define CAPACITY 16
 #define NOT_COUNTED UINT64_MAX /* operation context of what is done only when its answer is there */
 
 static const char *const names[OPERATIONS] = {
@@ -21,12 +22,29 @@ static const char *const names[OPERATIONS] = {
 	[WRITE_WITH_IMM] = "write-with-imm",
 };
 
+static const char *const ways[COMPLETIONS] = {
+	[POLL] = "poll",
+	[WAIT] = "wait",
+	[BLOCK] = "block",
+};
+
+/* the place of a name, or their number */
+static int find(const char *const *all, int count, const char *name)
+{
+	int place = 0;
+	while (place < count && strcmp(all[place], name) != 0)
+		place++;
+	return place;
+}
+
 enum operation operation_of(const char *name)
 {
-	int operation = 0;
-	while (operation < OPERATIONS && strcmp(names[operation], name) != 0)
-		operation++;
-	return (enum operation)operation;
+	return (enum operation)find(names, OPERATIONS, name);
+}
+
+enum completions completions_of(const char *name)
+{
+	return (enum completions)find(ways, COMPLETIONS, name);
 }
 
 static void *context_of(uint64_t number)
@@ -101,17 +119,29 @@ static void receive(const struct client *client, const struct connection *connec
 				       context_of(number)));
 }
 
+/* until something has completed, or one of the client's eventfds ends the wait, which none does here */
+static void wait_readable(const struct client *client, const struct connection *connection)
+{
+	struct pollfd fds[] = {{-1, POLLIN, 0}, {client->end_fds[0], POLLIN, 0}, {client->end_fds[1], POLLIN, 0}};
+	check("rpma_cq_get_fd()", rpma_cq_get_fd(connection->cq, &fds[0].fd));
+	if (ppoll(fds, 3, NULL, NULL) < 0)
+		fail("ppoll()");
+}
+
 /*
- * takes completions: at least one if the load waits. A poll that finds none gives the processor away: the work of
+ * takes completions: at least one unless the load polls. A poll that finds none gives the processor away: the work of
  * soft-RoCE may be waiting for this one, where there are few, and would wait for the end of a time slice.
  */
-static int take(const struct connection *connection, const struct load *load, struct ibv_wc *completions)
+static int take(const struct client *client, const struct connection *connection, const struct load *load,
+		struct ibv_wc *completions)
 {
 	int taken = 0;
-	int rc = rpma_cq_get_wc(connection->cq, COMPLETIONS, completions, &taken);
-	while (rc == RPMA_E_NO_COMPLETION && load->waits) {
+	int rc = rpma_cq_get_wc(connection->cq, CAPACITY, completions, &taken);
+	while (rc == RPMA_E_NO_COMPLETION && load->completions != POLL) {
+		if (load->completions == WAIT)
+			wait_readable(client, connection);
 		check("rpma_cq_wait()", rpma_cq_wait(connection->cq));
-		rc = rpma_cq_get_wc(connection->cq, COMPLETIONS, completions, &taken);
+		rc = rpma_cq_get_wc(connection->cq, CAPACITY, completions, &taken);
 	}
 	if (rc == RPMA_E_NO_COMPLETION) {
 		sched_yield();
@@ -132,7 +162,7 @@ static void check_status(const struct ibv_wc *completion)
 uint64_t run_load(const struct client *client, const struct connection *connection, const struct load *load,
 		  uint64_t *samples)
 {
-	struct ibv_wc completions[COMPLETIONS];
+	struct ibv_wc completions[CAPACITY];
 	uint64_t posted = 0;
 	uint64_t done = 0;
 	uint64_t received = 0;
@@ -145,7 +175,7 @@ uint64_t run_load(const struct client *client, const struct connection *connecti
 				receive(client, connection, load, received++);
 			post(client, connection, load, posted);
 		}
-		int taken = take(connection, load, completions);
+		int taken = take(client, connection, load, completions);
 		for (int i = 0; i < taken; i++) {
 			check_status(&completions[i]);
 			if (completions[i].wr_id == NOT_COUNTED)

@@ -120,7 +120,8 @@ public final class DeviceSuite implements Callable<Integer> {
     private void warmUp(Clients clients, Plan plan) throws IOException {
         Set<Point> small = new LinkedHashSet<>();
         for (Point point : plan.points()) {
-            small.add(new Point(point.operation(), Long.BYTES, Math.min(point.depth(), WARM_UP_DEPTH), point.waits()));
+            small.add(new Point(
+                    point.operation(), Long.BYTES, Math.min(point.depth(), WARM_UP_DEPTH), point.completions()));
         }
         for (Point point : small) {
             say("warming up " + point);
