@@ -161,7 +161,9 @@ final class Handle {
         if (leak != null) {
             leak.clean();
         }
-        takeClosings().forEach(Handle::runClosing);
+        for (Runnable closing : takeClosings()) {
+            runClosing(closing);
+        }
         return true;
     }
 
