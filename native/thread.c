@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 _Thread_local struct thread *thread_self __attribute__((tls_model("initial-exec")));
-_Atomic bool thread_marks_need_fence = true;
+_Atomic bool thread_has_membarrier;
 
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct thread *threads;
@@ -45,7 +45,7 @@ static void *register_membarrier(void *unused)
 {
 	(void)unused;
 	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
-		atomic_store(&thread_marks_need_fence, false);
+		atomic_store(&thread_has_membarrier, true);
 	return NULL;
 }
 
@@ -105,10 +105,10 @@ void thread_wait_unmarked(void)
 	pthread_once(&registration, end_registration);
 	/* pairs with the fence in thread_mark(), of whichever kind: afterwards each thread has either seen what the
 	 * caller stored before, or shows its mark here */
-	if (thread_marks_need_fence)
-		atomic_thread_fence(memory_order_seq_cst);
-	else
+	if (thread_has_membarrier)
 		fence_all();
+	else
+		atomic_thread_fence(memory_order_seq_cst);
 
 	pthread_mutex_lock(&threads_lock);
 	for (const struct thread *thread = threads; thread != NULL; thread = thread->next)
