@@ -12,11 +12,14 @@
 #include <unistd.h>
 
 _Thread_local struct thread *thread_self __attribute__((tls_model("initial-exec")));
-bool thread_marks_need_fence;
+_Atomic bool thread_has_membarrier;
 
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct thread *threads;
 static pthread_key_t exit_key;
+static pthread_t registrar;
+static bool registering;
+static pthread_once_t registration = PTHREAD_ONCE_INIT;
 
 static int membarrier(int command)
 {
@@ -38,10 +41,26 @@ static void detach(void *argument)
 	free(thread);
 }
 
+static void *register_membarrier(void *unused)
+{
+	(void)unused;
+	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
+		atomic_store(&thread_has_membarrier, true);
+	return NULL;
+}
+
+static void end_registration(void)
+{
+	if (registering)
+		pthread_join(registrar, NULL);
+}
+
 int thread_init(void)
 {
-	thread_marks_need_fence = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
-	return pthread_key_create(&exit_key, detach);
+	int rc = pthread_key_create(&exit_key, detach);
+	/* by a thread: the kernel takes 10 ms and more for it, during which a program can find its device */
+	registering = rc == 0 && pthread_create(&registrar, NULL, register_membarrier, NULL) == 0;
+	return rc;
 }
 
 struct thread *thread_attach(void)
@@ -82,12 +101,14 @@ static void fence_all(void)
 
 void thread_wait_unmarked(void)
 {
-	/* pairs with the compiler fence in thread_mark(): afterwards each thread has either seen what the
+	/* a mark has no fence once membarrier is registered; this side waits for that, and so never misses its barrier */
+	pthread_once(&registration, end_registration);
+	/* pairs with the fence in thread_mark(), of whichever kind: afterwards each thread has either seen what the
 	 * caller stored before, or shows its mark here */
-	if (thread_marks_need_fence)
-		atomic_thread_fence(memory_order_seq_cst);
-	else
+	if (thread_has_membarrier)
 		fence_all();
+	else
+		atomic_thread_fence(memory_order_seq_cst);
 
 	pthread_mutex_lock(&threads_lock);
 	for (const struct thread *thread = threads; thread != NULL; thread = thread->next)

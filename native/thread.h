@@ -26,8 +26,8 @@ struct thread {
 /* NULL until the thread's first call; initial-exec, because a general-dynamic slot costs a function call */
 extern _Thread_local struct thread *thread_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* whether membarrier(2) was refused, so that every mark has to be followed by a full fence */
-extern bool thread_marks_need_fence __attribute__((visibility("hidden")));
+/* whether membarrier(2) is registered; until then, and where it is refused, every mark has to be followed by a full fence */
+extern _Atomic bool thread_has_membarrier __attribute__((visibility("hidden")));
 
 int thread_init(void);
 
@@ -55,10 +55,10 @@ static inline struct thread *thread_mark(void)
 	thread->text_length = 0;
 	uint64_t mark = atomic_load_explicit(&thread->mark, memory_order_relaxed);
 	atomic_store_explicit(&thread->mark, mark + 1, memory_order_relaxed);
-	if (__builtin_expect(thread_marks_need_fence, 0))
-		atomic_thread_fence(memory_order_seq_cst);
-	else
+	if (__builtin_expect(atomic_load_explicit(&thread_has_membarrier, memory_order_relaxed), 1))
 		atomic_signal_fence(memory_order_seq_cst);
+	else
+		atomic_thread_fence(memory_order_seq_cst);
 	return thread;
 }
 

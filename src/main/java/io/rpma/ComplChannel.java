@@ -1,6 +1,5 @@
 package io.rpma;
 
-import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /** A completion channel: wakes those who wait for the completion queues that it belongs to. */
@@ -8,7 +7,7 @@ final class ComplChannel {
     private final String operation;
     private final Handle owner;
     private final Handle descriptor;
-    private final IntSupplier rearm;
+    private final boolean shared;
 
     /**
      * A waiter re-arms a queue and then polls. Were there a second one, asleep, it would not be woken for completions
@@ -20,13 +19,13 @@ final class ComplChannel {
      * @param operation the C function that takes an event of the channel and re-arms the queue that it is of
      * @param owner named in exceptions
      * @param descriptor has the channel's descriptor
-     * @param rearm calls the C function
+     * @param shared whether several queues share the channel, which is their connection's then
      */
-    ComplChannel(String operation, Handle owner, Handle descriptor, IntSupplier rearm) {
+    ComplChannel(String operation, Handle owner, Handle descriptor, boolean shared) {
         this.operation = operation;
         this.owner = owner;
         this.descriptor = descriptor;
-        this.rearm = rearm;
+        this.shared = shared;
     }
 
     /**
@@ -81,7 +80,7 @@ final class ComplChannel {
 
     /** Takes an event, if there is one, and re-arms the queue that it is of. */
     private boolean takeEvent() {
-        int result = rearm.getAsInt();
+        int result = shared ? Natives.connWait(owner.id()) : Natives.cqWait(owner.id());
         if (result == RpmaError.NO_COMPLETION.code()) {
             return false;
         }

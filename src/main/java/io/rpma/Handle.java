@@ -4,7 +4,6 @@ import java.lang.ref.Cleaner;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.Collectors;
 
@@ -68,19 +67,14 @@ final class Handle {
     }
 
     /**
-     * Makes the native object; if that fails, the place among the parents' children is given back.
+     * Gives the place among the parents' children back if the native object was not made. {@link #opened(String, long)}
+     * comes after it.
      *
-     * @return what the native returned, for {@link #opened(String, long)}
+     * @param result what the native returned, or {@link Natives#CLOSED} where it did not
      */
-    long make(LongSupplier maker) {
-        long result = Natives.CLOSED;
-        try {
-            result = maker.getAsLong();
-            return result;
-        } finally {
-            if (result < 0) {
-                abandon();
-            }
+    void made(long result) {
+        if (result < 0) {
+            abandon();
         }
     }
 
@@ -92,15 +86,6 @@ final class Handle {
      */
     Handle opened(String operation, long result) {
         return opened(Call.check(operation, result, parents));
-    }
-
-    /**
-     * Makes the native object, without a lock of its own around it.
-     *
-     * @throws RpmaException if the native returns an error
-     */
-    Handle opened(String operation, LongSupplier maker) {
-        return opened(operation, make(maker));
     }
 
     /** Ends the making of the native object: it does not exist. */
@@ -116,7 +101,7 @@ final class Handle {
 
     /** Reports the facade if it is collected before it is closed. */
     void watch(Object facade) {
-        leak = LEAKS.register(facade, this::reportLeak);
+        leak = LEAKS.register(facade, new Leak());
     }
 
     long id() {
@@ -176,7 +161,9 @@ final class Handle {
         if (leak != null) {
             leak.clean();
         }
-        takeClosings().forEach(Handle::runClosing);
+        for (Runnable closing : takeClosings()) {
+            runClosing(closing);
+        }
         return true;
     }
 
@@ -269,14 +256,18 @@ final class Handle {
         children.remove(child);
     }
 
-    private void reportLeak() {
-        if (!closed) {
-            Log.logger()
-                    .log(
-                            System.Logger.Level.WARNING,
-                            name + " was dropped without close()"
-                                    + (site == null ? "; -Dio.rpma.leakSites=true tells where it was created" : ""),
-                            site);
+    /** Reports that the facade is gone. */
+    private final class Leak implements Runnable {
+        @Override
+        public void run() {
+            if (!closed) {
+                Log.logger()
+                        .log(
+                                System.Logger.Level.WARNING,
+                                name + " was dropped without close()"
+                                        + (site == null ? "; -Dio.rpma.leakSites=true tells where it was created" : ""),
+                                site);
+            }
         }
     }
 

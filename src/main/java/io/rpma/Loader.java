@@ -1,16 +1,21 @@
 package io.rpma;
 
+import java.io.File;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.URISyntaxException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.EnumSet;
+import java.security.CodeSource;
 import java.util.Locale;
 import java.util.Set;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 
 /** Finds and loads the shim, and says what to do when that fails. */
 final class Loader {
@@ -71,7 +76,8 @@ final class Loader {
 
     private static void loadPackaged() {
         String resource = resource(System.getProperty("os.name"), System.getProperty("os.arch"));
-        try (InputStream library = Loader.class.getResourceAsStream(resource)) {
+        try {
+            byte[] library = read(resource);
             if (library == null) {
                 throw new UnsatisfiedLinkError(
                         resource + " is not in the jar: this build of rpma-java has no library for"
@@ -87,35 +93,69 @@ final class Loader {
         }
     }
 
-    private static void loadCopy(InputStream library) throws IOException {
-        Path copy = createCopy();
+    /** The bytes of a resource, or null if there is none. */
+    private static byte[] read(String resource) throws IOException {
+        byte[] bytes = readFromJar(resource);
+        if (bytes != null) {
+            return bytes;
+        }
+        try (InputStream stream = Loader.class.getResourceAsStream(resource)) {
+            return stream == null ? null : stream.readAllBytes();
+        }
+    }
+
+    /**
+     * The bytes of a resource, or null if this class is not from an ordinary jar file. The class loader would first look
+     * among the JDK's own resources, which take longer to open than all the rest of the loading.
+     */
+    private static byte[] readFromJar(String resource) {
+        CodeSource source = Loader.class.getProtectionDomain().getCodeSource();
+        if (source == null || source.getLocation() == null) {
+            return null;
+        }
+        try (ZipFile jar = new ZipFile(new File(source.getLocation().toURI()))) {
+            ZipEntry entry = jar.getEntry(resource.substring(1));
+            return entry == null ? null : jar.getInputStream(entry).readAllBytes();
+        } catch (IOException | URISyntaxException | IllegalArgumentException e) {
+            // a directory, a jar inside of another one, or one that was replaced
+            return null;
+        }
+    }
+
+    private static void loadCopy(byte[] library) throws IOException {
+        Path directory = createDirectory();
+        Path copy = directory.resolve(LIBRARY);
         try {
-            try (OutputStream file = Files.newOutputStream(copy)) {
-                library.transferTo(file);
+            try (OutputStream file = new FileOutputStream(copy.toFile())) {
+                file.write(library);
             }
             load(copy);
         } finally {
             delete(copy);
+            delete(directory);
         }
     }
 
-    private static void delete(Path copy) {
+    private static void delete(Path path) {
         try {
-            Files.delete(copy);
+            Files.deleteIfExists(path);
         } catch (IOException e) {
-            Log.logger().log(System.Logger.Level.WARNING, "can't delete " + copy, e);
+            Log.logger().log(System.Logger.Level.WARNING, "can't delete " + path, e);
         }
     }
 
-    /** Not by createTempFile, which starts all of the JDK's security providers for a random name: a third of the loading. */
-    private static Path createCopy() throws IOException {
-        Path directory = Path.of(temporaryDirectory());
-        Set<PosixFilePermission> ownersAlone =
-                EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+    /**
+     * Makes a directory that only the user can enter, with the least of the JDK: createTempDirectory would start all of its
+     * security providers for a random name, and a file with permissions its channels.
+     */
+    private static Path createDirectory() throws IOException {
+        Path parent = Path.of(temporaryDirectory());
+        Set<PosixFilePermission> ownersAlone = Set.of(
+                PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
         while (true) {
-            Path copy = directory.resolve("rpma-java-" + System.nanoTime() + ".so");
+            Path directory = parent.resolve("rpma-java-" + System.nanoTime());
             try {
-                return Files.createFile(copy, PosixFilePermissions.asFileAttribute(ownersAlone));
+                return Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(ownersAlone));
             } catch (FileAlreadyExistsException e) {
                 // another process's: no name is taken twice
                 continue;

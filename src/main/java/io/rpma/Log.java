@@ -10,9 +10,10 @@ final class Log {
     private static final ReentrantLock DRAINING = new ReentrantLock();
 
     /** How many locks the thread holds under which it must not deliver anything. */
-    private static final ThreadLocal<Integer> WITHHELD = ThreadLocal.withInitial(() -> 0);
+    private static final ThreadLocal<Integer> WITHHELD = new ThreadLocal<>();
 
-    private static volatile RpmaLogFunction function = Log::toLogger;
+    /** Gets the messages; null for the logger. */
+    private static volatile RpmaLogFunction function;
 
     /** The user's threshold, which librpma's own must not go below: failures would lose their reason. */
     private static volatile RpmaLogLevel threshold = RpmaLogLevel.DEBUG;
@@ -22,7 +23,7 @@ final class Log {
     /** Sets what gets the messages from now on; null for the logger. */
     static void setFunction(RpmaLogFunction user) {
         drain();
-        function = user != null ? user : Log::toLogger;
+        function = user;
     }
 
     static void setThreshold(RpmaLogLevel level) {
@@ -39,10 +40,7 @@ final class Log {
      * <p>Throws nothing: it runs between a call and the use of its result, which must not be lost.
      */
     static void drain() {
-        while (Natives.hasMessages()
-                && WITHHELD.get() == 0
-                && !DRAINING.isHeldByCurrentThread()
-                && DRAINING.tryLock()) {
+        while (Natives.hasMessages() && withheld() == 0 && !DRAINING.isHeldByCurrentThread() && DRAINING.tryLock()) {
             try {
                 drainLocked();
             } finally {
@@ -53,13 +51,18 @@ final class Log {
 
     /** Has this thread deliver nothing until {@link #deliver()}. */
     static void withhold() {
-        WITHHELD.set(WITHHELD.get() + 1);
+        WITHHELD.set(withheld() + 1);
     }
 
     /** Ends {@link #withhold()}, and makes up for it. */
     static void deliver() {
-        WITHHELD.set(WITHHELD.get() - 1);
+        WITHHELD.set(withheld() - 1);
         drain();
+    }
+
+    private static int withheld() {
+        Integer locks = WITHHELD.get();
+        return locks == null ? 0 : locks;
     }
 
     private static void drainLocked() {
@@ -82,7 +85,12 @@ final class Log {
 
     private static void deliver(Message message) {
         try {
-            function.log(message.level, message.fileName, message.lineNo, message.functionName, message.text);
+            RpmaLogFunction user = function;
+            if (user == null) {
+                logger().log(message.level.systemLevel(), message.text);
+            } else {
+                user.log(message.level, message.fileName, message.lineNo, message.functionName, message.text);
+            }
         } catch (Throwable e) {
             reportUncaught(e);
         }
@@ -101,10 +109,6 @@ final class Log {
     /** Found only by what has something to say: the JDK reads its configuration of logging for it. */
     static System.Logger logger() {
         return System.getLogger("io.rpma");
-    }
-
-    private static void toLogger(RpmaLogLevel level, String fileName, int lineNo, String functionName, String message) {
-        logger().log(level.systemLevel(), message);
     }
 
     /** What was logged as a warning or worse during this thread's last call; empty when out of memory. */

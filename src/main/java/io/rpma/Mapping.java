@@ -13,8 +13,6 @@ import java.nio.file.Path;
  * or a call uses them.
  */
 final class Mapping {
-    private static final Cleaner VIEWS = Cleaner.create();
-
     private final long address;
     private final long size;
     private final long pageSize;
@@ -129,13 +127,18 @@ final class Mapping {
         return bypassesPageCache;
     }
 
+    /** Made for the first view: it has a thread. */
+    private static final class Views {
+        static final Cleaner CLEANER = Cleaner.create();
+    }
+
     /** A buffer, whose slices and duplicates keep it reachable, so that it stands for them too. */
     synchronized ByteBuffer view(long offset, int length) {
         enter();
         boolean made = false;
         try {
             ByteBuffer buffer = Natives.memoryBuffer(address + offset, length);
-            VIEWS.register(buffer, this::leave);
+            Views.CLEANER.register(buffer, this::leave);
             made = true;
             return buffer;
         } finally {

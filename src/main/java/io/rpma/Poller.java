@@ -25,8 +25,7 @@ final class Poller {
      * @param name what it is for
      */
     Poller(String name) {
-        handle = new Handle(name);
-        handle.opened("epoll_create1", Natives::pollerNew);
+        handle = new Handle(name).opened("epoll_create1", Natives.pollerNew());
     }
 
     /** An object that may be watched. */

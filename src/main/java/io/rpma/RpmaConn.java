@@ -54,11 +54,11 @@ public final class RpmaConn implements AutoCloseable {
     private final RpmaCq cq;
     private final RpmaCq rcq;
     private final RpmaSrq srq;
-    private final boolean sharesChannel;
 
     /** librpma stores the private data when it reads an event, without a lock. */
     private final ReentrantLock events = new ReentrantLock();
 
+    /** Null if each of its queues has its own. */
     private final ComplChannel channel;
 
     /** Which queue a wait polls first: they take turns, so that neither starves. */
@@ -75,10 +75,10 @@ public final class RpmaConn implements AutoCloseable {
         this.cqId = cqId;
         this.rcqId = rcqId;
         this.srq = srq;
-        this.sharesChannel = Natives.connGetComplFd(id) >= 0;
+        boolean sharesChannel = Natives.connGetComplFd(id) >= 0;
         this.cq = new RpmaCq(handle, "RpmaCq", cqId, sharesChannel);
         this.rcq = rcqId == 0 ? null : new RpmaCq(handle, "receive RpmaCq", rcqId, sharesChannel);
-        this.channel = new ComplChannel(WAIT, handle, cq.handle(), () -> Natives.connWait(id));
+        this.channel = sharesChannel ? new ComplChannel(WAIT, handle, cq.handle(), true) : null;
         handle.watch(this);
     }
 
@@ -536,7 +536,7 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     private void checkSharedChannel() {
-        if (!sharesChannel) {
+        if (channel == null) {
             throw Call.failure(WAIT, Natives.connWait(id), handle);
         }
     }

@@ -58,11 +58,15 @@ public final class RpmaConnReq implements AutoCloseable {
         String service = Check.port(port);
         RpmaSrq srq;
         Handle handle;
-        long made;
+        long made = Natives.CLOSED;
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
             srq = use.srq();
             handle = handle(peer.handle(), srq);
-            made = handle.make(() -> Natives.connReqNew(peer.handle().id(), address, service, use.id()));
+            try {
+                made = Natives.connReqNew(peer.handle().id(), address, service, use.id());
+            } finally {
+                handle.made(made);
+            }
         }
         return new RpmaConnReq(peer, handle.opened("rpma_conn_req_new", made), srq, new ReentrantLock());
     }
@@ -157,18 +161,24 @@ public final class RpmaConnReq implements AutoCloseable {
         if (!connecting) {
             throw Call.failure(CONNECT, Natives.CLOSED, handle);
         }
-        long made;
+        long made = Natives.CLOSED;
         try {
-            made = conn.make(() -> Call.locked(requests, () -> connect(privateData, connAndQueues)));
+            made = connect(privateData, connAndQueues);
         } finally {
+            conn.made(made);
             handle.leaveParents();
         }
         return new RpmaConn(peer, conn.opened(CONNECT, made), connAndQueues[1], connAndQueues[2], srq);
     }
 
     private long connect(byte[] privateData, long[] connAndQueues) {
-        int result = Natives.connReqConnect(handle.id(), privateData, connAndQueues);
-        return result < 0 ? result : connAndQueues[0];
+        requests.lock();
+        try {
+            int result = Natives.connReqConnect(handle.id(), privateData, connAndQueues);
+            return result < 0 ? result : connAndQueues[0];
+        } finally {
+            requests.unlock();
+        }
     }
 
     /**

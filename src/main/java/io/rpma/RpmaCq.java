@@ -19,8 +19,8 @@ public final class RpmaCq {
 
     private final Handle handle;
     private final long id;
-    private final boolean sharesChannel;
 
+    /** Null if the connection's queues share one. */
     private final ComplChannel channel;
 
     /**
@@ -30,8 +30,7 @@ public final class RpmaCq {
     RpmaCq(Handle owner, String name, long id, boolean sharesChannel) {
         handle = owner.part(name, id);
         this.id = id;
-        this.sharesChannel = sharesChannel;
-        channel = new ComplChannel(WAIT, handle, handle, () -> Natives.cqWait(id));
+        channel = sharesChannel ? null : new ComplChannel(WAIT, handle, handle, false);
     }
 
     /**
@@ -100,7 +99,7 @@ public final class RpmaCq {
     }
 
     private void checkOwnChannel() {
-        if (sharesChannel) {
+        if (channel == null) {
             throw Call.failure(WAIT, Natives.cqWait(id), handle);
         }
     }

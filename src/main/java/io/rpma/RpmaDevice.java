@@ -61,7 +61,7 @@ public final class RpmaDevice {
 
     private static RpmaDevice find(String address, boolean remote) {
         Check.address(address);
-        long context = Call.check(GET, Call.locked(LOOKUP, () -> getPinned(address, remote)));
+        long context = Call.check(GET, getPinned(address, remote));
         if (context == 0) {
             throw new RpmaException(
                     GET, RpmaError.INVAL, address + " stands for all addresses", "name the address of one device");
@@ -70,8 +70,17 @@ public final class RpmaDevice {
     }
 
     private static long getPinned(String address, boolean remote) {
-        long context = Natives.deviceGet(address, remote);
-        if (context <= 0 || PINNED.contains(context)) {
+        LOOKUP.lock();
+        try {
+            long context = Natives.deviceGet(address, remote);
+            return context <= 0 ? context : pin(context);
+        } finally {
+            LOOKUP.unlock();
+        }
+    }
+
+    private static long pin(long context) {
+        if (PINNED.contains(context)) {
             return context;
         }
         long result = Natives.devicePin(context);

@@ -49,10 +49,13 @@ public final class RpmaEp implements AutoCloseable {
         Check.address(address);
         String service = Check.port(port);
         Handle handle = new Handle("RpmaEp", peer.handle());
-        return new RpmaEp(
-                peer,
-                handle.opened(
-                        "rpma_ep_listen", () -> Natives.epListen(peer.handle().id(), address, service)));
+        long made = Natives.CLOSED;
+        try {
+            made = Natives.epListen(peer.handle().id(), address, service);
+        } finally {
+            handle.made(made);
+        }
+        return new RpmaEp(peer, handle.opened("rpma_ep_listen", made));
     }
 
     /**
@@ -112,13 +115,17 @@ public final class RpmaEp implements AutoCloseable {
     RpmaConnReq take(RpmaConnCfg cfg) {
         RpmaSrq srq;
         Handle request;
-        long taken;
+        long taken = Natives.CLOSED;
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
             srq = use.srq();
             requests.lock();
             try {
                 request = RpmaConnReq.handle(handle, srq);
-                taken = request.make(() -> Natives.epNextConnReq(handle.id(), use.id()));
+                try {
+                    taken = Natives.epNextConnReq(handle.id(), use.id());
+                } finally {
+                    request.made(taken);
+                }
             } finally {
                 requests.unlock();
             }

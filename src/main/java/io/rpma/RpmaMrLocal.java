@@ -48,20 +48,25 @@ public final class RpmaMrLocal implements AutoCloseable {
         }
         Handle handle = new Handle("RpmaMrLocal", parents);
         MEMORY.put(handle, memory);
-        boolean registered = false;
+        long made = Natives.CLOSED;
         try {
-            handle.opened(
-                    "rpma_mr_reg",
-                    () -> Call.locked(
-                            peer.registrations(),
-                            () -> Natives.mrReg(peer.handle().id(), address, size, usage)));
-            registered = true;
+            made = register(peer, address, size, usage);
         } finally {
-            if (!registered) {
+            handle.made(made);
+            if (made < 0) {
                 MEMORY.remove(handle);
             }
         }
-        return new RpmaMrLocal(peer, handle, size, usage);
+        return new RpmaMrLocal(peer, handle.opened("rpma_mr_reg", made), size, usage);
+    }
+
+    private static long register(RpmaPeer peer, long address, long size, int usage) {
+        peer.registrations().lock();
+        try {
+            return Natives.mrReg(peer.handle().id(), address, size, usage);
+        } finally {
+            peer.registrations().unlock();
+        }
     }
 
     /**

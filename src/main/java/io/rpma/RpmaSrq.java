@@ -42,14 +42,24 @@ public final class RpmaSrq implements AutoCloseable {
         }
         long[] srqAndRcq = new long[2];
         Handle handle = new Handle("RpmaSrq", peer.handle());
-        handle.opened("rpma_srq_new", () -> Call.locked(peer.registrations(), () -> make(peer, cfg, srqAndRcq)));
-        return new RpmaSrq(peer, handle, srqAndRcq[1]);
+        long made = Natives.CLOSED;
+        try {
+            made = create(peer, cfg, srqAndRcq);
+        } finally {
+            handle.made(made);
+        }
+        return new RpmaSrq(peer, handle.opened("rpma_srq_new", made), srqAndRcq[1]);
     }
 
-    private static long make(RpmaPeer peer, RpmaSrqCfg cfg, long[] srqAndRcq) {
-        int result = Natives.srqNew(
-                peer.handle().id(), cfg == null ? 0 : cfg.handle().id(), srqAndRcq);
-        return result < 0 ? result : srqAndRcq[0];
+    private static long create(RpmaPeer peer, RpmaSrqCfg cfg, long[] srqAndRcq) {
+        peer.registrations().lock();
+        try {
+            int result = Natives.srqNew(
+                    peer.handle().id(), cfg == null ? 0 : cfg.handle().id(), srqAndRcq);
+            return result < 0 ? result : srqAndRcq[0];
+        } finally {
+            peer.registrations().unlock();
+        }
     }
 
     /**

@@ -1,6 +1,6 @@
 package io.rpma;
 
-import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -17,8 +17,8 @@ final class Waiter extends Interruptible {
     static final int READY = 1;
     static final int WOKEN = 2;
 
-    /** Waiters own a descriptor each, so they are used again and again. */
-    private static final ConcurrentLinkedDeque<Waiter> IDLE = new ConcurrentLinkedDeque<>();
+    /** Waiters own a descriptor each, so they are used again and again. Guards itself. */
+    private static final ArrayDeque<Waiter> IDLE = new ArrayDeque<>();
 
     private final int fd;
 
@@ -66,20 +66,36 @@ final class Waiter extends Interruptible {
 
     private static int awaitOnce(Handle handle, long nanos) {
         // what does not wait holds up no other virtual thread either
-        return nanos != 0 && VirtualWaits.isVirtual() ? VirtualWaits.await(handle, nanos) : block(handle.id(), nanos);
+        return nanos != 0 && isVirtual() ? VirtualWaits.await(handle, nanos) : block(handle.id(), nanos);
+    }
+
+    /** Returns whether the current thread is a virtual one. */
+    static boolean isVirtual() {
+        Thread thread = Thread.currentThread();
+        // the class of virtual threads is another one; most programs wait in no thread that has to be asked
+        return thread.getClass() != Thread.class && VirtualWaits.isVirtual(thread);
     }
 
     private static int block(long id, long nanos) {
-        Waiter idle = IDLE.pollFirst();
-        Waiter waiter = idle != null ? idle : create();
+        Waiter waiter = take();
         try {
             waiter.begin();
             return Natives.await(id, waiter.fd, nanos);
         } finally {
             waiter.end();
             waiter.reset();
-            IDLE.addFirst(waiter);
+            synchronized (IDLE) {
+                IDLE.push(waiter);
+            }
         }
+    }
+
+    private static Waiter take() {
+        Waiter idle;
+        synchronized (IDLE) {
+            idle = IDLE.poll();
+        }
+        return idle != null ? idle : create();
     }
 
     private static Waiter create() {

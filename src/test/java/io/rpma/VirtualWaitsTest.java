@@ -38,7 +38,7 @@ class VirtualWaitsTest {
 
         Waiting(Signal signal, long nanos) {
             wait = new FutureTask<>(() -> {
-                assertThat(VirtualWaits.isVirtual()).isTrue();
+                assertThat(Waiter.isVirtual()).isTrue();
                 return Waiter.await(OPERATION, signal.handle(), nanos);
             });
             thread = VirtualThreads.start(wait);
@@ -65,7 +65,7 @@ class VirtualWaitsTest {
 
     @Test
     void otherThreadsAreNotVirtual() {
-        assertThat(VirtualWaits.isVirtual()).isFalse();
+        assertThat(Waiter.isVirtual()).isFalse();
     }
 
     @Test
