@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rpma.testing.ClassLoadersProgram;
+import io.rpma.testing.CodeSourceProgram;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.LoadProgram;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How the library is loaded and what is said when that fails, in JVMs of their own. */
 @Timeout(90)
@@ -127,6 +129,35 @@ class LoadingTest {
         Jvm.Finished finished = load(jvm().options("-Djava.io.tmpdir=" + directory));
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
+    void aJarWhoseUrlIsEncoded() throws Exception {
+        Path jar = directory.resolve("a b%20+ü#1.jar");
+        Files.copy(Jvm.libraryJar(), jar);
+        Jvm.Finished finished = load(Jvm.onClassPath(jar, Jvm.testClasses()));
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out()).isEqualTo("loaded, 1000 ms\n");
+    }
+
+    /** The class loader finds what is not in an ordinary jar: a directory, a jar inside of another one, one that was replaced. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "-",
+                "file:/",
+                "file:/nowhere/rpma-java.jar",
+                "file:pom.xml",
+                "file:/a b.jar",
+                "file://host/rpma-java.jar",
+                "jar:file:/app.jar!/lib/rpma-java.jar!/",
+                "jrt:/io.rpma"
+            })
+    void classesThatAreFromNoJar(String place) throws Exception {
+        Jvm.Finished finished = Jvm.onClassPath(Jvm.testClasses())
+                .run(CodeSourceProgram.class.getName(), Jvm.libraryJar().toString(), place);
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out()).isEqualTo("loaded\n");
     }
 
     @ParameterizedTest

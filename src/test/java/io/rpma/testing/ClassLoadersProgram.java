@@ -22,7 +22,7 @@ public final class ClassLoadersProgram {
         }
     }
 
-    private static String load(ClassLoader loader) throws ReflectiveOperationException {
+    static String load(ClassLoader loader) throws ReflectiveOperationException {
         Class<?> type = Class.forName("io.rpma.RpmaConnCfg", true, loader);
         try {
             Object cfg = type.getMethod("create").invoke(null);
