@@ -28,6 +28,10 @@ final class Handle {
     private Served<?> server;
     private Cleaner.Cleanable leak;
     private long id;
+
+    /** Why the native object could not be made or freed, or null. */
+    private String failure;
+
     private volatile boolean closed;
 
     /**
@@ -79,6 +83,7 @@ final class Handle {
             return result;
         } finally {
             if (result < 0) {
+                failure = Log.lastReasons();
                 abandon();
             }
         }
@@ -91,7 +96,15 @@ final class Handle {
      * @throws RpmaException if the result is an error
      */
     Handle opened(String operation, long result) {
-        return opened(Call.check(operation, result, parents));
+        return opened(check(operation, result, parents));
+    }
+
+    /** As {@link Call#check}, of a call whose messages may have been kept since. */
+    private long check(String operation, long result, Handle... handles) {
+        if (result < 0 && failure != null) {
+            throw Call.failure(operation, result, failure, handles);
+        }
+        return Call.check(operation, result, handles);
     }
 
     /**
@@ -144,17 +157,34 @@ final class Handle {
         if (!disown()) {
             return false;
         }
-        Call.check(operation, free(delete), this);
+        freed(operation, free(delete));
         return true;
     }
 
-    /** Frees the native object that {@link #disown()} has marked closed. */
+    /**
+     * Frees the native object that {@link #disown()} has marked closed.
+     *
+     * @return what the native returned, for {@link #freed}
+     */
     long free(LongUnaryOperator delete) {
         try {
-            return delete.applyAsLong(id);
+            long result = delete.applyAsLong(id);
+            if (result < 0) {
+                failure = Log.lastReasons();
+            }
+            return result;
         } finally {
             leaveParents();
         }
+    }
+
+    /**
+     * Ends the freeing of the native object with the result of the native that frees it. Delivers librpma's messages.
+     *
+     * @throws RpmaException if the result is an error
+     */
+    void freed(String operation, long result) {
+        check(operation, result, this);
     }
 
     /**
@@ -163,21 +193,36 @@ final class Handle {
      * @return whether it was open
      */
     boolean disown() {
-        synchronized (this) {
-            if (closed) {
-                return false;
-            }
-            if (!children.isEmpty()) {
-                throw new IllegalStateException(name + " can't be closed before "
-                        + children.stream().map(Handle::toString).collect(Collectors.joining(", ")));
-            }
-            closed = true;
+        if (!markClosed()) {
+            return false;
         }
+        endUses();
+        return true;
+    }
+
+    /**
+     * The first half of {@link #disown()}, which may be done under a lock.
+     *
+     * @return whether it was open: then {@link #endUses()} has to follow
+     */
+    synchronized boolean markClosed() {
+        if (closed) {
+            return false;
+        }
+        if (!children.isEmpty()) {
+            throw new IllegalStateException(name + " can't be closed before "
+                    + children.stream().map(Handle::toString).collect(Collectors.joining(", ")));
+        }
+        closed = true;
+        return true;
+    }
+
+    /** Ends what waits for the object and what serves it. That may call the user, so no lock may be held. */
+    void endUses() {
         if (leak != null) {
             leak.clean();
         }
         takeClosings().forEach(Handle::runClosing);
-        return true;
     }
 
     /** The native object has to be freed, whatever this throws. */

@@ -76,8 +76,8 @@ public final class RpmaConn implements AutoCloseable {
         this.rcqId = rcqId;
         this.srq = srq;
         this.sharesChannel = Natives.connGetComplFd(id) >= 0;
-        this.cq = new RpmaCq(handle, "RpmaCq", cqId, sharesChannel);
-        this.rcq = rcqId == 0 ? null : new RpmaCq(handle, "receive RpmaCq", rcqId, sharesChannel);
+        this.cq = new RpmaCq(this, handle, "RpmaCq", cqId, sharesChannel);
+        this.rcq = rcqId == 0 ? null : new RpmaCq(this, handle, "receive RpmaCq", rcqId, sharesChannel);
         this.channel = new ComplChannel(WAIT, handle, cq.handle(), () -> Natives.connWait(id));
         handle.watch(this);
     }

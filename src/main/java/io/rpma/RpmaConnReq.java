@@ -24,6 +24,9 @@ public final class RpmaConnReq implements AutoCloseable {
     private final RpmaSrq srq;
     private final ReentrantLock requests;
 
+    /** What it has become, or null. */
+    private volatile RpmaConn conn;
+
     /**
      * @param srq the shared receive queue that the connection uses, or null
      * @param requests guards the queue that the request's events come from
@@ -143,7 +146,7 @@ public final class RpmaConnReq implements AutoCloseable {
                     "private data has at most " + MAX_PRIVATE_DATA + " bytes, not " + privateData.length);
         }
         long[] connAndQueues = new long[3];
-        Handle conn = srq == null
+        Handle made = srq == null
                 ? new Handle("RpmaConn", peer.handle())
                 : new Handle("RpmaConn", peer.handle(), srq.handle());
         boolean connecting = false;
@@ -151,19 +154,20 @@ public final class RpmaConnReq implements AutoCloseable {
             connecting = handle.disown();
         } finally {
             if (!connecting) {
-                conn.abandon();
+                made.abandon();
             }
         }
         if (!connecting) {
             throw Call.failure(CONNECT, Natives.CLOSED, handle);
         }
-        long made;
+        long result;
         try {
-            made = conn.make(() -> Call.locked(requests, () -> connect(privateData, connAndQueues)));
+            result = made.make(() -> Call.locked(requests, () -> connect(privateData, connAndQueues)));
         } finally {
             handle.leaveParents();
         }
-        return new RpmaConn(peer, conn.opened(CONNECT, made), connAndQueues[1], connAndQueues[2], srq);
+        conn = new RpmaConn(peer, made.opened(CONNECT, result), connAndQueues[1], connAndQueues[2], srq);
+        return conn;
     }
 
     private long connect(byte[] privateData, long[] connAndQueues) {
@@ -179,6 +183,15 @@ public final class RpmaConnReq implements AutoCloseable {
     @Override
     public void close() {
         handle.close("rpma_conn_req_delete", req -> Call.locked(requests, () -> Natives.connReqDelete(req)));
+    }
+
+    /** Closes the request, and the connection that it has become. */
+    void giveUp() {
+        close();
+        RpmaConn connected = conn;
+        if (connected != null) {
+            connected.close();
+        }
     }
 
     @Override

@@ -1,12 +1,13 @@
 package io.rpma;
 
 import java.util.ArrayDeque;
+import java.util.Iterator;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.Executor;
-import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -66,7 +67,10 @@ public final class RpmaEventLoop implements AutoCloseable {
     private final Poller poller = new Poller("RpmaEventLoop");
     private final AtomicReference<Thread> runner = new AtomicReference<>();
     private final Set<Served<?>> registrations = ConcurrentHashMap.newKeySet();
-    private final PriorityBlockingQueue<Task> tasks = new PriorityBlockingQueue<>();
+
+    /** By their times. A timer for each connection that is set again with each message is cancelled as often. */
+    private final ConcurrentSkipListSet<Task> tasks = new ConcurrentSkipListSet<>();
+
     private final AtomicLong taskCount = new AtomicLong();
 
     /** Of the thread that runs. */
@@ -238,7 +242,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         checkHandler(handler);
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
         return register(new Served.Completions(
-                this, cq, cq.ownChannel(), () -> cq.pollOnce(completions), completions, handler, executor));
+                this, cq.owner(), cq.ownChannel(), () -> cq.pollOnce(completions), completions, handler, executor));
     }
 
     /**
@@ -359,16 +363,32 @@ public final class RpmaEventLoop implements AutoCloseable {
         if (delay < 0) {
             throw new IllegalArgumentException("delay must not be negative: " + delay);
         }
-        Task scheduled = new Task(task, System.nanoTime() + Math.min(LONGEST, unit.toNanos(delay)));
-        tasks.add(scheduled);
+        Task scheduled = add(task, unit.toNanos(delay));
         // what is not there any more has been run, or dropped by close()
         if (poller.handle().isClosed() && tasks.remove(scheduled)) {
             poller.handle().checkOpen();
         }
-        if (tasks.peek() == scheduled && runner.get() != Thread.currentThread()) {
+        return scheduled;
+    }
+
+    /** As {@link #execute}; drops the task if the loop is closed. */
+    void executeUnlessClosed(Runnable task) {
+        add(task, 0);
+    }
+
+    private Task add(Runnable task, long nanos) {
+        Task added = new Task(task, System.nanoTime() + Math.min(LONGEST, nanos));
+        tasks.add(added);
+        if (firstTask() == added && runner.get() != Thread.currentThread()) {
             poller.wake();
         }
-        return scheduled;
+        return added;
+    }
+
+    /** Returns null if there is none; the set's own first() would throw, also when others cancel the last one meanwhile. */
+    private Task firstTask() {
+        Iterator<Task> all = tasks.iterator();
+        return all.hasNext() ? all.next() : null;
     }
 
     private final class Task implements Registration, Comparable<Task> {
@@ -415,7 +435,7 @@ public final class RpmaEventLoop implements AutoCloseable {
             throw new IllegalStateException(this + " is running already");
         }
         try {
-            while (!poller.handle().isClosed() && !self.isInterrupted()) {
+            while (!poller.handle().isClosed() && !isInterrupted()) {
                 turn();
             }
         } finally {
@@ -438,19 +458,28 @@ public final class RpmaEventLoop implements AutoCloseable {
         if (!ready.isEmpty()) {
             return 0;
         }
-        Task next = tasks.peek();
+        Task next = firstTask();
         return next == null ? Waiter.FOREVER : Math.max(0, next.time - System.nanoTime());
     }
 
     /** Those that are due now: what they give in turn comes with the next turn. */
     private void runTasks() {
         long now = System.nanoTime();
-        for (Task next = tasks.peek(); next != null && next.time - now <= 0; next = tasks.peek()) {
+        for (Task next = firstTask(); isDue(next, now) && !isInterrupted(); next = firstTask()) {
             // another thread may cancel it meanwhile
             if (tasks.remove(next)) {
                 run(next);
             }
         }
+    }
+
+    private static boolean isDue(Task task, long now) {
+        return task != null && task.time - now <= 0;
+    }
+
+    /** Then the loop stops, and what is called would be disturbed. */
+    private static boolean isInterrupted() {
+        return Thread.currentThread().isInterrupted();
     }
 
     private void run(Task task) {
@@ -464,7 +493,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     private void serveReady() {
-        for (int i = ready.size(); i > 0; i--) {
+        for (int i = ready.size(); i > 0 && !isInterrupted(); i--) {
             serve(ready.remove());
         }
     }
@@ -487,12 +516,20 @@ public final class RpmaEventLoop implements AutoCloseable {
     private void warnIfSlow(Object source, long start) {
         long nanos = System.nanoTime() - start;
         if (nanos > SLOW) {
-            Log.logger()
-                    .log(
-                            System.Logger.Level.WARNING,
-                            this + ": a handler of " + source + " has held up the others for "
-                                    + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms");
+            try {
+                warn(source, TimeUnit.NANOSECONDS.toMillis(nanos));
+            } catch (Throwable e) {
+                // what the log does is not the handler's fault
+                Log.reportUncaught(e);
+            }
         }
+    }
+
+    private void warn(Object source, long millis) {
+        Log.logger()
+                .log(
+                        System.Logger.Level.WARNING,
+                        this + ": a handler of " + source + " has held up the others for " + millis + " ms");
     }
 
     /** Has an object served in this turn; called by the thread that runs. */
@@ -518,8 +555,17 @@ public final class RpmaEventLoop implements AutoCloseable {
     @Override
     public void close() {
         if (poller.close()) {
-            registrations.forEach(Served::cancel);
+            registrations.forEach(this::cancel);
             tasks.clear();
+        }
+    }
+
+    private void cancel(Served<?> served) {
+        try {
+            served.cancel();
+        } catch (Throwable e) {
+            // out of memory
+            failed(served.source(), e);
         }
     }
 
