@@ -717,6 +717,10 @@ public final class RpmaConn implements AutoCloseable {
      * <p>Wakes the threads that wait here or at {@link #getCq()}, and waits for posts and polls under way. The other
      * side of an established connection gets {@link RpmaConnEvent#CLOSED}.
      *
+     * <p>Blocks while the kernel waits for the other side, for seconds if its host is dead: 11 were seen, and 51 when 16
+     * such connections were closed at once. Neither interrupt nor anything else ends that sooner, and a virtual thread
+     * holds its carrier: where that matters, close connections in a platform thread of their own.
+     *
      * @throws RpmaException if librpma reports a failure; the connection is closed all the same
      */
     @Override

@@ -20,35 +20,49 @@ import java.util.function.BiConsumer;
  *
  * <pre>{@code
  * try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+ *     loop.onFailure(this::failed);
  *     loop.onRequest(ep, cfg, request -> {
  *         RpmaConn conn = accept(request);
  *         loop.onEvent(conn, event -> {
  *             if (event != RpmaConnEvent.ESTABLISHED) {
- *                 conn.close();
+ *                 end(conn);
  *             }
  *         });
  *         loop.onCompletion(conn.getCq(), 16, (cq, completions) -> answer(conn, completions));
  *     });
  *     loop.run();
+ * } finally {
+ *     conns.forEach(RpmaConn::close);
  * }
  * }</pre>
+ *
+ * <p>There {@code accept} connects the request and adds the connection to {@code conns}, {@code end} has an executor close it,
+ * and {@code failed} logs the failure and ends the connection that it is given.
  *
  * <p><b>Turns.</b> {@link #run()} goes in turns: what is due of the tasks, then one call of the handler of each object that
  * has something. So an object that always has something leaves the others their turns. Completions are taken in batches,
  * until there are none, and only then the queue is armed again.
  *
  * <p><b>Slow handlers.</b> Handlers are called by the thread of {@link #run()}, and hold up everything else of the loop: what
- * takes more than 100 ms is logged as a warning. A handler that is registered with an executor is called there instead and
- * holds up nobody: one call after the other, while the loop does not look at that object. Two registrations of
+ * takes more than 100 ms is logged as a warning. {@link RpmaConn#close()} takes seconds if the other side's host is dead. A
+ * handler that is registered with an executor is called there instead and holds up nobody: one call after the other, 16 at
+ * most before the executor's other tasks have their turn, while the loop does not look at that object. Two registrations of
  * one connection may then be called at the same time.
  *
  * <p><b>Handlers that fail</b> harm no other registration. What is thrown goes to {@link #onFailure}, and the
- * registration ends; its object stays open. A handler of requests has the request closed instead, unless it is
- * connected, and gets the next one. Requests that can't be taken and events that librpma has no name for go to
- * {@link #onFailure} too, and end nothing.
+ * registration ends; its connection stays open, though nobody serves it, and is to be closed there. A handler of
+ * requests gets the next one: the request is closed, or the connection if it was connected. Requests that can't be taken and
+ * events that librpma has no name for go to {@link #onFailure} too, and end nothing.
+ *
+ * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the call under way and ends nothing: what is
+ * left is served when {@link #run()} is called again. A handler that throws {@link InterruptedException} keeps its
+ * registration; its thread is interrupted again, and {@link #onFailure} is told, because what it was called with is lost.
  *
  * <p><b>Ends.</b> Registrations end when they are cancelled, when their object is closed or when the loop is; all that is
- * legal in every thread and in handlers. No call begins afterwards. One that another thread has just begun goes on.
+ * legal in every thread and in handlers. When it has returned, nothing more is taken for the handler, and in the thread that
+ * calls the handler no call begins. It does not wait for another thread, which might wait for this one: there a call of what
+ * was taken before may be about to begin or under way. Without an executor it is over when a task runs that was given to the
+ * loop afterwards ({@link #execute}), or when {@link #run()} has returned.
  *
  * <p>An object that is registered is served by its loop alone: other loops and waits ({@link RpmaCq#await},
  * {@link RpmaConn#await}, {@link RpmaConn#nextEvent}, {@link RpmaEp#nextConnReq}) are refused with
@@ -109,7 +123,10 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     /** An object that is served, or a task that is to be run. */
     public interface Registration {
-        /** Ends it, so that no further call begins; does nothing if it has ended. */
+        /**
+         * Ends it; does nothing if it has ended. Nothing more is taken for the handler, or the task does not begin; see
+         * {@link RpmaEventLoop} for calls that other threads have begun.
+         */
         void cancel();
 
         /** {@return whether it has not ended} */
@@ -316,8 +333,9 @@ public final class RpmaEventLoop implements AutoCloseable {
     /**
      * Sets what is told of failures; by default they are logged as warnings to "io.rpma".
      *
-     * @param handler gets the endpoint, connection, queue or task whose handler has failed, and what was thrown; null for the
-     *     default. It is called by the thread that has called the handler.
+     * @param handler gets what was thrown, and whose handler has thrown it: the endpoint; the connection, also if its
+     *     completions were handled; the shared receive queue; the task; or this loop itself if it is out of memory. It is
+     *     called by the thread that has called the handler. Null for the default.
      * @return this
      */
     public RpmaEventLoop onFailure(BiConsumer<Object, ? super Throwable> handler) {
@@ -338,7 +356,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Has a task run by the thread of {@link #run()}, soon, after those that were given before. Tasks that have not begun
+     * Has a task run by the thread of {@link #run()}, soon, after those that were given here before. Tasks that have not begun
      * when the loop is closed are dropped.
      *
      * @param task what it throws goes to {@link #onFailure}
@@ -352,7 +370,7 @@ public final class RpmaEventLoop implements AutoCloseable {
      * Has a task run by the thread of {@link #run()}, once, after some time.
      *
      * @param task what it throws goes to {@link #onFailure}
-     * @param delay after how long, to the millisecond
+     * @param delay after how long: not earlier, and a millisecond later at most if nothing else is to be done
      * @param unit the unit of {@code delay}
      * @return to cancel it by
      * @throws IllegalArgumentException if {@code delay} is negative
@@ -425,7 +443,8 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     /**
      * Serves in the calling thread, which should be a platform thread, until the loop is closed; at once if it is closed
-     * already. Interrupting the thread ends it too, and leaves it interrupted; then it can be called again.
+     * already. Interrupting the thread ends it too, after the call under way, and leaves it interrupted; then it can be
+     * called again.
      *
      * @throws IllegalStateException if it is running already
      */
@@ -547,10 +566,9 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     /**
      * Ends {@link #run()} and all registrations, and drops the tasks that have not begun; does nothing if that is done
-     * already. The objects that were served stay open.
+     * already. The objects that were served stay open: whoever closes them has to know them.
      *
-     * <p>Does not wait for a handler that another thread has begun to call: when {@link #run()} has returned, its thread calls
-     * none.
+     * <p>Does not wait for a handler that another thread calls: when {@link #run()} has returned, its thread calls none.
      */
     @Override
     public void close() {
