@@ -38,7 +38,7 @@ class EventLoopIT {
     /** More than the batch by far, but all fit into the queues. */
     private static final int MANY = 50;
 
-    private static final int CLIENTS = 500;
+    private static final int CLIENTS = 1000;
 
     /** Of the clients, those that are connected still when the server ends. */
     private static final int LEFT = 10;

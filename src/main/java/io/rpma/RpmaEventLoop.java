@@ -69,7 +69,8 @@ import java.util.function.BiConsumer;
  * {@link IllegalStateException} until the registration ends. Waits for events or requests that have begun before go on
  * beside it.
  *
- * <p>Safe for use by many threads. Objects that are registered are not collected. A loop has three descriptors.
+ * <p>Safe for use by many threads. Objects that are registered are not collected. A loop has three descriptors; a
+ * connection has two, and three with a completion queue for receives: see {@code ulimit -n}.
  */
 public final class RpmaEventLoop implements AutoCloseable {
     /** Of a call that holds the others up. */
