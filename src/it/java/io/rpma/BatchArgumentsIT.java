@@ -10,7 +10,10 @@ class BatchArgumentsIT extends PostArgumentsIT {
 
     @Override
     String named(Post post, String type) {
-        return post == Post.REQ_RECV ? type : "an object of the call";
+        if (post == Post.REQ_RECV) {
+            return type;
+        }
+        return type.equals("RpmaMrLocal") ? "its local region" : "its remote region";
     }
 
     private boolean record(RpmaBatch batch, Post post, Arguments a) {

@@ -229,6 +229,38 @@ class BatchIT {
         }
     }
 
+    /** Filled up again before it is empty, by no multiple of what is posted, so that each place comes to be the first. */
+    @Test
+    void aBatchThatIsFilledUpAgainKeepsItsOrder() throws InterruptedException {
+        int many = 1000;
+        RpmaBatch some = RpmaBatch.create(101);
+        try (Pair small = connectWithASmallQueue()) {
+            int recorded = 0;
+            int done = 0;
+            while (done < many) {
+                while (recorded < many
+                        && some.write(
+                                small.client,
+                                regions.remote,
+                                0,
+                                regions.local,
+                                8L * (recorded % 512),
+                                8,
+                                ALWAYS,
+                                recorded)) {
+                    recorded++;
+                }
+                assertEquals(done, some.firstOpContext());
+                int posted = some.post();
+                assertTrue(posted > 0, "no room");
+                assertDone(small.client, done, done + posted - 1);
+                done += posted;
+                assertEquals(local().getLong(8 * ((done - 1) % 512)), target().getLong(0));
+            }
+            assertEquals(0, some.count());
+        }
+    }
+
     /** The order is kept over connections too. A receive gives its room back only for a message. */
     @Test
     void aFullQueueHoldsUpWhatIsRecordedAfter() throws InterruptedException {
@@ -242,6 +274,7 @@ class BatchIT {
             write(batch, pair.client, 2);
             assertEquals(1, batch.post());
             assertEquals(2, batch.count());
+            assertEquals(filled, batch.firstOpContext());
             Pair.assertDone(pair.client, 1);
             assertEquals(0, batch.post(), "without a message there is no room");
             assertTrue(small.server.send(ALWAYS, 3));
@@ -257,6 +290,7 @@ class BatchIT {
         T failure = assertThrows(type, batch::post);
         assertEquals(1, batch.posted());
         assertEquals(2, batch.count());
+        assertEquals(2, batch.firstOpContext());
         Pair.assertDone(pair.client, 1);
         assertEquals(failure.getMessage(), assertThrows(type, batch::post).getMessage());
         assertEquals(0, batch.posted());
@@ -275,7 +309,7 @@ class BatchIT {
         write(batch, pair.client, 3);
         other.close();
         assertEquals(
-                "rpma_write: an object of the call is closed",
+                "rpma_write with opContext 2: its connection is closed",
                 assertStopsInTheMiddle(IllegalStateException.class).getMessage());
     }
 
@@ -287,7 +321,7 @@ class BatchIT {
         write(batch, pair.client, 3);
         closed.close();
         assertEquals(
-                "rpma_read: an object of the call is closed",
+                "rpma_read with opContext 2: its local region is closed",
                 assertStopsInTheMiddle(IllegalStateException.class).getMessage());
     }
 
@@ -299,7 +333,7 @@ class BatchIT {
         write(batch, pair.client, 3);
         closed.close();
         assertEquals(
-                "rpma_atomic_write: an object of the call is closed",
+                "rpma_atomic_write with opContext 2: its remote region is closed",
                 assertStopsInTheMiddle(IllegalStateException.class).getMessage());
     }
 
@@ -311,7 +345,7 @@ class BatchIT {
         write(batch, pair.client, 3);
         closed.close();
         assertEquals(
-                "rpma_srq_recv: an object of the call is closed",
+                "rpma_srq_recv with opContext 2: its shared receive queue is closed",
                 assertStopsInTheMiddle(IllegalStateException.class).getMessage());
     }
 

@@ -1,5 +1,14 @@
 package io.rpma;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The server that the README shows: all its clients are served by the thread that calls {@link #serve}. */
@@ -9,6 +18,9 @@ final class EchoServer implements AutoCloseable {
     private final RpmaMemory memory;
     private final RpmaMrLocal region;
     private final AtomicInteger clients = new AtomicInteger();
+    private final Set<RpmaConn> conns = ConcurrentHashMap.newKeySet();
+    private final ExecutorService closer = Executors.newSingleThreadExecutor();
+    private final List<Throwable> failures = new CopyOnWriteArrayList<>();
 
     /**
      * @param most how many clients come
@@ -18,19 +30,22 @@ final class EchoServer implements AutoCloseable {
         region = peer.register(memory, RpmaMrUsage.RECV, RpmaMrUsage.SEND);
     }
 
-    /** Serves until the thread is interrupted. */
+    /** Serves until the thread is interrupted, and closes the connections that are left then. */
     void serve(RpmaEp ep, RpmaConnCfg cfg) {
         try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+            loop.onFailure(this::failed);
             loop.onRequest(ep, cfg, request -> {
                 RpmaConn conn = accept(request);
                 loop.onEvent(conn, event -> {
                     if (event != RpmaConnEvent.ESTABLISHED) {
-                        conn.close();
+                        end(conn);
                     }
                 });
                 loop.onCompletion(conn.getCq(), 16, (cq, completions) -> answer(conn, completions));
             });
             loop.run();
+        } finally {
+            conns.forEach(RpmaConn::close);
         }
     }
 
@@ -38,7 +53,27 @@ final class EchoServer implements AutoCloseable {
     private RpmaConn accept(RpmaConnReq request) {
         long place = (long) SIZE * clients.getAndIncrement();
         request.recv(region, place, SIZE, place);
-        return request.connect();
+        RpmaConn conn = request.connect();
+        conns.add(conn);
+        return conn;
+    }
+
+    private void failed(Object source, Throwable failure) {
+        failures.add(failure);
+        if (source instanceof RpmaConn) {
+            end((RpmaConn) source);
+        }
+    }
+
+    private void end(RpmaConn conn) {
+        if (conns.remove(conn)) {
+            closer.execute(conn::close);
+        }
+    }
+
+    /** What was thrown by handlers. */
+    List<Throwable> failures() {
+        return failures;
     }
 
     private void answer(RpmaConn conn, RpmaCompletions completions) {
@@ -57,6 +92,14 @@ final class EchoServer implements AutoCloseable {
 
     @Override
     public void close() {
+        closer.shutdown();
+        boolean closed = false;
+        try {
+            closed = closer.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        assertTrue(closed, "connections are not closed");
         region.close();
         memory.close();
     }

@@ -38,7 +38,11 @@ class EventLoopIT {
     /** More than the batch by far, but all fit into the queues. */
     private static final int MANY = 50;
 
-    private static final int CLIENTS = 100;
+    private static final int CLIENTS = 1000;
+
+    /** Of the clients, those that are connected still when the server ends. */
+    private static final int LEFT = 10;
+
     private static final int RACES =
             Integer.getInteger("rpma.race.connections", Boolean.getBoolean("rpma.long") ? 1000 : 25);
     private static final int SPINS = 4000;
@@ -161,16 +165,20 @@ class EventLoopIT {
                 }
             }
             int open = Natives.handleCount();
-            for (RpmaConn client : clients) {
+            for (RpmaConn client : clients.subList(LEFT, CLIENTS)) {
                 client.disconnect();
                 Pair.assertEvent(RpmaConnEvent.CLOSED, client);
             }
             // of each a connection and its queue
-            Eventually.become("the server closes", () -> Natives.handleCount() == open - 2 * CLIENTS);
+            Eventually.become("the server closes", () -> Natives.handleCount() == open - 2 * (CLIENTS - LEFT));
             thread.interrupt();
             serving.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
             thread.join();
+            for (RpmaConn client : clients.subList(0, LEFT)) {
+                Pair.assertEvent(RpmaConnEvent.CLOSED, client);
+            }
             clients.forEach(RpmaConn::close);
+            assertEquals(List.of(), server.failures());
         }
     }
 
@@ -365,6 +373,30 @@ class EventLoopIT {
         }
     }
 
+    /** Nobody else knows the connection. */
+    @Test
+    void aHandlerOfRequestsThatThrowsLeavesNoConnection() throws Exception {
+        int port = TestDevice.port();
+        try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port)) {
+            RuntimeException failure = new RuntimeException("test");
+            RpmaEventLoop.Registration registration = loop.onRequest(ep, cfg, request -> {
+                RpmaConn conn = request.connect();
+                loop.onEvent(conn, seen::add);
+                throw failure;
+            });
+            for (int i = 0; i < 2; i++) {
+                int open = Natives.handleCount();
+                RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), port, cfg)
+                        .connect();
+                assertSame(failure, next(failures));
+                assertSame(ep, next(failed));
+                client.close();
+                assertEquals(open, Natives.handleCount());
+            }
+            assertTrue(registration.isActive());
+        }
+    }
+
     @Test
     void aClosedConfigurationEndsTheRegistration() throws Exception {
         int port = TestDevice.port();
@@ -395,7 +427,7 @@ class EventLoopIT {
             loop.onCompletion(good.client.getCq(), BATCH, this::collect);
             write(bad.client, 0, 1);
             assertEquals(OutOfMemoryError.class, next(failures).getClass());
-            assertSame(bad.client.getCq(), next(failed));
+            assertSame(bad.client, next(failed));
             assertFalse(registration.isActive());
             write(good.client, 0, MANY);
             assertSeen(0, MANY);

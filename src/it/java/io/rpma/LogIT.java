@@ -127,6 +127,32 @@ class LogIT {
         }
     }
 
+    /** Whose thread looks for a request of the endpoint that is being closed. */
+    @Test
+    void theFunctionCanWaitForTheLoopThatServesAnEndpoint() throws Exception {
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), TestDevice.port());
+                RunningLoop running = new RunningLoop()) {
+            running.loop.onRequest(ep, null, RpmaConnReq::close);
+            running.call(() -> {});
+            List<Throwable> failures = new CopyOnWriteArrayList<>();
+            RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+                messages.add(message);
+                try {
+                    running.call(() -> assertThrows(IllegalStateException.class, () -> ep.take(null)));
+                } catch (Exception e) {
+                    failures.add(e);
+                }
+            });
+            // leaves a message behind that the next call delivers
+            assertTrue(Natives.deviceGet("192.0.2.1", false) < 0);
+            Runnable close = ep::close;
+            close.run();
+            assertNotEquals(List.of(), messages);
+            assertEquals(List.of(), failures);
+        }
+    }
+
     @Test
     void whatLibrpmaDoesOnRequest() throws InterruptedException {
         take();

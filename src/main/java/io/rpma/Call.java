@@ -24,12 +24,19 @@ final class Call {
         throw failure(operation, result, handles);
     }
 
-    /** The exception for a failed call; called on its thread, before any other native. */
+    /**
+     * The exception for a failed call; called on its thread, before any other native, and before what may park a virtual
+     * thread: the messages are those of its carrier.
+     */
     static RuntimeException failure(String operation, long result, Handle... handles) {
+        return failure(operation, result, Log.lastReasons(), handles);
+    }
+
+    /** The exception for a failed call of which librpma has logged these messages. */
+    static RuntimeException failure(String operation, long result, String messages, Handle... handles) {
         if (result == Natives.CLOSED) {
             return closed(operation, handles);
         }
-        String messages = Log.lastReasons();
         Log.drain();
         RpmaError error = RpmaError.of((int) result);
         return new RpmaException(operation, error, messages, Hint.of(operation, error, messages));

@@ -27,6 +27,10 @@ final class Handle {
     private Served<?> server;
     private Cleaner.Cleanable leak;
     private long id;
+
+    /** Why the native object could not be made or freed, or null. */
+    private String failure;
+
     private volatile boolean closed;
 
     /**
@@ -74,6 +78,7 @@ final class Handle {
      */
     void made(long result) {
         if (result < 0) {
+            failure = Log.lastReasons();
             abandon();
         }
     }
@@ -85,7 +90,15 @@ final class Handle {
      * @throws RpmaException if the result is an error
      */
     Handle opened(String operation, long result) {
-        return opened(Call.check(operation, result, parents));
+        return opened(check(operation, result, parents));
+    }
+
+    /** As {@link Call#check}, of a call whose messages may have been kept since. */
+    private long check(String operation, long result, Handle... handles) {
+        if (result < 0 && failure != null) {
+            throw Call.failure(operation, result, failure, handles);
+        }
+        return Call.check(operation, result, handles);
     }
 
     /** Ends the making of the native object: it does not exist. */
@@ -129,17 +142,34 @@ final class Handle {
         if (!disown()) {
             return false;
         }
-        Call.check(operation, free(delete), this);
+        freed(operation, free(delete));
         return true;
     }
 
-    /** Frees the native object that {@link #disown()} has marked closed. */
+    /**
+     * Frees the native object that {@link #disown()} has marked closed.
+     *
+     * @return what the native returned, for {@link #freed}
+     */
     long free(LongUnaryOperator delete) {
         try {
-            return delete.applyAsLong(id);
+            long result = delete.applyAsLong(id);
+            if (result < 0) {
+                failure = Log.lastReasons();
+            }
+            return result;
         } finally {
             leaveParents();
         }
+    }
+
+    /**
+     * Ends the freeing of the native object with the result of the native that frees it. Delivers librpma's messages.
+     *
+     * @throws RpmaException if the result is an error
+     */
+    void freed(String operation, long result) {
+        check(operation, result, this);
     }
 
     /**
@@ -148,23 +178,38 @@ final class Handle {
      * @return whether it was open
      */
     boolean disown() {
-        synchronized (this) {
-            if (closed) {
-                return false;
-            }
-            if (!children.isEmpty()) {
-                throw new IllegalStateException(name + " can't be closed before "
-                        + children.stream().map(Handle::toString).collect(Collectors.joining(", ")));
-            }
-            closed = true;
+        if (!markClosed()) {
+            return false;
         }
+        endUses();
+        return true;
+    }
+
+    /**
+     * The first half of {@link #disown()}, which may be done under a lock.
+     *
+     * @return whether it was open: then {@link #endUses()} has to follow
+     */
+    synchronized boolean markClosed() {
+        if (closed) {
+            return false;
+        }
+        if (!children.isEmpty()) {
+            throw new IllegalStateException(name + " can't be closed before "
+                    + children.stream().map(Handle::toString).collect(Collectors.joining(", ")));
+        }
+        closed = true;
+        return true;
+    }
+
+    /** Ends what waits for the object and what serves it. That may call the user, so no lock may be held. */
+    void endUses() {
         if (leak != null) {
             leak.clean();
         }
         for (Runnable closing : takeClosings()) {
             runClosing(closing);
         }
-        return true;
     }
 
     /** The native object has to be freed, whatever this throws. */

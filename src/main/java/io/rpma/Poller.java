@@ -42,7 +42,7 @@ final class Poller {
         /**
          * Watches for the next time that the object has something to say, or has already.
          *
-         * @return 0, {@link Natives#CLOSED} or an error; for {@link Call}, once no lock is held any more
+         * @return 0, {@link Natives#CLOSED} or an error; for {@link Call}
          */
         int arm() {
             return Natives.pollerWatch(handle.id(), object.id(), number);

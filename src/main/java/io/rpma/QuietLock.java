@@ -11,8 +11,9 @@ final class QuietLock {
     private final ReentrantLock lock = new ReentrantLock();
 
     void lock() {
-        lock.lock();
+        // the lock must not stay held for want of memory
         Log.withhold();
+        lock.lock();
     }
 
     void lockInterruptibly() throws InterruptedException {

@@ -63,12 +63,26 @@ public final class RpmaBatch {
 
     private final int capacity;
 
-    /** Filled here and copied in one go: storing into native memory field by field takes longer. */
+    /**
+     * A ring. Filled here and copied in one go, each record to the same place in native memory: storing there field by
+     * field takes longer.
+     */
     private final long[] records;
 
     private final LongBuffer memory;
     private final long address;
+
+    /** The record that is posted next. */
+    private int first;
+
+    /** Where in the ring the next record begins. */
+    private int end;
+
     private int count;
+
+    /** How many records, from the first on, are in native memory. */
+    private int copied;
+
     private int posted;
 
     private RpmaBatch(int capacity) {
@@ -84,6 +98,7 @@ public final class RpmaBatch {
      *
      * @param capacity how many posts it takes, at least 1; each has 72 bytes on the heap and 72 outside of it
      * @return the batch
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 29,826,161
      */
     public static RpmaBatch create(int capacity) {
         if (capacity < 1 || capacity > MAX_CAPACITY) {
@@ -472,7 +487,7 @@ public final class RpmaBatch {
         if (recorded == capacity) {
             return false;
         }
-        int record = recorded * FIELDS;
+        int record = end;
         records[record + WHAT] = what;
         records[record + CONN] = conn;
         records[record + LOCAL] = local;
@@ -481,16 +496,17 @@ public final class RpmaBatch {
         records[record + REMOTE_OFFSET] = remoteOffset;
         records[record + LENGTH] = length;
         records[record + OP_CONTEXT] = opContext;
+        int next = record + FIELDS;
+        end = next == records.length ? 0 : next;
         count = recorded + 1;
         return true;
     }
 
     private boolean addShared(long srq, long local, long offset, long length, long opContext) {
-        int recorded = count;
-        if (recorded == capacity) {
+        if (count == capacity) {
             return false;
         }
-        records[recorded * FIELDS + SRQ] = srq;
+        records[end + SRQ] = srq;
         return add(Op.SRQ_RECV.ordinal(), 0, local, offset, 0, 0, length, opContext);
     }
 
@@ -501,22 +517,74 @@ public final class RpmaBatch {
      * <p>Never blocks. Closing what the batch uses waits for 64 posts of it at most.
      *
      * @return how many posts were made; fewer than were recorded if the next one's queue is full: poll completions and
-     *     call this again
-     * @throws IllegalStateException if the connection, queue or region of the next post is closed. It is the first in the
-     *     batch now: {@link #removeFirst()} or {@link #clear()} drops it; {@link #posted()} tells how many were made before
+     *     call this again; {@link #firstOpContext()} tells which that is
+     * @throws IllegalStateException if the connection, queue or region of the next post is closed; the message says which
+     *     of them. The post is the first in the batch now: {@link #firstOpContext()} tells its context and
+     *     {@link #removeFirst()} or {@link #clear()} drops it; {@link #posted()} tells how many were made before
      * @throws RpmaException if librpma fails at the next post, for example because the connection is not established; the
      *     same applies
      */
     public int post() {
-        int recorded = count;
-        memory.put(0, records, 0, recorded * FIELDS);
-        long result = Natives.batchPost(address, recorded);
-        posted = (int) result;
-        drop(posted, recorded);
-        if (result < 0) {
-            throw Call.failure(Op.VALUES[(int) records[WHAT] & OP_MASK].function, result >> Integer.SIZE);
+        posted = 0;
+        while (count > 0 && postToTheEnd()) {
+            // goes on at the beginning of the ring
         }
         return posted;
+    }
+
+    /** Posts what does not need the ring to be turned, and returns whether all of that was posted. */
+    private boolean postToTheEnd() {
+        int from = first;
+        int recorded = count;
+        int together = Math.min(recorded, capacity - from);
+        int known = copied;
+        if (known < together) {
+            int fresh = (from + known) * FIELDS;
+            memory.put(fresh, records, fresh, (together - known) * FIELDS);
+            known = together;
+        }
+        long result = Natives.batchPost(address + (long) from * FIELDS * Long.BYTES, together);
+        int made = (int) result;
+        posted += made;
+        drop(from, made, recorded, known);
+        if (result < 0) {
+            throw refused(result >> Integer.SIZE);
+        }
+        return made == together;
+    }
+
+    private RuntimeException refused(long result) {
+        int record = first * FIELDS;
+        Op op = Op.VALUES[(int) records[record + WHAT] & OP_MASK];
+        return result == Natives.CLOSED
+                ? new IllegalStateException(
+                        op.function + " with opContext " + records[record + OP_CONTEXT] + ": " + closedOf(op, record))
+                : Call.failure(op.function, result);
+    }
+
+    /** A region that an operation does not have is 0. */
+    private String closedOf(Op op, int record) {
+        if (op == Op.SRQ_RECV) {
+            return Natives.mrGetSize(records[record + LOCAL]) == Natives.CLOSED && records[record + LOCAL] != 0
+                    ? "its local region is closed"
+                    : "its shared receive queue is closed";
+        }
+        if (Natives.connGetQpNum(records[record + CONN]) == Natives.CLOSED) {
+            return "its connection is closed";
+        }
+        return records[record + REMOTE] != 0 && Natives.mrRemoteGetSize(records[record + REMOTE]) == Natives.CLOSED
+                ? "its remote region is closed"
+                : "its local region is closed";
+    }
+
+    /**
+     * {@return the operation context of the post that was recorded first, and not made or dropped}
+     *
+     * @throws NoSuchElementException if the batch is empty
+     */
+    public long firstOpContext() {
+        checkNotEmpty();
+        return records[first * FIELDS + OP_CONTEXT];
     }
 
     /**
@@ -525,24 +593,35 @@ public final class RpmaBatch {
      * @throws NoSuchElementException if the batch is empty
      */
     public void removeFirst() {
-        int recorded = count;
-        if (recorded == 0) {
-            throw new NoSuchElementException("the batch is empty");
-        }
-        drop(1, recorded);
+        checkNotEmpty();
+        drop(first, 1, count, copied);
     }
 
-    private void drop(int first, int recorded) {
-        int left = recorded - first;
-        if (left > 0) {
-            System.arraycopy(records, first * FIELDS, records, 0, left * FIELDS);
+    private void checkNotEmpty() {
+        if (count == 0) {
+            throw new NoSuchElementException("the batch is empty");
         }
-        count = left;
+    }
+
+    /** Drops some of those that are recorded, the first of them at {@code from}. */
+    private void drop(int from, int some, int recorded, int known) {
+        if (some == recorded) {
+            clear();
+            return;
+        }
+        int next = from + some;
+        first = next == capacity ? 0 : next;
+        count = recorded - some;
+        copied = Math.max(0, known - some);
     }
 
     /** Drops all posts that are recorded and not made. */
     public void clear() {
+        // what fits into the batch at once is copied and posted in one go
+        first = 0;
+        end = 0;
         count = 0;
+        copied = 0;
     }
 
     @Override

@@ -76,8 +76,8 @@ public final class RpmaConn implements AutoCloseable {
         this.rcqId = rcqId;
         this.srq = srq;
         boolean sharesChannel = Natives.connGetComplFd(id) >= 0;
-        this.cq = new RpmaCq(handle, "RpmaCq", cqId, sharesChannel);
-        this.rcq = rcqId == 0 ? null : new RpmaCq(handle, "receive RpmaCq", rcqId, sharesChannel);
+        this.cq = new RpmaCq(this, handle, "RpmaCq", cqId, sharesChannel);
+        this.rcq = rcqId == 0 ? null : new RpmaCq(this, handle, "receive RpmaCq", rcqId, sharesChannel);
         this.channel = sharesChannel ? new ComplChannel(WAIT, handle, cq.handle(), true) : null;
         handle.watch(this);
     }
@@ -716,6 +716,10 @@ public final class RpmaConn implements AutoCloseable {
      *
      * <p>Wakes the threads that wait here or at {@link #getCq()}, and waits for posts and polls under way. The other
      * side of an established connection gets {@link RpmaConnEvent#CLOSED}.
+     *
+     * <p>Blocks while the kernel waits for the other side, for seconds if its host is dead: 11 were seen, and 51 when 16
+     * such connections were closed at once. Neither interrupt nor anything else ends that sooner, and a virtual thread
+     * holds its carrier: where that matters, close connections in a platform thread of their own.
      *
      * @throws RpmaException if librpma reports a failure; the connection is closed all the same
      */

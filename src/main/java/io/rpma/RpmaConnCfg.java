@@ -318,10 +318,8 @@ public final class RpmaConnCfg implements AutoCloseable {
     public void close() {
         // no request begins any more, so that those under way are all that this waits for
         if (handle.disown()) {
-            Call.check(
-                    "rpma_conn_cfg_delete",
-                    Call.locked(inUse.writeLock(), () -> handle.free(Natives::connCfgDelete)),
-                    handle);
+            handle.freed(
+                    "rpma_conn_cfg_delete", Call.locked(inUse.writeLock(), () -> handle.free(Natives::connCfgDelete)));
         }
     }
 

@@ -24,6 +24,9 @@ public final class RpmaConnReq implements AutoCloseable {
     private final RpmaSrq srq;
     private final ReentrantLock requests;
 
+    /** What it has become, or null. */
+    private volatile RpmaConn conn;
+
     /**
      * @param srq the shared receive queue that the connection uses, or null
      * @param requests guards the queue that the request's events come from
@@ -147,7 +150,7 @@ public final class RpmaConnReq implements AutoCloseable {
                     "private data has at most " + MAX_PRIVATE_DATA + " bytes, not " + privateData.length);
         }
         long[] connAndQueues = new long[3];
-        Handle conn = srq == null
+        Handle made = srq == null
                 ? new Handle("RpmaConn", peer.handle())
                 : new Handle("RpmaConn", peer.handle(), srq.handle());
         boolean connecting = false;
@@ -155,20 +158,21 @@ public final class RpmaConnReq implements AutoCloseable {
             connecting = handle.disown();
         } finally {
             if (!connecting) {
-                conn.abandon();
+                made.abandon();
             }
         }
         if (!connecting) {
             throw Call.failure(CONNECT, Natives.CLOSED, handle);
         }
-        long made = Natives.CLOSED;
+        long result = Natives.CLOSED;
         try {
-            made = connect(privateData, connAndQueues);
+            result = connect(privateData, connAndQueues);
         } finally {
-            conn.made(made);
+            made.made(result);
             handle.leaveParents();
         }
-        return new RpmaConn(peer, conn.opened(CONNECT, made), connAndQueues[1], connAndQueues[2], srq);
+        conn = new RpmaConn(peer, made.opened(CONNECT, result), connAndQueues[1], connAndQueues[2], srq);
+        return conn;
     }
 
     private long connect(byte[] privateData, long[] connAndQueues) {
@@ -189,6 +193,15 @@ public final class RpmaConnReq implements AutoCloseable {
     @Override
     public void close() {
         handle.close("rpma_conn_req_delete", req -> Call.locked(requests, () -> Natives.connReqDelete(req)));
+    }
+
+    /** Closes the request, and the connection that it has become. */
+    void giveUp() {
+        close();
+        RpmaConn connected = conn;
+        if (connected != null) {
+            connected.close();
+        }
     }
 
     @Override

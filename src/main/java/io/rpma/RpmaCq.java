@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 public final class RpmaCq {
     private static final String WAIT = "rpma_cq_wait";
 
+    private final Object owner;
     private final Handle handle;
     private final long id;
 
@@ -24,11 +25,13 @@ public final class RpmaCq {
     private final ComplChannel channel;
 
     /**
-     * @param owner what it belongs to and is closed with
+     * @param owner the connection or shared receive queue
+     * @param whole the owner's handle, with which it is closed
      * @param sharesChannel whether only its connection can wait for it
      */
-    RpmaCq(Handle owner, String name, long id, boolean sharesChannel) {
-        handle = owner.part(name, id);
+    RpmaCq(Object owner, Handle whole, String name, long id, boolean sharesChannel) {
+        this.owner = owner;
+        handle = whole.part(name, id);
         this.id = id;
         channel = sharesChannel ? null : new ComplChannel(WAIT, handle, handle, false);
     }
@@ -122,6 +125,11 @@ public final class RpmaCq {
      */
     public int getFd() {
         return (int) Call.check("rpma_cq_get_fd", Natives.cqGetFd(id), handle);
+    }
+
+    /** The connection or shared receive queue. */
+    Object owner() {
+        return owner;
     }
 
     Handle handle() {

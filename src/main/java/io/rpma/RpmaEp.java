@@ -157,11 +157,23 @@ public final class RpmaEp implements AutoCloseable {
      */
     @Override
     public void close() {
-        Call.check("rpma_ep_shutdown", Call.locked(requests, this::shutdown), handle);
+        if (disown()) {
+            handle.freed("rpma_ep_shutdown", Call.locked(requests, () -> handle.free(Natives::epShutdown)));
+        }
     }
 
-    private long shutdown() {
-        return handle.disown() ? handle.free(Natives::epShutdown) : 0;
+    /** Not while somebody looks for a request: there would seem to be one. */
+    private boolean disown() {
+        requests.lock();
+        try {
+            if (!handle.markClosed()) {
+                return false;
+            }
+        } finally {
+            requests.unlock();
+        }
+        handle.endUses();
+        return true;
     }
 
     Handle handle() {

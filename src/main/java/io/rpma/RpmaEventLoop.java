@@ -1,12 +1,13 @@
 package io.rpma;
 
 import java.util.ArrayDeque;
+import java.util.Iterator;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.Executor;
-import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -19,42 +20,57 @@ import java.util.function.BiConsumer;
  *
  * <pre>{@code
  * try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+ *     loop.onFailure(this::failed);
  *     loop.onRequest(ep, cfg, request -> {
  *         RpmaConn conn = accept(request);
  *         loop.onEvent(conn, event -> {
  *             if (event != RpmaConnEvent.ESTABLISHED) {
- *                 conn.close();
+ *                 end(conn);
  *             }
  *         });
  *         loop.onCompletion(conn.getCq(), 16, (cq, completions) -> answer(conn, completions));
  *     });
  *     loop.run();
+ * } finally {
+ *     conns.forEach(RpmaConn::close);
  * }
  * }</pre>
+ *
+ * <p>There {@code accept} connects the request and adds the connection to {@code conns}, {@code end} has an executor close it,
+ * and {@code failed} logs the failure and ends the connection that it is given.
  *
  * <p><b>Turns.</b> {@link #run()} goes in turns: what is due of the tasks, then one call of the handler of each object that
  * has something. So an object that always has something leaves the others their turns. Completions are taken in batches,
  * until there are none, and only then the queue is armed again.
  *
  * <p><b>Slow handlers.</b> Handlers are called by the thread of {@link #run()}, and hold up everything else of the loop: what
- * takes more than 100 ms is logged as a warning. A handler that is registered with an executor is called there instead and
- * holds up nobody: one call after the other, while the loop does not look at that object. Two registrations of
+ * takes more than 100 ms is logged as a warning. {@link RpmaConn#close()} takes seconds if the other side's host is dead. A
+ * handler that is registered with an executor is called there instead and holds up nobody: one call after the other, 16 at
+ * most before the executor's other tasks have their turn, while the loop does not look at that object. Two registrations of
  * one connection may then be called at the same time.
  *
  * <p><b>Handlers that fail</b> harm no other registration. What is thrown goes to {@link #onFailure}, and the
- * registration ends; its object stays open. A handler of requests has the request closed instead, unless it is
- * connected, and gets the next one. Requests that can't be taken and events that librpma has no name for go to
- * {@link #onFailure} too, and end nothing.
+ * registration ends; its connection stays open, though nobody serves it, and is to be closed there. A handler of
+ * requests gets the next one: the request is closed, or the connection if it was connected. Requests that can't be taken and
+ * events that librpma has no name for go to {@link #onFailure} too, and end nothing.
+ *
+ * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the call under way and ends nothing: what is
+ * left is served when {@link #run()} is called again. A handler that throws {@link InterruptedException} keeps its
+ * registration; its thread is interrupted again, and {@link #onFailure} is told, because what it was called with is lost.
  *
  * <p><b>Ends.</b> Registrations end when they are cancelled, when their object is closed or when the loop is; all that is
- * legal in every thread and in handlers. No call begins afterwards. One that another thread has just begun goes on.
+ * legal in every thread and in handlers. When it has returned, nothing more is taken for the handler, and in the thread that
+ * calls the handler no call begins. It does not wait for another thread, which might wait for this one: there a call of what
+ * was taken before may be about to begin or under way. Without an executor it is over when a task runs that was given to the
+ * loop afterwards ({@link #execute}), or when {@link #run()} has returned.
  *
  * <p>An object that is registered is served by its loop alone: other loops and waits ({@link RpmaCq#await},
  * {@link RpmaConn#await}, {@link RpmaConn#nextEvent}, {@link RpmaEp#nextConnReq}) are refused with
  * {@link IllegalStateException} until the registration ends. Waits for events or requests that have begun before go on
  * beside it.
  *
- * <p>Safe for use by many threads. Objects that are registered are not collected. A loop has three descriptors.
+ * <p>Safe for use by many threads. Objects that are registered are not collected. A loop has three descriptors; a
+ * connection has two, and three with a completion queue for receives: see {@code ulimit -n}.
  */
 public final class RpmaEventLoop implements AutoCloseable {
     /** Of a call that holds the others up. */
@@ -66,7 +82,10 @@ public final class RpmaEventLoop implements AutoCloseable {
     private final Poller poller = new Poller("RpmaEventLoop");
     private final AtomicReference<Thread> runner = new AtomicReference<>();
     private final Set<Served<?>> registrations = ConcurrentHashMap.newKeySet();
-    private final PriorityBlockingQueue<Task> tasks = new PriorityBlockingQueue<>();
+
+    /** By their times. A timer for each connection that is set again with each message is cancelled as often. */
+    private final ConcurrentSkipListSet<Task> tasks = new ConcurrentSkipListSet<>();
+
     private final AtomicLong taskCount = new AtomicLong();
 
     /** Of the thread that runs. */
@@ -105,7 +124,10 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     /** An object that is served, or a task that is to be run. */
     public interface Registration {
-        /** Ends it, so that no further call begins; does nothing if it has ended. */
+        /**
+         * Ends it; does nothing if it has ended. Nothing more is taken for the handler, or the task does not begin; see
+         * {@link RpmaEventLoop} for calls that other threads have begun.
+         */
         void cancel();
 
         /** {@return whether it has not ended} */
@@ -238,7 +260,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         checkHandler(handler);
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
         return register(new Served.Completions(
-                this, cq, cq.ownChannel(), () -> cq.pollOnce(completions), completions, handler, executor));
+                this, cq.owner(), cq.ownChannel(), () -> cq.pollOnce(completions), completions, handler, executor));
     }
 
     /**
@@ -312,8 +334,9 @@ public final class RpmaEventLoop implements AutoCloseable {
     /**
      * Sets what is told of failures; by default they are logged as warnings to "io.rpma".
      *
-     * @param handler gets the endpoint, connection, queue or task whose handler has failed, and what was thrown; null for the
-     *     default. It is called by the thread that has called the handler.
+     * @param handler gets what was thrown, and whose handler has thrown it: the endpoint; the connection, also if its
+     *     completions were handled; the shared receive queue; the task; or this loop itself if it is out of memory. It is
+     *     called by the thread that has called the handler. Null for the default.
      * @return this
      */
     public RpmaEventLoop onFailure(BiConsumer<Object, ? super Throwable> handler) {
@@ -334,7 +357,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Has a task run by the thread of {@link #run()}, soon, after those that were given before. Tasks that have not begun
+     * Has a task run by the thread of {@link #run()}, soon, after those that were given here before. Tasks that have not begun
      * when the loop is closed are dropped.
      *
      * @param task what it throws goes to {@link #onFailure}
@@ -348,7 +371,7 @@ public final class RpmaEventLoop implements AutoCloseable {
      * Has a task run by the thread of {@link #run()}, once, after some time.
      *
      * @param task what it throws goes to {@link #onFailure}
-     * @param delay after how long, to the millisecond
+     * @param delay after how long: not earlier, and a millisecond later at most if nothing else is to be done
      * @param unit the unit of {@code delay}
      * @return to cancel it by
      * @throws IllegalArgumentException if {@code delay} is negative
@@ -359,16 +382,32 @@ public final class RpmaEventLoop implements AutoCloseable {
         if (delay < 0) {
             throw new IllegalArgumentException("delay must not be negative: " + delay);
         }
-        Task scheduled = new Task(task, System.nanoTime() + Math.min(LONGEST, unit.toNanos(delay)));
-        tasks.add(scheduled);
+        Task scheduled = add(task, unit.toNanos(delay));
         // what is not there any more has been run, or dropped by close()
         if (poller.handle().isClosed() && tasks.remove(scheduled)) {
             poller.handle().checkOpen();
         }
-        if (tasks.peek() == scheduled && runner.get() != Thread.currentThread()) {
+        return scheduled;
+    }
+
+    /** As {@link #execute}; drops the task if the loop is closed. */
+    void executeUnlessClosed(Runnable task) {
+        add(task, 0);
+    }
+
+    private Task add(Runnable task, long nanos) {
+        Task added = new Task(task, System.nanoTime() + Math.min(LONGEST, nanos));
+        tasks.add(added);
+        if (firstTask() == added && runner.get() != Thread.currentThread()) {
             poller.wake();
         }
-        return scheduled;
+        return added;
+    }
+
+    /** Returns null if there is none; the set's own first() would throw, also when others cancel the last one meanwhile. */
+    private Task firstTask() {
+        Iterator<Task> all = tasks.iterator();
+        return all.hasNext() ? all.next() : null;
     }
 
     private final class Task implements Registration, Comparable<Task> {
@@ -405,7 +444,8 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     /**
      * Serves in the calling thread, which should be a platform thread, until the loop is closed; at once if it is closed
-     * already. Interrupting the thread ends it too, and leaves it interrupted; then it can be called again.
+     * already. Interrupting the thread ends it too, after the call under way, and leaves it interrupted; then it can be
+     * called again.
      *
      * @throws IllegalStateException if it is running already
      */
@@ -415,7 +455,7 @@ public final class RpmaEventLoop implements AutoCloseable {
             throw new IllegalStateException(this + " is running already");
         }
         try {
-            while (!poller.handle().isClosed() && !self.isInterrupted()) {
+            while (!poller.handle().isClosed() && !isInterrupted()) {
                 turn();
             }
         } finally {
@@ -438,19 +478,28 @@ public final class RpmaEventLoop implements AutoCloseable {
         if (!ready.isEmpty()) {
             return 0;
         }
-        Task next = tasks.peek();
+        Task next = firstTask();
         return next == null ? Waiter.FOREVER : Math.max(0, next.time - System.nanoTime());
     }
 
     /** Those that are due now: what they give in turn comes with the next turn. */
     private void runTasks() {
         long now = System.nanoTime();
-        for (Task next = tasks.peek(); next != null && next.time - now <= 0; next = tasks.peek()) {
+        for (Task next = firstTask(); isDue(next, now) && !isInterrupted(); next = firstTask()) {
             // another thread may cancel it meanwhile
             if (tasks.remove(next)) {
                 run(next);
             }
         }
+    }
+
+    private static boolean isDue(Task task, long now) {
+        return task != null && task.time - now <= 0;
+    }
+
+    /** Then the loop stops, and what is called would be disturbed. */
+    private static boolean isInterrupted() {
+        return Thread.currentThread().isInterrupted();
     }
 
     private void run(Task task) {
@@ -464,7 +513,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     private void serveReady() {
-        for (int i = ready.size(); i > 0; i--) {
+        for (int i = ready.size(); i > 0 && !isInterrupted(); i--) {
             serve(ready.remove());
         }
     }
@@ -487,12 +536,20 @@ public final class RpmaEventLoop implements AutoCloseable {
     private void warnIfSlow(Object source, long start) {
         long nanos = System.nanoTime() - start;
         if (nanos > SLOW) {
-            Log.logger()
-                    .log(
-                            System.Logger.Level.WARNING,
-                            this + ": a handler of " + source + " has held up the others for "
-                                    + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms");
+            try {
+                warn(source, TimeUnit.NANOSECONDS.toMillis(nanos));
+            } catch (Throwable e) {
+                // what the log does is not the handler's fault
+                Log.reportUncaught(e);
+            }
         }
+    }
+
+    private void warn(Object source, long millis) {
+        Log.logger()
+                .log(
+                        System.Logger.Level.WARNING,
+                        this + ": a handler of " + source + " has held up the others for " + millis + " ms");
     }
 
     /** Has an object served in this turn; called by the thread that runs. */
@@ -510,16 +567,24 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     /**
      * Ends {@link #run()} and all registrations, and drops the tasks that have not begun; does nothing if that is done
-     * already. The objects that were served stay open.
+     * already. The objects that were served stay open: whoever closes them has to know them.
      *
-     * <p>Does not wait for a handler that another thread has begun to call: when {@link #run()} has returned, its thread calls
-     * none.
+     * <p>Does not wait for a handler that another thread calls: when {@link #run()} has returned, its thread calls none.
      */
     @Override
     public void close() {
         if (poller.close()) {
-            registrations.forEach(Served::cancel);
+            registrations.forEach(this::cancel);
             tasks.clear();
+        }
+    }
+
+    private void cancel(Served<?> served) {
+        try {
+            served.cancel();
+        } catch (Throwable e) {
+            // out of memory
+            failed(served.source(), e);
         }
     }
 

@@ -23,7 +23,7 @@ public final class RpmaSrq implements AutoCloseable {
         this.handle = handle;
         this.id = handle.id();
         this.rcqId = rcqId;
-        this.rcq = rcqId == 0 ? null : new RpmaCq(handle, "RpmaCq", rcqId, false);
+        this.rcq = rcqId == 0 ? null : new RpmaCq(this, handle, "RpmaCq", rcqId, false);
         handle.watch(this);
     }
 

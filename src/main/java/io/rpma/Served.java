@@ -15,6 +15,9 @@ import java.util.function.Supplier;
 abstract class Served<T> implements RpmaEventLoop.Registration {
     private static final String ARM = "epoll_ctl";
 
+    /** How often an executor calls the handler before its other tasks have their turn. */
+    private static final int CALLS_IN_TURN = 16;
+
     private final RpmaEventLoop loop;
     private final Object source;
     private final Handle descriptor;
@@ -24,8 +27,8 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
     /** Whether it is to be served, or is being served: that has one thread at a time. */
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    /** Guards beginning and ending, and the taking of what may leave something behind. */
-    final QuietLock lock = new QuietLock();
+    /** Guards beginning, taking and ending: nothing is taken after the end. */
+    private final QuietLock lock = new QuietLock();
 
     private Poller.Watch watch;
     private volatile boolean active;
@@ -42,7 +45,10 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
         this.executor = executor;
     }
 
-    /** Takes something without waiting, or returns null: then the descriptor tells of the next one. */
+    /**
+     * Takes something without waiting, or returns null: then the descriptor tells of the next one. Not while the
+     * registration ends: who comes afterwards has to find what is left.
+     */
     abstract T take();
 
     /** Calls the handler. */
@@ -58,9 +64,13 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
         return false;
     }
 
-    /** What becomes of something whose handler has failed; by default it is the end. */
+    /** What becomes of something whose handler has failed; by default it is the end, unless the thread was interrupted. */
     void callFailed(T taken, Throwable failure) {
-        fail(failure);
+        if (failure instanceof InterruptedException) {
+            loop.failed(source, failure);
+        } else {
+            fail(failure);
+        }
     }
 
     RpmaEventLoop loop() {
@@ -78,7 +88,6 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
      * @throws RpmaException if the kernel refuses
      */
     void start() {
-        int armed = Natives.CLOSED;
         lock.lock();
         try {
             claim();
@@ -90,13 +99,12 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
                     descriptor.release();
                 }
             }
-            if (descriptor.beforeClose(closing)) {
-                armed = watch.arm();
-            }
+            int armed = descriptor.beforeClose(closing) ? watch.arm() : Natives.CLOSED;
+            // the reason is lost once messages are delivered, which unlocking does
+            Call.check(ARM, armed, descriptor, loop.poller().handle());
         } finally {
             lock.unlock();
         }
-        Call.check(ARM, armed, descriptor, loop.poller().handle());
     }
 
     @Override
@@ -128,7 +136,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
                 if (executor == null) {
                     loop.serveSoon(this);
                 } else {
-                    executor.execute(this::serveAll);
+                    submit();
                 }
             } catch (Throwable e) {
                 fail(e);
@@ -136,12 +144,28 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
         }
     }
 
-    private void serveAll() {
+    private void submit() {
         try {
-            while (serve()) {
-                // until there is nothing
+            executor.execute(this::serveTurn);
+        } catch (Throwable e) {
+            fail(e);
+        }
+    }
+
+    private void serveTurn() {
+        try {
+            int calls = 0;
+            boolean more;
+            do {
+                more = serve();
+                calls++;
+            } while (more && calls < CALLS_IN_TURN && !Thread.currentThread().isInterrupted());
+            if (more) {
+                // by the loop, because an executor that calls at once would never come back
+                loop.executeUnlessClosed(this::submit);
+            } else {
+                rest();
             }
-            rest();
         } catch (Throwable e) {
             fail(e);
         }
@@ -155,9 +179,11 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
     boolean serve() {
         T taken;
         try {
-            taken = active ? take() : null;
+            taken = takeIfActive();
         } catch (RuntimeException | Error e) {
-            return takeFailed(e);
+            takeFailed(e);
+            // if there is more, the descriptor says so once the others have had their turn
+            return false;
         }
         if (taken == null) {
             return false;
@@ -173,34 +199,37 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
         return true;
     }
 
-    private boolean takeFailed(Throwable failure) {
+    private T takeIfActive() {
+        lock.lock();
+        try {
+            return active ? take() : null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void takeFailed(Throwable failure) {
         if (survives(failure)) {
             loop.failed(source, failure);
-            return true;
-        }
-        // who closes the object ends this
-        if (active && !descriptor.isClosed()) {
+        } else if (active && !descriptor.isClosed()) {
+            // who closes the object ends this
             fail(failure);
         }
-        return false;
     }
 
     /** Waits for the descriptor again. */
     void rest() {
         try {
             busy.set(false);
-            int armed = 0;
             lock.lock();
             try {
-                if (active) {
-                    armed = watch.arm();
+                int armed = active ? watch.arm() : 0;
+                // who closes the loop ends this
+                if (armed != Natives.CLOSED) {
+                    Call.check(ARM, armed, descriptor);
                 }
             } finally {
                 lock.unlock();
-            }
-            // who closes the loop ends this
-            if (armed != Natives.CLOSED) {
-                Call.check(ARM, armed, descriptor);
             }
         } catch (Throwable e) {
             fail(e);
@@ -255,7 +284,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
         @Override
         void callFailed(RpmaConnReq request, Throwable failure) {
             try {
-                request.close();
+                request.giveUp();
             } catch (RpmaException e) {
                 failure.addSuppressed(e);
             }
@@ -325,18 +354,9 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
             channel.claim(this);
         }
 
-        /**
-         * Not while it is cancelled: who waits afterwards must find what is left behind, and would not be woken for what
-         * came between the event that is taken here and the re-arming.
-         */
         @Override
         RpmaCq take() {
-            lock.lock();
-            try {
-                return isActive() ? channel.take(poll) : null;
-            } finally {
-                lock.unlock();
-            }
+            return channel.take(poll);
         }
 
         @Override

@@ -224,4 +224,16 @@ class HandleTest {
         assertThat(part.isClosed()).isTrue();
         assertThatIllegalStateException().isThrownBy(part::checkOpen);
     }
+
+    /** Others are woken between the call and the exception, and other calls may follow. */
+    @Test
+    void aFailureKeepsItsReason() {
+        Handle object = new Handle("RpmaPeer");
+        long result = Natives.deviceGet("192.0.2.1", false);
+        object.made(result);
+        RpmaConnCfg.create().close();
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> object.opened("rpma_utils_get_ibv_context", result))
+                .satisfies(e -> assertThat(e.detail()).contains("rdma_"));
+    }
 }

@@ -196,6 +196,29 @@ class RpmaBatchTest {
         assertThat(batch.posted()).isZero();
         assertThat(batch).hasToString("RpmaBatch[0 of 20]");
         assertThatExceptionOfType(NoSuchElementException.class).isThrownBy(batch::removeFirst);
+        assertThatExceptionOfType(NoSuchElementException.class).isThrownBy(batch::firstOpContext);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 7})
+    void keepsTheOrderHoweverItIsFilledAndDropped(int capacity) {
+        RpmaBatch some = RpmaBatch.create(capacity);
+        long recorded = 0;
+        long dropped = 0;
+        for (int round = 0; round < 20; round++) {
+            while (some.write(conn, ALWAYS, recorded)) {
+                recorded++;
+            }
+            assertThat(recorded - dropped).isEqualTo(capacity);
+            for (int i = 0; i <= round % capacity; i++) {
+                assertThatIllegalStateException()
+                        .isThrownBy(some::post)
+                        .withMessage("rpma_write with opContext " + dropped + ": its connection is closed");
+                assertThat(some.firstOpContext()).isEqualTo(dropped);
+                some.removeFirst();
+                dropped++;
+            }
+        }
     }
 
     @ParameterizedTest
@@ -231,14 +254,14 @@ class RpmaBatchTest {
     @Test
     void keepsWhatCanNotBePosted() {
         List<BooleanSupplier> records = List.of(
-                () -> batch.read(conn, ALWAYS, 0),
-                () -> batch.write(conn, ALWAYS, 0),
-                () -> batch.writeWithImm(conn, ALWAYS, 5, 0),
-                () -> batch.atomicWrite(conn, region, 8, -1, ALWAYS, 0),
-                () -> batch.flush(conn, region, 0, 8, RpmaFlushType.VISIBILITY, ALWAYS, 0),
-                () -> batch.send(conn, ALWAYS, 0),
-                () -> batch.sendWithImm(conn, ALWAYS, -1, 0),
-                () -> batch.recv(conn, 0));
+                () -> batch.read(conn, ALWAYS, -8),
+                () -> batch.write(conn, ALWAYS, -7),
+                () -> batch.writeWithImm(conn, ALWAYS, 5, -6),
+                () -> batch.atomicWrite(conn, region, 8, -1, ALWAYS, -5),
+                () -> batch.flush(conn, region, 0, 8, RpmaFlushType.VISIBILITY, ALWAYS, -4),
+                () -> batch.send(conn, ALWAYS, -3),
+                () -> batch.sendWithImm(conn, ALWAYS, -1, -2),
+                () -> batch.recv(conn, -1));
         List<String> functions = List.of(
                 "rpma_read",
                 "rpma_write",
@@ -254,7 +277,8 @@ class RpmaBatchTest {
             for (int again = 0; again < 2; again++) {
                 assertThatIllegalStateException()
                         .isThrownBy(batch::post)
-                        .withMessage(function + ": an object of the call is closed");
+                        .withMessage(function + " with opContext " + -left + ": its connection is closed");
+                assertThat(batch.firstOpContext()).isEqualTo(-left);
                 assertThat(batch.posted()).isZero();
                 assertThat(batch.count()).isEqualTo(left);
             }

@@ -136,21 +136,21 @@ class RpmaEventLoopTest {
     @Test
     void cancelledTasksAreNotRun() throws Exception {
         try (RunningLoop running = new RunningLoop()) {
-            RpmaEventLoop.Registration task =
-                    running.loop.schedule(() -> seen.add("cancelled"), 1, TimeUnit.MILLISECONDS);
             RpmaEventLoop.Registration far = running.loop.schedule(NOTHING, 1, TimeUnit.DAYS);
             assertThat(far.isActive()).isTrue();
             far.cancel();
             assertThat(far.isActive()).isFalse();
             running.call(() -> {
                 // in the loop's thread nothing is run meanwhile
-                if (task.isActive()) {
-                    task.cancel();
-                    running.loop.schedule(() -> seen.add("not cancelled"), 10, TimeUnit.MILLISECONDS);
-                }
+                RpmaEventLoop.Registration near =
+                        running.loop.schedule(() -> seen.add("cancelled"), 0, TimeUnit.SECONDS);
+                assertThat(near.isActive()).isTrue();
+                near.cancel();
+                near.cancel();
+                assertThat(near.isActive()).isFalse();
+                running.loop.schedule(() -> seen.add("not cancelled"), 10, TimeUnit.MILLISECONDS);
             });
-            task.cancel();
-            assertThat(next()).isIn("not cancelled", "cancelled");
+            assertThat(next()).isEqualTo("not cancelled");
             assertThat(seen).isEmpty();
         }
     }
@@ -331,6 +331,20 @@ class RpmaEventLoopTest {
             loop.execute(loop::close);
             loop.run();
             assertThat(seen).containsExactly("again");
+        }
+    }
+
+    @Test
+    void anInterruptedTaskIsTheLastOne() throws Exception {
+        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+            loop.execute(() -> Thread.currentThread().interrupt());
+            loop.execute(() -> seen.add("next"));
+            loop.execute(loop::close);
+            loop.run();
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(seen).isEmpty();
+            loop.run();
+            assertThat(seen).containsExactly("next");
         }
     }
 

@@ -1,9 +1,11 @@
 package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.testing.Eventually;
+import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,11 +18,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a loop does with the objects that it serves, on objects that need no device. */
 @Timeout(60)
@@ -80,7 +85,7 @@ class ServedTest {
         }
 
         @Override
-        void call(Integer thing) {
+        void call(Integer thing) throws InterruptedException {
             handler.accept(thing);
         }
     }
@@ -155,6 +160,51 @@ class ServedTest {
         assertThat(endless.isActive()).isTrue();
     }
 
+    /** With the one thread of an executor, and with an executor that calls in the loop's. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void alsoWithAnExecutor(boolean atOnce) throws Exception {
+        ExecutorService pool = Executors.newSingleThreadExecutor();
+        Executor executor = atOnce ? Runnable::run : pool;
+        Things endless = register(signal(), executor, thing -> {});
+        endless.give(Integer.MAX_VALUE);
+        Things other = register(signal(), executor, seen::add);
+        other.give(100);
+        assertSeen(100);
+        running.call(() -> {});
+        assertThat(endless.isActive()).isTrue();
+        assertThat(failures).isEmpty();
+        running.close();
+        pool.shutdown();
+        assertThat(pool.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void oneThatCanNotTakeLeavesTheOthersTheirTurnToo() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        RuntimeException failure = new RuntimeException("test");
+        Things failing = new Things(loop, signal(), executor, thing -> {}) {
+            @Override
+            Integer take() {
+                throw failure;
+            }
+
+            @Override
+            boolean survives(Throwable takeFailure) {
+                return true;
+            }
+        };
+        loop.register(failing);
+        failing.give(1);
+        register(signal(), executor, seen::add).give(3);
+        assertSeen(3);
+        assertThat(failing.isActive()).isTrue();
+        running.close();
+        executor.shutdown();
+        assertThat(executor.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(failures).isNotEmpty().containsOnly(failure);
+    }
+
     @Test
     void aHandlerThatThrowsEndsItsRegistrationAlone() throws Exception {
         for (Error failure : List.of(new AssertionError("test"), new OutOfMemoryError("test"))) {
@@ -170,6 +220,87 @@ class ServedTest {
             assertThat(failures).isEmpty();
             assertThat(bad.signal.handle().isClosed()).isFalse();
         }
+    }
+
+    /** Which tells that a handler was slow. */
+    @Test
+    void aLogThatThrowsEndsNoRegistration() throws Exception {
+        RuntimeException failure = new RuntimeException("test");
+        running.thread.setUncaughtExceptionHandler((thread, thrown) -> seen.add(thrown));
+        try (LogCapture log = new LogCapture(record -> {
+            throw failure;
+        })) {
+            Things slow = register(thing -> {
+                long start = System.nanoTime();
+                while (thing == 1 && System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(101)) {
+                    Thread.onSpinWait();
+                }
+                seen.add(thing);
+            });
+            slow.give(2);
+            assertThat(next(seen)).isEqualTo(1);
+            assertThat(next(seen)).isSameAs(failure);
+            assertThat(next(seen)).isEqualTo(2);
+            assertThat(slow.isActive()).isTrue();
+            assertThat(failures).isEmpty();
+            assertThat(log.messages()).hasSize(1);
+        }
+    }
+
+    /** A thing whose handler is interrupted, and one that was ready in the same turn. */
+    @Test
+    void anInterruptionEndsNoRegistration() throws Exception {
+        CountDownLatch waits = new CountDownLatch(1);
+        Things interrupted = new Things(loop, signal(), null, seen::add) {
+            @Override
+            void call(Integer thing) throws InterruptedException {
+                if (thing == 1) {
+                    waits.countDown();
+                    new CountDownLatch(1).await();
+                }
+                super.call(thing);
+            }
+        };
+        Things[] other = new Things[1];
+        running.call(() -> {
+            interrupted.give(2);
+            loop.register(interrupted);
+            other[0] = register(thing -> seen.add("other " + thing));
+            other[0].give(1);
+        });
+        waits.await();
+        running.thread.interrupt();
+        running.awaitEnd();
+        assertThat(next(failures)).isInstanceOf(InterruptedException.class);
+        assertThat(seen).isEmpty();
+        assertThat(interrupted.isActive()).isTrue();
+        assertThat(other[0].isActive()).isTrue();
+        Thread again = new Thread(loop::run, "again");
+        again.start();
+        assertThat(List.of(next(seen), next(seen))).containsExactlyInAnyOrder(2, "other 1");
+        loop.close();
+        again.join();
+        assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void anInterruptionInAnExecutorEndsTheTurnAlone() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        Things interrupted =
+                new Things(loop, signal(), executor, thing -> seen.add(thing + " " + Thread.interrupted())) {
+                    @Override
+                    void call(Integer thing) throws InterruptedException {
+                        if (thing == 1) {
+                            throw new InterruptedException("test");
+                        }
+                        super.call(thing);
+                    }
+                };
+        loop.register(interrupted);
+        interrupted.give(2);
+        assertThat(next(seen)).isEqualTo("2 false");
+        assertThat(next(failures)).hasMessage("test");
+        executor.shutdown();
     }
 
     @Test
@@ -261,6 +392,51 @@ class ServedTest {
         assertThat(seen).isEmpty();
     }
 
+    /** What is being taken is taken; nothing is once the other thread's call has returned. */
+    @Test
+    void nothingIsTakenAfterCancelOfAnotherThread() throws Exception {
+        CountDownLatch takes = new CountDownLatch(1);
+        AtomicBoolean cancelling = new AtomicBoolean();
+        AtomicBoolean cancelled = new AtomicBoolean();
+        Thread[] canceller = new Thread[1];
+        Things things = new Things(loop, signal(), null, seen::add) {
+            @Override
+            Integer take() {
+                takes.countDown();
+                Eventually.become(
+                        "the other thread waits or is done",
+                        () -> cancelling.get()
+                                && (canceller[0].getState() == Thread.State.WAITING
+                                        || canceller[0].getState() == Thread.State.TERMINATED));
+                Integer thing = super.take();
+                seen.add("taken after the end: " + cancelled.get());
+                return thing;
+            }
+        };
+        canceller[0] = new Thread(() -> {
+            try {
+                takes.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            cancelling.set(true);
+            things.cancel();
+            cancelled.set(true);
+        });
+        loop.register(things);
+        things.give(2);
+        canceller[0].start();
+        canceller[0].join();
+        // a call of what was taken before may come still
+        running.call(() -> seen.add("fence"));
+        running.call(() -> {});
+        assertThat(seen)
+                .contains("taken after the end: false")
+                .doesNotContain("taken after the end: true")
+                .last()
+                .isEqualTo("fence");
+    }
+
     @Test
     void theCloseOfTheObjectEndsItsRegistration() throws Exception {
         Things things = collect();
@@ -308,6 +484,38 @@ class ServedTest {
         }
         register(things.signal, null, seen::add).give(1);
         assertSeen(1);
+    }
+
+    /** The messages are delivered before the exception is thrown, to a function that makes calls itself. */
+    @Test
+    void theReasonOfAFailureIsItsOwn() {
+        Handle object = new Handle("Unwatchable").opened("rpma_conn_cfg_new", Natives.connCfgNew());
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) ->
+                RpmaConnCfg.create().setTimeout(1).close());
+        try {
+            assertThatExceptionOfType(RpmaException.class)
+                    .isThrownBy(() -> loop.register(new Unwatchable(loop, object)))
+                    .satisfies(e -> assertThat(e.detail()).isEqualTo("epoll_ctl() failed: Bad file descriptor"));
+        } finally {
+            RpmaLog.setFunction(null);
+            object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+        }
+    }
+
+    private static final class Unwatchable extends Served<Integer> {
+        Unwatchable(RpmaEventLoop loop, Handle object) {
+            super(loop, object, object, null);
+        }
+
+        @Override
+        Integer take() {
+            return null;
+        }
+
+        @Override
+        void call(Integer taken) {
+            throw new AssertionError("nothing was taken");
+        }
     }
 
     @Test
