@@ -64,8 +64,8 @@ public final class RpmaBatch {
     private final int capacity;
 
     /**
-     * A ring. Filled here and copied in one go, each record to the same place in native memory: storing there field by
-     * field takes longer.
+     * Filled here and copied in one go, each record to the same place in native memory: storing there field by field takes
+     * longer.
      */
     private final long[] records;
 
@@ -75,12 +75,10 @@ public final class RpmaBatch {
     /** The record that is posted next. */
     private int first;
 
-    /** Where in the ring the next record begins. */
+    /** Behind the last record. */
     private int end;
 
-    private int count;
-
-    /** How many records, from the first on, are in native memory. */
+    /** Behind the last record that is in native memory. */
     private int copied;
 
     private int posted;
@@ -114,7 +112,8 @@ public final class RpmaBatch {
 
     /** {@return how many posts are recorded and not made} */
     public int count() {
-        return count;
+        // threads that race, which they must not, mix the two
+        return Math.max(0, end - first);
     }
 
     /** {@return how many posts the last {@link #post()} has made, also if that has thrown} */
@@ -483,11 +482,14 @@ public final class RpmaBatch {
             long remoteOffset,
             long length,
             long opContext) {
-        int recorded = count;
+        int recorded = end;
         if (recorded == capacity) {
-            return false;
+            recorded = makeRoom();
+            if (recorded == capacity) {
+                return false;
+            }
         }
-        int record = end;
+        int record = recorded * FIELDS;
         records[record + WHAT] = what;
         records[record + CONN] = conn;
         records[record + LOCAL] = local;
@@ -496,17 +498,16 @@ public final class RpmaBatch {
         records[record + REMOTE_OFFSET] = remoteOffset;
         records[record + LENGTH] = length;
         records[record + OP_CONTEXT] = opContext;
-        int next = record + FIELDS;
-        end = next == records.length ? 0 : next;
-        count = recorded + 1;
+        end = recorded + 1;
         return true;
     }
 
     private boolean addShared(long srq, long local, long offset, long length, long opContext) {
-        if (count == capacity) {
+        int recorded = end == capacity ? makeRoom() : end;
+        if (recorded == capacity) {
             return false;
         }
-        records[end + SRQ] = srq;
+        records[recorded * FIELDS + SRQ] = srq;
         return add(Op.SRQ_RECV.ordinal(), 0, local, offset, 0, 0, length, opContext);
     }
 
@@ -525,32 +526,20 @@ public final class RpmaBatch {
      *     same applies
      */
     public int post() {
-        posted = 0;
-        while (count > 0 && postToTheEnd()) {
-            // goes on at the beginning of the ring
-        }
-        return posted;
-    }
-
-    /** Posts what does not need the ring to be turned, and returns whether all of that was posted. */
-    private boolean postToTheEnd() {
         int from = first;
-        int recorded = count;
-        int together = Math.min(recorded, capacity - from);
-        int known = copied;
-        if (known < together) {
-            int fresh = (from + known) * FIELDS;
-            memory.put(fresh, records, fresh, (together - known) * FIELDS);
-            known = together;
+        int to = end;
+        int known = Math.max(from, copied);
+        if (known < to) {
+            memory.put(known * FIELDS, records, known * FIELDS, (to - known) * FIELDS);
+            copied = to;
         }
-        long result = Natives.batchPost(address + (long) from * FIELDS * Long.BYTES, together);
-        int made = (int) result;
-        posted += made;
-        drop(from, made, recorded, known);
+        long result = Natives.batchPost(address + (long) from * FIELDS * Long.BYTES, Math.max(0, to - from));
+        posted = (int) result;
+        drop(from + posted, to);
         if (result < 0) {
             throw refused(result >> Integer.SIZE);
         }
-        return made == together;
+        return posted;
     }
 
     private RuntimeException refused(long result) {
@@ -594,38 +583,46 @@ public final class RpmaBatch {
      */
     public void removeFirst() {
         checkNotEmpty();
-        drop(first, 1, count, copied);
+        drop(first + 1, end);
     }
 
     private void checkNotEmpty() {
-        if (count == 0) {
+        if (count() == 0) {
             throw new NoSuchElementException("the batch is empty");
         }
     }
 
-    /** Drops some of those that are recorded, the first of them at {@code from}. */
-    private void drop(int from, int some, int recorded, int known) {
-        if (some == recorded) {
+    /** What is left is not moved: a large batch in a small queue is posted in many calls. */
+    private void drop(int next, int to) {
+        if (next < to) {
+            first = next;
+        } else {
             clear();
-            return;
         }
-        int next = from + some;
-        first = next == capacity ? 0 : next;
-        count = recorded - some;
-        copied = Math.max(0, known - some);
+    }
+
+    /** Moves what is left to the beginning, and returns its end. */
+    private int makeRoom() {
+        int from = first;
+        int left = Math.max(0, end - from);
+        if (from > 0) {
+            System.arraycopy(records, from * FIELDS, records, 0, left * FIELDS);
+            first = 0;
+            copied = 0;
+            end = left;
+        }
+        return left;
     }
 
     /** Drops all posts that are recorded and not made. */
     public void clear() {
-        // what fits into the batch at once is copied and posted in one go
         first = 0;
         end = 0;
-        count = 0;
         copied = 0;
     }
 
     @Override
     public String toString() {
-        return "RpmaBatch[" + count + " of " + capacity + "]";
+        return "RpmaBatch[" + count() + " of " + capacity + "]";
     }
 }
