@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.internal.NativeObject;
 import java.lang.ref.Cleaner;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -14,7 +15,7 @@ import java.util.stream.Collectors;
  * <p>A handle stays reachable through its parents and never refers to its facade, so that a facade which is dropped
  * without {@code close()} can be noticed.
  */
-final class Handle {
+final class Handle implements NativeObject {
     private static final System.Logger LOGGER = System.getLogger("io.rpma");
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
     private static final Cleaner LEAKS = Cleaner.create();
@@ -98,35 +99,42 @@ final class Handle {
      *
      * @throws RpmaException if the native returns an error
      */
-    Handle opened(String operation, LongSupplier maker) {
+    @Override
+    public Handle opened(String operation, LongSupplier maker) {
         return opened(operation, make(maker));
     }
 
     /** Ends the making of the native object: it does not exist. */
-    void abandon() {
+    @Override
+    public void abandon() {
         closed = true;
         leaveParents();
     }
 
     /** An object that belongs to this one and is closed with it, never by itself. */
-    Handle part(String type, long nativeId) {
+    @Override
+    public Handle part(String type, long nativeId) {
         return new Handle(this, type, nativeId);
     }
 
     /** Reports the facade if it is collected before it is closed. */
-    void watch(Object facade) {
+    @Override
+    public void watch(Object facade) {
         leak = LEAKS.register(facade, this::reportLeak);
     }
 
-    long id() {
+    @Override
+    public long id() {
         return id;
     }
 
-    boolean isClosed() {
+    @Override
+    public boolean isClosed() {
         return whole.closed;
     }
 
-    void checkOpen() {
+    @Override
+    public void checkOpen() {
         if (isClosed()) {
             throw new IllegalStateException(name + " is closed");
         }
@@ -139,7 +147,8 @@ final class Handle {
      * @throws IllegalStateException if other objects depend on this one; it stays open
      * @throws RpmaException if librpma says that it failed; closed all the same, since librpma has freed it
      */
-    boolean close(String operation, LongUnaryOperator delete) {
+    @Override
+    public boolean close(String operation, LongUnaryOperator delete) {
         if (!disown()) {
             return false;
         }
@@ -148,7 +157,8 @@ final class Handle {
     }
 
     /** Frees the native object that {@link #disown()} has marked closed. */
-    long free(LongUnaryOperator delete) {
+    @Override
+    public long free(LongUnaryOperator delete) {
         try {
             return delete.applyAsLong(id);
         } finally {
@@ -161,7 +171,8 @@ final class Handle {
      *
      * @return whether it was open
      */
-    boolean disown() {
+    @Override
+    public boolean disown() {
         synchronized (this) {
             if (closed) {
                 return false;

@@ -1,0 +1,30 @@
+package io.rpma.rdmacm;
+
+/**
+ * What a memory region may be used for: {@code enum ibv_access_flags}; any combination. Sources of sends and writes need
+ * nothing.
+ *
+ * <p>Manual page: ibv_reg_mr(3).
+ */
+public enum RdmaAccess {
+    /** Reads, receives and results of atomics arrive in it. */
+    LOCAL_WRITE,
+    /** The other side writes into it; needs {@link #LOCAL_WRITE} too. */
+    REMOTE_WRITE,
+    /** The other side reads from it. */
+    REMOTE_READ,
+    /** The other side makes atomic changes in it; needs {@link #LOCAL_WRITE} too. */
+    REMOTE_ATOMIC;
+
+    int bit() {
+        return 1 << ordinal();
+    }
+
+    static int mask(RdmaAccess... access) {
+        int mask = 0;
+        for (RdmaAccess one : access) {
+            mask |= one.bit();
+        }
+        return mask;
+    }
+}

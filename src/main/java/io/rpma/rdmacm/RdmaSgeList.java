@@ -1,0 +1,124 @@
+package io.rpma.rdmacm;
+
+import io.rpma.internal.Internals;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * A reusable list of parts of registered memory, which one operation gathers or scatters: an array of
+ * {@code struct ibv_sge}.
+ *
+ * <p>Not for use by several threads at once. It is plain memory: it needs no closing, and may be changed as soon as a post
+ * has returned. Regions may be closed while they are in a list; a post of it then fails.
+ */
+public final class RdmaSgeList {
+    /** More parts no device takes. */
+    public static final int MAX_CAPACITY = 64;
+
+    // struct rdmacm_part of native/rdmacm.h
+    private static final int SIZE = 24;
+    private static final int MR = 0;
+    private static final int OFFSET = 8;
+    private static final int LENGTH = 16;
+
+    /** The most that one operation can transfer. */
+    private static final long MAX_TOTAL = 1L << 31;
+
+    private final ByteBuffer parts;
+    private final long address;
+    private final RdmaMr[] regions;
+    private int count;
+    private long length;
+
+    private RdmaSgeList(int capacity) {
+        parts = ByteBuffer.allocateDirect(capacity * SIZE).order(ByteOrder.nativeOrder());
+        address = Internals.get().address(parts);
+        regions = new RdmaMr[capacity];
+    }
+
+    /**
+     * Creates an empty list.
+     *
+     * @param capacity how many parts it takes, 1 to {@link #MAX_CAPACITY}
+     * @return the list
+     * @throws IllegalArgumentException if out of range
+     */
+    public static RdmaSgeList create(int capacity) {
+        if (capacity < 1 || capacity > MAX_CAPACITY) {
+            throw new IllegalArgumentException("capacity must be 1 to " + MAX_CAPACITY + ", not " + capacity);
+        }
+        return new RdmaSgeList(capacity);
+    }
+
+    /**
+     * Adds a part behind the others.
+     *
+     * @param region the region
+     * @param offset in bytes
+     * @param bytes how many
+     * @return this
+     * @throws IndexOutOfBoundsException if bytes are outside of the region
+     * @throws IllegalArgumentException if all parts together have more than 2^31 bytes
+     * @throws IllegalStateException if the list is full
+     */
+    public RdmaSgeList add(RdmaMr region, long offset, long bytes) {
+        long id = region.use(offset, bytes);
+        if (length + bytes > MAX_TOTAL) {
+            throw new IllegalArgumentException("one operation transfers at most 2^31 bytes, not " + (length + bytes));
+        }
+        if (count == regions.length) {
+            throw new IllegalStateException("the list has " + count + " parts and takes no more");
+        }
+        int part = count * SIZE;
+        parts.putLong(part + MR, id);
+        parts.putLong(part + OFFSET, offset);
+        parts.putLong(part + LENGTH, bytes);
+        regions[count] = region;
+        length += bytes;
+        count++;
+        return this;
+    }
+
+    /**
+     * Takes all parts out.
+     *
+     * @return this
+     */
+    public RdmaSgeList clear() {
+        count = 0;
+        length = 0;
+        return this;
+    }
+
+    /** {@return how many parts it has} */
+    public int count() {
+        return count;
+    }
+
+    /** {@return how many bytes all parts have together} */
+    public long length() {
+        return length;
+    }
+
+    /** The address for an operation that takes so many parts. */
+    long use(int maxSge) {
+        if (count > maxSge) {
+            throw new IllegalArgumentException(
+                    "the list has " + count + " parts, and the queue takes " + maxSge + " in one operation");
+        }
+        return address;
+    }
+
+    /** As {@link #use}, for an operation that writes to the parts. */
+    long useWritable(int maxSge) {
+        for (int i = 0; i < count; i++) {
+            regions[i].checkWritable();
+        }
+        return use(maxSge);
+    }
+
+    @Override
+    public String toString() {
+        return "RdmaSgeList[" + count + " parts, " + length + " bytes]";
+    }
+}
