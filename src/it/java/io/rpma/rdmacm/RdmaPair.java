@@ -13,16 +13,21 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /** Two connected ids in one JVM, each with a page of memory for every use. */
-final class RdmaPair implements AutoCloseable {
+public final class RdmaPair implements AutoCloseable {
     static final int TIMEOUT_S = 20;
     static final int SIZE = 4096;
 
-    final RdmaId client;
-    final RdmaId server;
+    /** The side that asked. */
+    public final RdmaId client;
+    /** The side that accepted. */
+    public final RdmaId server;
+
     final RpmaMemory clientMemory = RpmaMemory.allocate(SIZE);
     final RpmaMemory serverMemory = RpmaMemory.allocate(SIZE);
-    final RdmaMr clientMr;
-    final RdmaMr serverMr;
+    /** The page of the client. */
+    public final RdmaMr clientMr;
+    /** The page of the server. */
+    public final RdmaMr serverMr;
 
     private RdmaPair(RdmaId client, RdmaId server) {
         this.client = client;
@@ -31,7 +36,8 @@ final class RdmaPair implements AutoCloseable {
         serverMr = RdmaMr.reg(server, serverMemory, RdmaAccess.values());
     }
 
-    static RdmaQpInitAttr attr() {
+    /** Attributes for all that is tested. */
+    public static RdmaQpInitAttr attr() {
         return new RdmaQpInitAttr()
                 .maxSendWr(16)
                 .maxRecvWr(16)
@@ -40,7 +46,8 @@ final class RdmaPair implements AutoCloseable {
                 .maxInlineData(64);
     }
 
-    static RdmaPair connect() throws InterruptedException {
+    /** Connects with the same attributes on both sides. */
+    public static RdmaPair connect() throws InterruptedException {
         return connect(attr(), attr());
     }
 
@@ -57,18 +64,21 @@ final class RdmaPair implements AutoCloseable {
         }
     }
 
-    static RdmaId listen(int port) {
+    /** An id that listens on the device. */
+    public static RdmaId listen(int port) {
         RdmaId listener = RdmaId.create(RdmaPortSpace.TCP);
         listener.bindAddr(address(port));
         listener.listen(0);
         return listener;
     }
 
-    static RdmaId resolved(int port) throws InterruptedException {
+    /** An id that may connect to a port of the device. */
+    public static RdmaId resolved(int port) throws InterruptedException {
         return resolved(RdmaPortSpace.TCP, port);
     }
 
-    static RdmaId resolved(RdmaPortSpace space, int port) throws InterruptedException {
+    /** An id that may connect to a port of the device. */
+    public static RdmaId resolved(RdmaPortSpace space, int port) throws InterruptedException {
         RdmaId id = RdmaId.create(space);
         id.resolveAddr(null, address(port), 1000 * TIMEOUT_S);
         id.awaitEvent(RdmaEventType.ADDR_RESOLVED, TIMEOUT_S, TimeUnit.SECONDS);
@@ -77,11 +87,13 @@ final class RdmaPair implements AutoCloseable {
         return id;
     }
 
-    static RdmaId request(RdmaId listener) throws InterruptedException {
+    /** The next request. */
+    public static RdmaId request(RdmaId listener) throws InterruptedException {
         return listener.getRequest(TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
     }
 
-    static void accept(RdmaId client, RdmaId server) throws InterruptedException {
+    /** Accepts, and waits for both sides. */
+    public static void accept(RdmaId client, RdmaId server) throws InterruptedException {
         server.accept(new RdmaConnParam());
         awaitEvent(client, RdmaEventType.ESTABLISHED);
         awaitEvent(server, RdmaEventType.ESTABLISHED);
@@ -91,7 +103,8 @@ final class RdmaPair implements AutoCloseable {
         return id.awaitEvent(type, TIMEOUT_S, TimeUnit.SECONDS);
     }
 
-    static InetSocketAddress address(int port) {
+    /** A port of the device. */
+    public static InetSocketAddress address(int port) {
         return new InetSocketAddress(TestDevice.address(), port);
     }
 
