@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
  * Bytes on their way into an inline post, one array for each thread.
  *
  * <p>They are copied here, and not by librdmacm from where they are, because that would end the process where they are in a
- * mapping whose file has been made shorter. Here that raises {@link InternalError}.
+ * mapping whose file has been made shorter. Here that raises {@link InternalError}, once the JVM looks.
  */
 final class InlineCopy {
     private static final int FIRST_CAPACITY = 256;

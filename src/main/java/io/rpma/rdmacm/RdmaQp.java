@@ -171,7 +171,7 @@ public final class RdmaQp {
      * @return whether it is posted; false if the send queue is full
      * @throws IllegalArgumentException if the bytes are more than {@link #maxInlineData}, or the flags are wrong
      * @throws IllegalStateException if the id is closed, or it is for datagrams
-     * @throws InternalError if the buffer is of a file that has been made shorter
+     * @throws InternalError if the buffer is of a file that has been made shorter; perhaps only after the post
      * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
      */
     public boolean postWriteInline(ByteBuffer src, int flags, long remoteAddr, int rkey, long context) {
@@ -322,7 +322,7 @@ public final class RdmaQp {
      * @return whether it is posted; false if the send queue is full
      * @throws IllegalArgumentException if the bytes are more than {@link #maxInlineData}, or the flags are wrong
      * @throws IllegalStateException if the id is closed, or it is for datagrams
-     * @throws InternalError if the buffer is of a file that has been made shorter
+     * @throws InternalError if the buffer is of a file that has been made shorter; perhaps only after the post
      * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
      */
     public boolean postSendInline(ByteBuffer src, int flags, long context) {
@@ -461,7 +461,7 @@ public final class RdmaQp {
      * @return whether it is posted; false if the send queue is full
      * @throws IllegalArgumentException if the bytes are more than {@link #maxInlineData}, or the flags are wrong
      * @throws IllegalStateException if the id or {@code ah} is closed, or the id is for connections
-     * @throws InternalError if the buffer is of a file that has been made shorter
+     * @throws InternalError if the buffer is of a file that has been made shorter; perhaps only after the post
      * @throws io.rpma.RpmaException if the device refuses
      */
     public boolean postUdSendInline(ByteBuffer src, int flags, RdmaAh ah, int remoteQpn, long context) {

@@ -61,7 +61,12 @@ class RdmaParametersTest {
         assertThatIllegalArgumentException().isThrownBy(() -> attr.maxRecvWr(count));
         assertThatIllegalArgumentException().isThrownBy(() -> attr.maxSendSge(count));
         assertThatIllegalArgumentException().isThrownBy(() -> attr.maxRecvSge(count));
-        assertThatIllegalArgumentException().isThrownBy(() -> attr.maxInlineData(count - 1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, Integer.MIN_VALUE})
+    void inlineDataIsNotNegative(int bytes) {
+        assertThatIllegalArgumentException().isThrownBy(() -> new RdmaQpInitAttr().maxInlineData(bytes));
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.rpma.rdmacm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
@@ -52,10 +53,10 @@ class SocketAddressTest {
 
     @Test
     void keepsTheScope() throws Exception {
-        InetAddress scoped = java.net.Inet6Address.getByAddress(
+        InetAddress scoped = Inet6Address.getByAddress(
                 null, new byte[] {(byte) 0xfe, (byte) 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 3);
         InetSocketAddress back = SocketAddress.of(SocketAddress.toBytes(new InetSocketAddress(scoped, 1)));
-        assertThat(((java.net.Inet6Address) back.getAddress()).getScopeId()).isEqualTo(3);
+        assertThat(((Inet6Address) back.getAddress()).getScopeId()).isEqualTo(3);
     }
 
     @Test
