@@ -86,7 +86,9 @@ static jint create_with(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool si
 	const struct rdma_cm_id *owner = handle_hold(srq_handle);
 	if (owner == NULL)
 		return HANDLE_CLOSED;
-	jint result = create(id, numbers, sig_all, owner->srq);
+	jint result = RDMACM_ERRNO - EINVAL;
+	if (owner->verbs == id->verbs)
+		result = create(id, numbers, sig_all, owner->srq);
 	handle_release(srq_handle);
 	return result;
 }
@@ -253,6 +255,7 @@ static jint post_sendv(JNIEnv *env, jclass natives, jlong queue, jlong parts, ji
 	return result;
 }
 
+/* also to a shared receive queue, whose handle has the id that it is of: librdmacm posts there where an id has one */
 static jint post_recv(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jlong context)
 {
 	(void)env;
@@ -286,6 +289,16 @@ static jint post_recvv(JNIEnv *env, jclass natives, jlong queue, jlong parts, ji
 	return result;
 }
 
+/* a provider takes the address for one of its own, and would read beyond it if it were of another device's */
+static jint post_datagram(struct rdma_cm_id *id, jlong context, void *bytes, jlong length, struct ibv_mr *mr, jint flags,
+		struct ibv_ah *ah, jint remote_qpn)
+{
+	if (ah->context != id->verbs)
+		return RDMACM_ERRNO - EINVAL;
+	return rdmacm_posted(rdma_post_ud_send(
+			id, rdmacm_context(context), bytes, (size_t)length, mr, flags, ah, (uint32_t)remote_qpn));
+}
+
 static jint post_ud_send(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags,
 		jlong ah_handle, jint remote_qpn, jlong context)
 {
@@ -299,8 +312,7 @@ static jint post_ud_send(JNIEnv *env, jclass natives, jlong queue, jlong mr_hand
 	struct ibv_ah *ah = handle_marked(ah_handle);
 	jint result = HANDLE_CLOSED;
 	if (id != NULL && mr != NULL && ah != NULL)
-		result = rdmacm_posted(rdma_post_ud_send(id, rdmacm_context(context), rdmacm_address(mr, offset),
-				(size_t)length, mr, flags, ah, (uint32_t)remote_qpn));
+		result = post_datagram(id, context, rdmacm_address(mr, offset), length, mr, flags, ah, remote_qpn);
 	thread_unmark(thread);
 	return result;
 }
@@ -317,8 +329,7 @@ static jint post_ud_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong 
 	struct ibv_ah *ah = handle_marked(ah_handle);
 	jint result = HANDLE_CLOSED;
 	if (id != NULL && ah != NULL)
-		result = rdmacm_posted(rdma_post_ud_send(id, rdmacm_context(context), jni_pointer(address), (size_t)length, NULL,
-				flags | IBV_SEND_INLINE, ah, (uint32_t)remote_qpn));
+		result = post_datagram(id, context, jni_pointer(address), length, NULL, flags | IBV_SEND_INLINE, ah, remote_qpn);
 	thread_unmark(thread);
 	return result;
 }

@@ -1,5 +1,5 @@
 /*
- * rdmacm_srq.c -- RdmaSrq: receives that several queue pairs share
+ * rdmacm_srq.c -- RdmaSrq: receives that several queue pairs share; they are posted by rdmacm_qp.c
  */
 #include <errno.h>
 #include <rdma/rdma_verbs.h>
@@ -7,7 +7,6 @@
 #include "handle.h"
 #include "natives.h"
 #include "rdmacm.h"
-#include "thread.h"
 
 /* in: what is asked for, out: what is granted */
 enum srq_numbers { MAX_WR, MAX_SGE, SRQ_NUMBERS };
@@ -45,43 +44,8 @@ static jlong srq_create(JNIEnv *env, jclass natives, jlong id_handle, jintArray 
 	return result;
 }
 
-static jint srq_post_recv(JNIEnv *env, jclass natives, jlong srq, jlong mr_handle, jlong offset, jlong length, jlong context)
-{
-	(void)env;
-	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(srq);
-	struct ibv_mr *mr = handle_marked(mr_handle);
-	jint result = HANDLE_CLOSED;
-	if (id != NULL && mr != NULL)
-		result = rdmacm_posted(
-				rdma_post_recv(id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length, mr));
-	thread_unmark(thread);
-	return result;
-}
-
-static jint srq_post_recvv(JNIEnv *env, jclass natives, jlong srq, jlong parts, jint count, jlong context)
-{
-	(void)env;
-	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(srq);
-	struct ibv_sge sges[RDMACM_MAX_SGE];
-	jint result = HANDLE_CLOSED;
-	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
-		result = rdmacm_posted(rdma_post_recvv(id, rdmacm_context(context), sges, count));
-	thread_unmark(thread);
-	return result;
-}
-
 static const JNINativeMethod methods[] = {
 	{"srqCreate", "(J[I)J", srq_create},
-	{"srqPostRecv", "(JJJJJ)I", srq_post_recv},
-	{"srqPostRecvv", "(JJIJ)I", srq_post_recvv},
 };
 
 const struct jni_table rdmacm_srq_natives = {methods, sizeof(methods) / sizeof(methods[0])};

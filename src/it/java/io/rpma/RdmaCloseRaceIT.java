@@ -24,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,6 +52,11 @@ class RdmaCloseRaceIT {
     private static final ThreadLocal<RdmaSgeList> LISTS = ThreadLocal.withInitial(() -> RdmaSgeList.create(2));
 
     private OpenResources before;
+
+    @BeforeAll
+    static void findDevice() {
+        TestDevice.address();
+    }
 
     @BeforeEach
     void count() throws InterruptedException {

@@ -22,12 +22,18 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** How ids find each other and part. */
 @Timeout(60)
 class RdmaConnectIT {
+    @BeforeAll
+    static void findDevice() {
+        TestDevice.address();
+    }
+
     private static byte[] data(int length) {
         byte[] bytes = new byte[length];
         IntStream.range(0, length).forEach(i -> bytes[i] = (byte) (i + 1));

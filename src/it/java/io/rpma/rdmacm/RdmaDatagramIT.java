@@ -18,6 +18,7 @@ import io.rpma.RpmaMemory;
 import io.rpma.TestDevice;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,6 +35,11 @@ class RdmaDatagramIT {
     private RdmaEvent established;
     private RdmaMr clientMr;
     private RdmaMr serverMr;
+
+    @BeforeAll
+    static void findDevice() {
+        TestDevice.address();
+    }
 
     @BeforeEach
     void connect() throws InterruptedException {

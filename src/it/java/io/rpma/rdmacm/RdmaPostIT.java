@@ -20,10 +20,12 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.RpmaWcStatus;
+import io.rpma.TestDevice;
 import io.rpma.testing.Together;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,6 +40,11 @@ class RdmaPostIT {
     private RdmaQp serverQp;
     private long remote;
     private int rkey;
+
+    @BeforeAll
+    static void findDevice() {
+        TestDevice.address();
+    }
 
     @BeforeEach
     void connect() throws InterruptedException {

@@ -14,12 +14,18 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.TestDevice;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A receive queue for several connections. */
 @Timeout(60)
 class RdmaSrqIT {
+    @BeforeAll
+    static void findDevice() {
+        TestDevice.address();
+    }
+
     private static RdmaId bound() {
         RdmaId id = RdmaId.create(RdmaPortSpace.TCP);
         id.bindAddr(RdmaPair.address(0));

@@ -90,10 +90,6 @@ final class Natives {
     // rdmacm_srq.c
     static native long srqCreate(long id, int[] numbers);
 
-    static native int srqPostRecv(long srq, long mr, long offset, long length, long context);
-
-    static native int srqPostRecvv(long srq, long sges, int count, long context);
-
     // rdmacm_qp.c
     static native int qpCreate(long id, int[] numbers, boolean sigAll, long srq, long[] queues);
 

@@ -56,7 +56,7 @@ public final class RdmaSrq {
      * @throws io.rpma.RpmaException if the device refuses
      */
     public boolean postRecv(RdmaMr dst, long offset, long length, long context) {
-        int result = Natives.srqPostRecv(id, dst.useWritable(offset, length), offset, length, context);
+        int result = Natives.postRecv(id, dst.useWritable(offset, length), offset, length, context);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_recv", result, handle, dst.handle());
         }
@@ -74,7 +74,7 @@ public final class RdmaSrq {
      * @throws io.rpma.RpmaException if the device refuses
      */
     public boolean postRecvv(RdmaSgeList dst, long context) {
-        int result = Natives.srqPostRecvv(id, dst.useWritable(maxSge), dst.count(), context);
+        int result = Natives.postRecvv(id, dst.useWritable(maxSge), dst.count(), context);
         Reference.reachabilityFence(dst);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_recvv", result, handle);
