@@ -21,9 +21,12 @@ final class InlineCopy {
         address = Internals.get().address(bytes);
     }
 
-    /** The thread's copy of the remaining bytes of the buffer, whose position stays where it is. */
-    static InlineCopy of(ByteBuffer source) {
-        int length = source.remaining();
+    /**
+     * The thread's copy of the next bytes of the buffer, whose position stays where it is.
+     *
+     * @throws IndexOutOfBoundsException if not so many remain
+     */
+    static InlineCopy of(ByteBuffer source, int length) {
         InlineCopy copy = COPIES.get();
         if (length > copy.bytes.capacity()) {
             copy = new InlineCopy(length);

@@ -176,10 +176,9 @@ public final class RdmaQp {
      */
     public boolean postWriteInline(ByteBuffer src, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
-        checkInline(src);
-        InlineCopy copy = InlineCopy.of(src);
-        int result =
-                Natives.postWriteInline(sendQueue, copy.address(), src.remaining(), flags, remoteAddr, rkey, context);
+        int length = checkedInline(src);
+        InlineCopy copy = InlineCopy.of(src, length);
+        int result = Natives.postWriteInline(sendQueue, copy.address(), length, flags, remoteAddr, rkey, context);
         Reference.reachabilityFence(copy);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_write", result, handle);
@@ -327,9 +326,9 @@ public final class RdmaQp {
      */
     public boolean postSendInline(ByteBuffer src, int flags, long context) {
         checkConnected(flags);
-        checkInline(src);
-        InlineCopy copy = InlineCopy.of(src);
-        int result = Natives.postSendInline(sendQueue, copy.address(), src.remaining(), flags, context);
+        int length = checkedInline(src);
+        InlineCopy copy = InlineCopy.of(src, length);
+        int result = Natives.postSendInline(sendQueue, copy.address(), length, flags, context);
         Reference.reachabilityFence(copy);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_send", result, handle);
@@ -466,10 +465,9 @@ public final class RdmaQp {
      */
     public boolean postUdSendInline(ByteBuffer src, int flags, RdmaAh ah, int remoteQpn, long context) {
         checkDatagrams(flags);
-        checkInline(src);
-        InlineCopy copy = InlineCopy.of(src);
-        int result = Natives.postUdSendInline(
-                sendQueue, copy.address(), src.remaining(), flags, ah.id(), remoteQpn, context);
+        int length = checkedInline(src);
+        InlineCopy copy = InlineCopy.of(src, length);
+        int result = Natives.postUdSendInline(sendQueue, copy.address(), length, flags, ah.id(), remoteQpn, context);
         Reference.reachabilityFence(copy);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_ud_send", result, handle, ah.handle());
@@ -630,11 +628,14 @@ public final class RdmaQp {
         }
     }
 
-    private void checkInline(ByteBuffer bytes) {
-        if (bytes.remaining() > maxInlineData) {
+    /** How many bytes remain, read once: another thread may change that. */
+    private int checkedInline(ByteBuffer bytes) {
+        int length = bytes.remaining();
+        if (length > maxInlineData) {
             throw new IllegalArgumentException(
-                    bytes.remaining() + " bytes can't be posted inline: the queue pair takes " + maxInlineData);
+                    length + " bytes can't be posted inline: the queue pair takes " + maxInlineData);
         }
+        return length;
     }
 
     private static void checkAligned(long remoteAddr) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 class InlineCopyTest {
     private static byte[] copied(ByteBuffer source) {
         ByteBuffer expected = source.duplicate();
-        InlineCopy copy = InlineCopy.of(source);
+        InlineCopy copy = InlineCopy.of(source, source.remaining());
         assertThat(source).isEqualTo(expected);
         byte[] bytes = new byte[source.remaining()];
         copy.bytes().get(0, bytes);
@@ -34,12 +34,18 @@ class InlineCopyTest {
     }
 
     @Test
+    void takesNoMoreThanRemain() {
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> InlineCopy.of(ByteBuffer.allocate(8), 9));
+    }
+
+    @Test
     void growsAndStaysTheThreads() {
-        InlineCopy small = InlineCopy.of(ByteBuffer.allocate(1));
-        assertThat(InlineCopy.of(ByteBuffer.allocate(256))).isSameAs(small);
-        InlineCopy large = InlineCopy.of(ByteBuffer.allocate(5000));
+        InlineCopy small = InlineCopy.of(ByteBuffer.allocate(1), 1);
+        assertThat(InlineCopy.of(ByteBuffer.allocate(256), 256)).isSameAs(small);
+        InlineCopy large = InlineCopy.of(ByteBuffer.allocate(5000), 5000);
         assertThat(large).isNotSameAs(small);
-        assertThat(InlineCopy.of(ByteBuffer.allocate(10))).isSameAs(large);
+        assertThat(InlineCopy.of(ByteBuffer.allocate(10), 10)).isSameAs(large);
     }
 
     @Test
@@ -53,7 +59,7 @@ class InlineCopyTest {
             assertThat(Files.size(file)).isZero();
             // the JVM raises it when it next looks, which it does in any call that leaves Java
             assertThatExceptionOfType(InternalError.class).isThrownBy(() -> {
-                InlineCopy.of(lost);
+                InlineCopy.of(lost, 64);
                 Thread.yield();
             });
         }
