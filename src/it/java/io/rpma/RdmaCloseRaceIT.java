@@ -7,6 +7,7 @@ import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEvent;
 import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaInlineData;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPair;
 import io.rpma.rdmacm.RdmaPortSpace;
@@ -44,7 +45,7 @@ class RdmaCloseRaceIT {
     private static final int SPINS = 4000;
     private static final int SIZE = 64;
     private static final int SIGNALED = RdmaQp.F_SIGNALED;
-    private static final ByteBuffer BYTES = ByteBuffer.allocateDirect(32);
+    private static final RdmaInlineData BYTES = RdmaInlineData.create(32);
 
     private static final ThreadLocal<RpmaCompletions> COMPLETIONS =
             ThreadLocal.withInitial(() -> RpmaCompletions.create(16));
@@ -108,14 +109,14 @@ class RdmaCloseRaceIT {
     private enum Hot {
         POST_WRITE(ends -> ends.qp.postWrite(ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1)),
         POST_WRITEV(ends -> ends.qp.postWritev(ends.list(), SIGNALED, ends.remote, ends.rkey, 1)),
-        POST_WRITE_INLINE(ends -> ends.qp.postWriteInline(BYTES, SIGNALED, ends.remote, ends.rkey, 1)),
+        POST_WRITE_INLINE(ends -> ends.qp.postWriteInline(BYTES, 32, SIGNALED, ends.remote, ends.rkey, 1)),
         POST_WRITE_WITH_IMM(
                 ends -> ends.qp.postWriteWithImm(ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 2, 1)),
         POST_READ(ends -> ends.qp.postRead(ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1)),
         POST_READV(ends -> ends.qp.postReadv(ends.list(), SIGNALED, ends.remote, ends.rkey, 1)),
         POST_SEND(ends -> ends.qp.postSend(ends.local, 0, SIZE, SIGNALED, 1)),
         POST_SENDV(ends -> ends.qp.postSendv(ends.list(), SIGNALED, 1)),
-        POST_SEND_INLINE(ends -> ends.qp.postSendInline(BYTES, SIGNALED, 1)),
+        POST_SEND_INLINE(ends -> ends.qp.postSendInline(BYTES, 32, SIGNALED, 1)),
         POST_SEND_WITH_IMM(ends -> ends.qp.postSendWithImm(ends.local, 0, SIZE, SIGNALED, 2, 1)),
         POST_RECV(ends -> ends.qp.postRecv(ends.local, 0, SIZE, 1)),
         POST_RECVV(ends -> ends.qp.postRecvv(ends.list(), 1)),
@@ -203,8 +204,8 @@ class RdmaCloseRaceIT {
                             },
                             () -> {
                                 if (happens) {
-                                    ends.qp.postWriteInline(BYTES, SIGNALED, ends.remote, ends.rkey, 1);
-                                    ends.pair.server.qp().postSendInline(BYTES, SIGNALED, 1);
+                                    ends.qp.postWriteInline(BYTES, 32, SIGNALED, ends.remote, ends.rkey, 1);
+                                    ends.pair.server.qp().postSendInline(BYTES, 32, SIGNALED, 1);
                                     ends.pair.server.disconnect();
                                 }
                                 ends.closeClient();
@@ -333,7 +334,7 @@ class RdmaCloseRaceIT {
                     race.run(
                             () -> {
                                 qp.postUdSend(region, 0, SIZE, SIGNALED, ah, established.qpNum(), 1);
-                                qp.postUdSendInline(BYTES, SIGNALED, ah, established.qpNum(), 1);
+                                qp.postUdSendInline(BYTES, 32, SIGNALED, ah, established.qpNum(), 1);
                                 qp.pollSendComp(COMPLETIONS.get());
                                 return true;
                             },

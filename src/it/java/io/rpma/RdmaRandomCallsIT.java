@@ -9,6 +9,7 @@ import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEvent;
 import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaInlineData;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPair;
 import io.rpma.rdmacm.RdmaPortSpace;
@@ -84,9 +85,13 @@ class RdmaRandomCallsIT {
                 .initiatorDepth(c.oneIn(4) ? c.random.nextInt(256) : RdmaConnParam.MAX));
     }
 
-    private static ByteBuffer inline(Choice c) {
-        int size = c.random.nextInt(c.oneIn(8) ? 5000 : 64);
-        return c.maybeNull(c.oneIn(2) ? ByteBuffer.allocate(size) : ByteBuffer.allocateDirect(size));
+    private static ByteBuffer buffer(Choice c) {
+        int size = c.random.nextInt(64);
+        return c.maybeNull(c.oneIn(8) ? ByteBuffer.allocate(size) : ByteBuffer.allocateDirect(size));
+    }
+
+    private static RdmaInlineData inline(Choice c) {
+        return c.maybeNull(RdmaInlineData.create(1 + c.random.nextInt(c.oneIn(8) ? 5000 : 64)));
     }
 
     private RdmaSgeList list(Choice c) throws RandomCalls.Nothing {
@@ -249,8 +254,8 @@ class RdmaRandomCallsIT {
         calls.add(1, "RpmaMemory.close", c -> memories.one(c).close());
         calls.add(16, "RdmaMr.reg", c -> mrs.put(c, RdmaMr.reg(ids.one(c), memories.any(c), access(c))), FAILS);
         calls.add(2, "RdmaMr.regMsgs", c -> mrs.put(c, RdmaMr.regMsgs(ids.any(c), memories.one(c))), FAILS);
-        calls.add(2, "RdmaMr.regRead", c -> mrs.put(c, RdmaMr.regRead(ids.one(c), inline(c))), FAILS);
-        calls.add(2, "RdmaMr.regWrite", c -> mrs.put(c, RdmaMr.regWrite(ids.one(c), inline(c))), FAILS);
+        calls.add(2, "RdmaMr.regRead", c -> mrs.put(c, RdmaMr.regRead(ids.one(c), buffer(c))), FAILS);
+        calls.add(2, "RdmaMr.regWrite", c -> mrs.put(c, RdmaMr.regWrite(ids.one(c), buffer(c))), FAILS);
         calls.add(2, "RdmaMr.close", c -> mrs.one(c).close(), FAILS);
     }
 
@@ -265,7 +270,7 @@ class RdmaRandomCallsIT {
         calls.add(
                 20,
                 "postWriteInline",
-                c -> qps.one(c).postWriteInline(inline(c), flags(c), remote(c), key(c), c.context()),
+                c -> qps.one(c).postWriteInline(inline(c), c.size(), flags(c), remote(c), key(c), c.context()),
                 FAILS);
         calls.add(
                 8,
@@ -286,7 +291,8 @@ class RdmaRandomCallsIT {
                 c -> qps.one(c).postSend(mrs.any(c), c.number(), c.number(), flags(c), c.context()),
                 FAILS);
         calls.add(8, "postSendv", c -> qps.one(c).postSendv(list(c), flags(c), c.context()), FAILS);
-        calls.add(8, "postSendInline", c -> qps.one(c).postSendInline(inline(c), flags(c), c.context()), FAILS);
+        calls.add(
+                8, "postSendInline", c -> qps.one(c).postSendInline(inline(c), c.size(), flags(c), c.context()), FAILS);
         calls.add(
                 4,
                 "postSendWithImm",
@@ -325,7 +331,12 @@ class RdmaRandomCallsIT {
                 "postUdSendInline",
                 c -> qps.one(c)
                         .postUdSendInline(
-                                inline(c), flags(c), ahs.any(c), qps.one(c).qpNum(), c.context()),
+                                inline(c),
+                                c.size(),
+                                flags(c),
+                                ahs.any(c),
+                                qps.one(c).qpNum(),
+                                c.context()),
                 FAILS);
         calls.add(
                 4,

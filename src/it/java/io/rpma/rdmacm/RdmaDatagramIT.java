@@ -2,8 +2,8 @@ package io.rpma.rdmacm;
 
 import static io.rpma.rdmacm.RdmaPair.TIMEOUT_S;
 import static io.rpma.rdmacm.RdmaPair.awaitEvent;
-import static io.rpma.rdmacm.RdmaPair.bytes;
 import static io.rpma.rdmacm.RdmaPair.get;
+import static io.rpma.rdmacm.RdmaPair.inline;
 import static io.rpma.rdmacm.RdmaPair.put;
 import static io.rpma.rdmacm.RdmaPair.received;
 import static io.rpma.rdmacm.RdmaPair.sent;
@@ -85,7 +85,7 @@ class RdmaDatagramIT {
             assertThat(ping.srcQp(0)).isEqualTo(client.qp().qpNum());
             assertThat(get(memory, 1000 + HEADER, 4)).isEqualTo("ping");
             try (RdmaAh back = server.createAh(ping, 0, serverMr, 1000)) {
-                assertThat(server.qp().postUdSendInline(bytes("pong"), F_SIGNALED, back, ping.srcQp(0), 4))
+                assertThat(server.qp().postUdSendInline(inline("pong"), 4, F_SIGNALED, back, ping.srcQp(0), 4))
                         .isTrue();
                 sent(server.qp(), 4);
             }
@@ -102,11 +102,11 @@ class RdmaDatagramIT {
                 .isThrownBy(() -> qp.postSend(clientMr, 0, 1, 0, 1))
                 .withMessageContaining("is for datagrams");
         assertThatIllegalStateException().isThrownBy(() -> qp.postSendv(list, 0, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postSendInline(bytes("x"), 0, 1));
+        assertThatIllegalStateException().isThrownBy(() -> qp.postSendInline(inline("x"), 1, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postSendWithImm(clientMr, 0, 1, 0, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWrite(clientMr, 0, 1, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWritev(list, 0, 0, 0, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postWriteInline(bytes("x"), 0, 0, 0, 1));
+        assertThatIllegalStateException().isThrownBy(() -> qp.postWriteInline(inline("x"), 1, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWriteWithImm(clientMr, 0, 1, 0, 0, 0, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postRead(clientMr, 0, 1, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postReadv(list, 0, 0, 0, 1));
@@ -124,7 +124,7 @@ class RdmaDatagramIT {
         ah.close();
         ah.close();
         assertThatIllegalStateException()
-                .isThrownBy(() -> client.qp().postUdSendInline(bytes("x"), 0, ah, 1, 1))
+                .isThrownBy(() -> client.qp().postUdSendInline(inline("x"), 1, 0, ah, 1, 1))
                 .withMessage("rdma_post_ud_send: " + ah + " is closed");
         clientMr = RdmaMr.regMsgs(client, memory);
     }
@@ -139,7 +139,7 @@ class RdmaDatagramIT {
                 .isThrownBy(() -> server.createAh(none, 0, serverMr, 0));
         server.qp().postRecv(serverMr, 0, 200, 1);
         try (RdmaAh there = client.createAh(established)) {
-            client.qp().postUdSendInline(bytes("x"), F_SIGNALED, there, established.qpNum(), 3);
+            client.qp().postUdSendInline(inline("x"), 1, F_SIGNALED, there, established.qpNum(), 3);
             sent(client.qp(), 3);
         }
         RpmaCompletions completion = received(server.qp(), 1);
@@ -150,10 +150,10 @@ class RdmaDatagramIT {
     @Test
     void withoutAReceiveADatagramIsLost() throws InterruptedException {
         try (RdmaAh there = client.createAh(established)) {
-            client.qp().postUdSendInline(bytes("lost"), F_SIGNALED, there, established.qpNum(), 1);
+            client.qp().postUdSendInline(inline("lost"), 4, F_SIGNALED, there, established.qpNum(), 1);
             sent(client.qp(), 1);
             server.qp().postRecv(serverMr, 0, 200, 2);
-            client.qp().postUdSendInline(bytes("here"), F_SIGNALED, there, established.qpNum(), 3);
+            client.qp().postUdSendInline(inline("here"), 4, F_SIGNALED, there, established.qpNum(), 3);
             sent(client.qp(), 3);
             received(server.qp(), 2);
             assertThat(get(memory, HEADER, 4)).isEqualTo("here");

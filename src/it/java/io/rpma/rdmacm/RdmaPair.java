@@ -7,7 +7,6 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaWcStatus;
 import io.rpma.TestDevice;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
@@ -108,8 +107,10 @@ public final class RdmaPair implements AutoCloseable {
         return new InetSocketAddress(TestDevice.address(), port);
     }
 
-    static ByteBuffer bytes(String text) {
-        return ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
+    static RdmaInlineData inline(String text) {
+        RdmaInlineData data = RdmaInlineData.create(Math.max(1, text.length()));
+        data.buffer().put(text.getBytes(StandardCharsets.US_ASCII));
+        return data;
     }
 
     static void put(RpmaMemory memory, int offset, String text) {

@@ -1,8 +1,8 @@
 package io.rpma.rdmacm;
 
-import static io.rpma.rdmacm.RdmaPair.bytes;
 import static io.rpma.rdmacm.RdmaPair.get;
 import static io.rpma.rdmacm.RdmaPair.getLong;
+import static io.rpma.rdmacm.RdmaPair.inline;
 import static io.rpma.rdmacm.RdmaPair.put;
 import static io.rpma.rdmacm.RdmaPair.putLong;
 import static io.rpma.rdmacm.RdmaPair.received;
@@ -22,7 +22,6 @@ import io.rpma.RpmaWcOpcode;
 import io.rpma.RpmaWcStatus;
 import io.rpma.TestDevice;
 import io.rpma.testing.Together;
-import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -73,29 +72,29 @@ class RdmaPostIT {
 
     @Test
     void writeInline() throws InterruptedException {
-        ByteBuffer buffer = bytes("inline");
-        assertThat(qp.postWriteInline(buffer, F_SIGNALED, remote, rkey, 8)).isTrue();
-        buffer.put(0, new byte[6]);
+        RdmaInlineData data = inline("inline");
+        assertThat(qp.postWriteInline(data, 6, F_SIGNALED, remote, rkey, 8)).isTrue();
+        data.buffer().put(new byte[6]);
         sent(qp, 8);
         assertThat(get(pair.serverMemory, 0, 6)).isEqualTo("inline");
-        assertThat(buffer.remaining()).isEqualTo(6);
     }
 
     @Test
     void writeInlineAsMuchAsGranted() throws InterruptedException {
-        assertThat(qp.maxInlineData()).isGreaterThanOrEqualTo(64);
-        ByteBuffer most = ByteBuffer.allocateDirect(qp.maxInlineData());
-        most.put(most.capacity() - 1, (byte) 'x');
-        assertThat(qp.postWriteInline(most, F_SIGNALED, remote, rkey, 8)).isTrue();
+        int most = qp.maxInlineData();
+        assertThat(most).isGreaterThanOrEqualTo(64);
+        RdmaInlineData data = RdmaInlineData.create(most + 1);
+        data.buffer().put(most - 1, (byte) 'x');
+        assertThat(qp.postWriteInline(data, most, F_SIGNALED, remote, rkey, 8)).isTrue();
         sent(qp, 8);
-        assertThat(get(pair.serverMemory, most.capacity() - 1, 1)).isEqualTo("x");
+        assertThat(get(pair.serverMemory, most - 1, 1)).isEqualTo("x");
 
-        ByteBuffer more = ByteBuffer.allocate(qp.maxInlineData() + 1);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> qp.postWriteInline(more, F_SIGNALED, remote, rkey, 8))
-                .withMessage(
-                        more.remaining() + " bytes can't be posted inline: the queue pair takes " + qp.maxInlineData());
-        assertThatIllegalArgumentException().isThrownBy(() -> qp.postSendInline(more, 0, 8));
+                .isThrownBy(() -> qp.postWriteInline(data, most + 1, F_SIGNALED, remote, rkey, 8))
+                .withMessage((most + 1) + " bytes can't be posted inline: the queue pair takes " + most);
+        assertThatIllegalArgumentException().isThrownBy(() -> qp.postSendInline(data, most + 1, 0, 8));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> qp.postSendInline(data, most + 2, 0, 8));
     }
 
     @Test
@@ -143,7 +142,7 @@ class RdmaPostIT {
         assertThat(get(pair.serverMemory, 50, 7)).isEqualTo("message");
 
         serverQp.postRecv(pair.serverMr, 0, 100, 22);
-        assertThat(qp.postSendInline(bytes("brief"), F_SIGNALED, 12)).isTrue();
+        assertThat(qp.postSendInline(inline("brief"), 5, F_SIGNALED, 12)).isTrue();
         sent(qp, 12);
         assertThat(received(serverQp, 22).byteLen(0)).isEqualTo(5);
         assertThat(get(pair.serverMemory, 0, 5)).isEqualTo("brief");
@@ -169,7 +168,7 @@ class RdmaPostIT {
         assertThat(qp.postSendv(empty, F_SIGNALED, 42)).isTrue();
         sent(qp, 42);
         assertThat(received(serverQp, 41).byteLen(0)).isZero();
-        assertThat(qp.postSendInline(ByteBuffer.allocate(0), 0, 43)).isTrue();
+        assertThat(qp.postSendInline(inline(""), 0, 0, 43)).isTrue();
     }
 
     @ParameterizedTest
@@ -240,7 +239,7 @@ class RdmaPostIT {
         RpmaCompletions completions = RpmaCompletions.create(16);
         Together.run(2, thread -> {
             for (int i = 0; i < 8; i++) {
-                assertThat(qp.postWriteInline(bytes("t" + thread + i), F_SIGNALED, remote + 64 * thread, rkey, i))
+                assertThat(qp.postWriteInline(inline("t" + thread + i), 3, F_SIGNALED, remote + 64 * thread, rkey, i))
                         .isTrue();
             }
         });
@@ -317,7 +316,7 @@ class RdmaPostIT {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> qp.postWrite(pair.clientMr, 0, 1, flags, remote, rkey, 1));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> qp.postSendInline(bytes("x"), flags, 1))
+                .isThrownBy(() -> qp.postSendInline(inline("x"), 1, flags, 1))
                 .withMessage("flags must be of F_SIGNALED, F_FENCE and F_SOLICITED, not " + flags);
     }
 
@@ -367,7 +366,7 @@ class RdmaPostIT {
         assertThatIllegalStateException()
                 .isThrownBy(() -> qp.postUdSend(pair.clientMr, 0, 1, 0, null, 1, 1))
                 .withMessageContaining("is for connections");
-        assertThatIllegalStateException().isThrownBy(() -> qp.postUdSendInline(bytes("x"), 0, null, 1, 1));
+        assertThatIllegalStateException().isThrownBy(() -> qp.postUdSendInline(inline("x"), 1, 0, null, 1, 1));
     }
 
     @Test
@@ -395,9 +394,9 @@ class RdmaPostIT {
         other.close();
         RpmaCompletions completions = RpmaCompletions.create(1);
         assertThatIllegalStateException()
-                .isThrownBy(() -> closed.postWriteInline(bytes("x"), 0, remote, rkey, 1))
+                .isThrownBy(() -> closed.postWriteInline(inline("x"), 1, 0, remote, rkey, 1))
                 .withMessageContaining("is closed");
-        assertThatIllegalStateException().isThrownBy(() -> closed.postSendInline(bytes("x"), 0, 1));
+        assertThatIllegalStateException().isThrownBy(() -> closed.postSendInline(inline("x"), 1, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> closed.postRecv(pair.clientMr, 0, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> closed.pollSendComp(completions));
         assertThatIllegalStateException().isThrownBy(() -> closed.pollRecvComp(completions));
@@ -410,7 +409,7 @@ class RdmaPostIT {
         try (RdmaId alone = RdmaPair.resolved(7)) {
             RdmaQp unconnected = alone.createQp(RdmaPair.attr());
             assertThatExceptionOfType(RpmaException.class)
-                    .isThrownBy(() -> unconnected.postWriteInline(bytes("x"), 0, remote, rkey, 1))
+                    .isThrownBy(() -> unconnected.postWriteInline(inline("x"), 1, 0, remote, rkey, 1))
                     .satisfies(e -> assertThat(e.errnoName()).isEqualTo("EINVAL"));
         }
     }
@@ -419,12 +418,12 @@ class RdmaPostIT {
     void nothingIsAllocatedByAPost() {
         var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
         long self = Thread.currentThread().getId();
-        ByteBuffer inline = ByteBuffer.allocateDirect(64);
+        RdmaInlineData inline = RdmaInlineData.create(64);
         RpmaCompletions completions = RpmaCompletions.create(16);
         RdmaSgeList list = RdmaSgeList.create(2);
         Runnable posts = () -> {
             qp.postWrite(pair.clientMr, 0, 64, F_SIGNALED, remote, rkey, 1);
-            qp.postWriteInline(inline, F_SIGNALED, remote, rkey, 2);
+            qp.postWriteInline(inline, 64, F_SIGNALED, remote, rkey, 2);
             list.clear().add(pair.clientMr, 0, 8).add(pair.clientMr, 8, 8);
             qp.postWritev(list, F_SIGNALED, remote, rkey, 3);
             qp.postFetchAndAdd(pair.clientMr, 0, F_SIGNALED, remote, rkey, 1, 4);

@@ -1,8 +1,8 @@
 package io.rpma.rdmacm;
 
 import static io.rpma.rdmacm.RdmaPair.attr;
-import static io.rpma.rdmacm.RdmaPair.bytes;
 import static io.rpma.rdmacm.RdmaPair.get;
+import static io.rpma.rdmacm.RdmaPair.inline;
 import static io.rpma.rdmacm.RdmaPair.received;
 import static io.rpma.rdmacm.RdmaPair.sent;
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
@@ -47,14 +47,14 @@ class RdmaSrqIT {
                         .withMessageContaining("queue pair of " + one.server)
                         .withMessageContaining("queue pair of " + two.server);
                 assertThat(srq.postRecv(region, 0, 10, 1)).isTrue();
-                one.client.qp().postSendInline(bytes("first"), F_SIGNALED, 11);
+                one.client.qp().postSendInline(inline("first"), 5, F_SIGNALED, 11);
                 sent(one.client.qp(), 11);
                 assertThat(received(one.server.qp(), 1).byteLen(0)).isEqualTo(5);
                 assertThat(get(memory, 0, 5)).isEqualTo("first");
 
                 RdmaSgeList parts = RdmaSgeList.create(2).add(region, 100, 3).add(region, 200, 10);
                 assertThat(srq.postRecvv(parts, 2)).isTrue();
-                two.client.qp().postSendInline(bytes("second"), F_SIGNALED, 12);
+                two.client.qp().postSendInline(inline("second"), 6, F_SIGNALED, 12);
                 sent(two.client.qp(), 12);
                 received(two.server.qp(), 2);
                 assertThat(get(memory, 100, 3)).isEqualTo("sec");
@@ -83,7 +83,7 @@ class RdmaSrqIT {
                 RdmaPair.accept(client, server);
                 try (RdmaMr region = RdmaMr.regMsgs(server, memory)) {
                     srq.postRecv(region, 0, 8, 5);
-                    client.qp().postSendInline(bytes("own"), F_SIGNALED, 6);
+                    client.qp().postSendInline(inline("own"), 3, F_SIGNALED, 6);
                     sent(client.qp(), 6);
                     received(qp, 5);
                     assertThat(get(memory, 0, 3)).isEqualTo("own");

@@ -4,7 +4,6 @@ import io.rpma.RpmaCompletions;
 import io.rpma.internal.Internals;
 import io.rpma.internal.NativeObject;
 import java.lang.ref.Reference;
-import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,8 +25,9 @@ import java.util.concurrent.TimeUnit;
  * is registered for: an operation with wrong ones completes with {@link io.rpma.RpmaWcStatus#REM_ACCESS_ERR}, and the
  * connection is broken, as after any failed operation.
  *
- * <p>Inline posts are methods of their own and no flag, because the bytes come from a buffer, which need not be registered.
- * They are as many as {@link #maxInlineData}.
+ * <p>Inline posts are methods of their own and no flag, because the bytes come from an {@link RdmaInlineData}, which need not be
+ * registered. Those of a region are not copied at the post: that would end the process where they are in a mapping whose
+ * file has been made shorter.
  *
  * <p>Manual pages: rdma_post_write(3), rdma_post_read(3), rdma_post_send(3), rdma_post_recv(3), rdma_post_writev(3),
  * rdma_post_readv(3), rdma_post_sendv(3), rdma_post_recvv(3), rdma_post_ud_send(3), ibv_post_send(3),
@@ -161,25 +161,25 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a write of bytes that are copied now: the buffer may be used again at once, and needs no region.
+     * Posts a write of bytes that are copied now and need no region.
      *
-     * @param src the remaining bytes, of a buffer of any kind, whose position stays where it is
+     * @param src the bytes
+     * @param length how many of them, from the first on
      * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param remoteAddr the address on the other side
      * @param rkey the other side's key
      * @param context comes back as {@link RpmaCompletions#wrId}
      * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if the bytes are more than {@link #maxInlineData}, or the flags are wrong
+     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
      * @throws IllegalStateException if the id is closed, or it is for datagrams
-     * @throws InternalError if the buffer is of a file that has been made shorter; perhaps only after the post
      * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
      */
-    public boolean postWriteInline(ByteBuffer src, int flags, long remoteAddr, int rkey, long context) {
+    public boolean postWriteInline(RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
-        int length = checkedInline(src);
-        InlineCopy copy = InlineCopy.of(src, length);
-        int result = Natives.postWriteInline(sendQueue, copy.address(), length, flags, remoteAddr, rkey, context);
-        Reference.reachabilityFence(copy);
+        long address = src.use(length, maxInlineData);
+        int result = Natives.postWriteInline(sendQueue, address, length, flags, remoteAddr, rkey, context);
+        Reference.reachabilityFence(src);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_write", result, handle);
         }
@@ -313,23 +313,23 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a message whose bytes are copied now: the buffer may be used again at once, and needs no region.
+     * Posts a message whose bytes are copied now and need no region.
      *
-     * @param src the remaining bytes, of a buffer of any kind, whose position stays where it is
+     * @param src the bytes
+     * @param length how many of them, from the first on
      * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param context comes back as {@link RpmaCompletions#wrId}
      * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if the bytes are more than {@link #maxInlineData}, or the flags are wrong
+     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
      * @throws IllegalStateException if the id is closed, or it is for datagrams
-     * @throws InternalError if the buffer is of a file that has been made shorter; perhaps only after the post
      * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
      */
-    public boolean postSendInline(ByteBuffer src, int flags, long context) {
+    public boolean postSendInline(RdmaInlineData src, int length, int flags, long context) {
         checkConnected(flags);
-        int length = checkedInline(src);
-        InlineCopy copy = InlineCopy.of(src, length);
-        int result = Natives.postSendInline(sendQueue, copy.address(), length, flags, context);
-        Reference.reachabilityFence(copy);
+        long address = src.use(length, maxInlineData);
+        int result = Natives.postSendInline(sendQueue, address, length, flags, context);
+        Reference.reachabilityFence(src);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_send", result, handle);
         }
@@ -450,25 +450,25 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a datagram whose bytes are copied now: the buffer may be used again at once, and needs no region.
+     * Posts a datagram whose bytes are copied now and need no region.
      *
-     * @param src the remaining bytes, of a buffer of any kind, whose position stays where it is
+     * @param src the bytes
+     * @param length how many of them, from the first on
      * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param ah where it goes
      * @param remoteQpn the number of the queue pair there: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
      * @param context comes back as {@link RpmaCompletions#wrId}
      * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if the bytes are more than {@link #maxInlineData}, or the flags are wrong
+     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
      * @throws IllegalStateException if the id or {@code ah} is closed, or the id is for connections
-     * @throws InternalError if the buffer is of a file that has been made shorter; perhaps only after the post
      * @throws io.rpma.RpmaException if the device refuses
      */
-    public boolean postUdSendInline(ByteBuffer src, int flags, RdmaAh ah, int remoteQpn, long context) {
+    public boolean postUdSendInline(RdmaInlineData src, int length, int flags, RdmaAh ah, int remoteQpn, long context) {
         checkDatagrams(flags);
-        int length = checkedInline(src);
-        InlineCopy copy = InlineCopy.of(src, length);
-        int result = Natives.postUdSendInline(sendQueue, copy.address(), length, flags, ah.id(), remoteQpn, context);
-        Reference.reachabilityFence(copy);
+        long address = src.use(length, maxInlineData);
+        int result = Natives.postUdSendInline(sendQueue, address, length, flags, ah.id(), remoteQpn, context);
+        Reference.reachabilityFence(src);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_ud_send", result, handle, ah.handle());
         }
@@ -626,16 +626,6 @@ public final class RdmaQp {
         if ((flags & ~FLAGS) != 0) {
             throw new IllegalArgumentException("flags must be of F_SIGNALED, F_FENCE and F_SOLICITED, not " + flags);
         }
-    }
-
-    /** How many bytes remain, read once: another thread may change that. */
-    private int checkedInline(ByteBuffer bytes) {
-        int length = bytes.remaining();
-        if (length > maxInlineData) {
-            throw new IllegalArgumentException(
-                    length + " bytes can't be posted inline: the queue pair takes " + maxInlineData);
-        }
-        return length;
     }
 
     private static void checkAligned(long remoteAddr) {

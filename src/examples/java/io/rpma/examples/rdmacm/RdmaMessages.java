@@ -2,6 +2,7 @@ package io.rpma.examples.rdmacm;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaInlineData;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaQp;
 import io.rpma.rdmacm.RdmaQpInitAttr;
@@ -13,6 +14,7 @@ final class RdmaMessages implements AutoCloseable {
 
     private final RdmaQp qp;
     private final RdmaMr incoming;
+    private final RdmaInlineData outgoing = RdmaInlineData.create(SIZE);
     private final RpmaCompletions completions = RpmaCompletions.create(1);
 
     /** Posts the receive, which has to be there before the connection. */
@@ -27,7 +29,7 @@ final class RdmaMessages implements AutoCloseable {
     }
 
     void send() throws InterruptedException {
-        qp.postSendInline(ByteBuffer.allocate(SIZE), RdmaQp.F_SIGNALED, 2);
+        qp.postSendInline(outgoing, SIZE, RdmaQp.F_SIGNALED, 2);
         Side.awaitDone(qp, completions);
     }
 
