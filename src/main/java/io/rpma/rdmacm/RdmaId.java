@@ -198,6 +198,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private long listenOnce(int backlog) {
+        handle.checkOpen();
         if (requests != null) {
             throw new IllegalStateException(handle + " listens already");
         }
@@ -299,6 +300,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private long createQpOnce(int[] numbers, boolean sigAll, RdmaSrq shared) {
+        handle.checkOpen();
         if (qp != null) {
             throw new IllegalStateException(handle + " has a queue pair already");
         }
@@ -321,13 +323,14 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * {@return the queue pair}
+     * {@return the queue pair; closed if this id is}
      *
      * @throws IllegalStateException if there is none
      */
     public RdmaQp qp() {
         RdmaQp pair = qp;
         if (pair == null) {
+            handle.checkOpen();
             throw new IllegalStateException(handle + " has no queue pair");
         }
         return pair;
@@ -355,6 +358,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private long createSrqOnce(int[] numbers) {
+        handle.checkOpen();
         if (srq != null || qp != null) {
             throw new IllegalStateException(
                     handle + " has a " + (srq != null ? "shared receive queue" : "queue pair") + " already");
@@ -480,6 +484,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private RdmaEvent next(long nanos) throws InterruptedException {
+        handle.checkOpen();
         if (requests != null) {
             throw new IllegalStateException(handle + " listens: see getRequest()");
         }
