@@ -263,6 +263,9 @@ class RdmaConnectIT {
                     .isThrownBy(() -> listener.nextEvent())
                     .withMessage(listener + " listens: see getRequest()");
             assertThatIllegalStateException()
+                    .isThrownBy(() -> listener.disconnect())
+                    .withMessage(listener + " listens, and has no connection");
+            assertThatIllegalStateException()
                     .isThrownBy(() -> client.getRequest())
                     .withMessage(client + " does not listen");
         }

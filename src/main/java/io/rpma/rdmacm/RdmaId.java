@@ -414,11 +414,20 @@ public final class RdmaId implements AutoCloseable {
      * Begins to disconnect: what is posted and not done completes with an error. {@link RdmaEventType#DISCONNECTED} tells
      * the end, to both sides.
      *
-     * @throws IllegalStateException if closed, or without a device
+     * @throws IllegalStateException if closed, or listening, or without a device
      * @throws io.rpma.RpmaException if there is no connection
      */
     public void disconnect() {
-        call("rdma_disconnect", () -> Natives.idDisconnect(handle.id()));
+        call("rdma_disconnect", this::disconnectOnly);
+    }
+
+    /** Of a listener librdmacm would take a request for the answer. */
+    private long disconnectOnly() {
+        handle.checkOpen();
+        if (requests != null) {
+            throw new IllegalStateException(handle + " listens, and has no connection");
+        }
+        return Natives.idDisconnect(handle.id());
     }
 
     /**

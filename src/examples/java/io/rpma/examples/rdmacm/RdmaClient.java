@@ -25,7 +25,7 @@ public final class RdmaClient {
             Side.connect(id, new RdmaConnParam());
             messages.send();
             messages.receive();
-            Side.disconnect(id);
+            id.disconnect();
         }
     }
 }

@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 final class RdmaMessages implements AutoCloseable {
     private static final int SIZE = 16;
 
+    private final RdmaId id;
     private final RdmaQp qp;
     private final RdmaMr incoming;
     private final RdmaInlineData outgoing = RdmaInlineData.create(SIZE);
@@ -19,6 +20,7 @@ final class RdmaMessages implements AutoCloseable {
 
     /** Posts the receive, which has to be there before the connection. */
     RdmaMessages(RdmaId id) {
+        this.id = id;
         qp = id.qp();
         incoming = RdmaMr.regMsgs(id, ByteBuffer.allocateDirect(SIZE));
         qp.postRecv(incoming, 0, SIZE, 1);
@@ -34,7 +36,7 @@ final class RdmaMessages implements AutoCloseable {
     }
 
     void receive() throws InterruptedException {
-        if (!Side.awaitMessage(qp, completions)) {
+        if (!Side.awaitMessage(id, completions)) {
             throw new IllegalStateException("disconnected before the message");
         }
     }

@@ -22,7 +22,7 @@ public final class RdmaServer {
             Side.accept(id, new RdmaConnParam());
             messages.receive();
             messages.send();
-            Side.disconnect(id);
+            id.disconnect();
         }
         System.out.println("rdma_server: end 0");
     }

@@ -28,6 +28,7 @@ final class Rping implements AutoCloseable {
     private static final int FIRST_LETTER = 'A';
     private static final int LAST_LETTER = 'z';
 
+    private final RdmaId id;
     private final RdmaQp qp;
     private final RpmaMemory offers = RpmaMemory.allocate(2 * OFFER_SIZE);
     private final RpmaMemory source;
@@ -39,6 +40,7 @@ final class Rping implements AutoCloseable {
 
     /** Posts the first receive, which has to be there before the connection. */
     Rping(RdmaId id, int size) {
+        this.id = id;
         qp = id.qp();
         source = RpmaMemory.allocate(size);
         sink = RpmaMemory.allocate(size);
@@ -67,7 +69,7 @@ final class Rping implements AutoCloseable {
 
     /** Waits for a message and returns it, or null if the other side has disconnected. */
     private ByteBuffer receive() throws InterruptedException {
-        if (!Side.awaitMessage(qp, completions)) {
+        if (!Side.awaitMessage(id, completions)) {
             return null;
         }
         if (completions.byteLen(0) != OFFER_SIZE) {

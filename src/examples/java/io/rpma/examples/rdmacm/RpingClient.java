@@ -28,7 +28,7 @@ public final class RpingClient {
             for (int i = 0; i < count; i++) {
                 System.out.println("ping data: " + rping.ping(i));
             }
-            Side.disconnect(id);
+            id.disconnect();
         }
     }
 }

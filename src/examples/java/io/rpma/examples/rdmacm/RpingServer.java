@@ -21,7 +21,7 @@ public final class RpingServer {
             for (String data = rping.answer(); data != null; data = rping.answer()) {
                 System.out.println("server ping data: " + data);
             }
-            Side.disconnect(id);
+            id.disconnect();
         }
     }
 }

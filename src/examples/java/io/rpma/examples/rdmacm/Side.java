@@ -2,7 +2,6 @@ package io.rpma.examples.rdmacm;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
-import io.rpma.RpmaWcStatus;
 import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEventType;
@@ -18,6 +17,7 @@ final class Side {
     private static final long WAIT_S = 30;
     private static final long STARTING_S = 10;
     private static final long RETRY_MS = 100;
+    private static final long LOOK_MS = 10;
 
     private Side() {}
 
@@ -84,28 +84,25 @@ final class Side {
         id.awaitEvent(RdmaEventType.ESTABLISHED, WAIT_S, TimeUnit.SECONDS);
     }
 
-    /** Disconnects, unless the other side was first. */
-    static void disconnect(RdmaId id) throws InterruptedException {
-        if (id.nextEvent(0, TimeUnit.SECONDS).isEmpty()) {
-            id.disconnect();
-            id.awaitEvent(RdmaEventType.DISCONNECTED, WAIT_S, TimeUnit.SECONDS);
-        }
-    }
-
     /** Waits until an operation is done. */
     static void awaitDone(RdmaQp qp, RpmaCompletions completions) throws InterruptedException {
         check(qp.getSendComp(completions, WAIT_S, TimeUnit.SECONDS), completions);
     }
 
     /**
-     * Waits for a message.
+     * Waits for a message, and looks at the connection too: a receive does not end when the other side disconnects.
      *
      * @return false if the other side has disconnected instead
      */
-    static boolean awaitMessage(RdmaQp qp, RpmaCompletions completions) throws InterruptedException {
-        int count = qp.getRecvComp(completions, WAIT_S, TimeUnit.SECONDS);
-        if (count > 0 && completions.status(0) == RpmaWcStatus.WR_FLUSH_ERR) {
-            return false;
+    static boolean awaitMessage(RdmaId id, RpmaCompletions completions) throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+        int count = 0;
+        while (count == 0 && System.nanoTime() < end) {
+            count = id.qp().getRecvComp(completions, LOOK_MS, TimeUnit.MILLISECONDS);
+            if (count == 0 && id.nextEvent(0, TimeUnit.SECONDS).isPresent()) {
+                // the last message may have come just before
+                return id.qp().pollRecvComp(completions) > 0 && completions.isSuccess(0);
+            }
         }
         check(count, completions);
         return true;
