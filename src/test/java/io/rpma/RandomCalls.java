@@ -41,15 +41,7 @@ final class RandomCalls {
             "can't be closed before",
             "has no receive queue of its own",
             "has no more than",
-            "has no immediate data",
-            "has no device yet",
-            "has no queue pair",
-            "has a queue pair already",
-            "has a shared receive queue",
-            "listens",
-            "does not listen",
-            "is for datagrams",
-            "is for connections");
+            "has no immediate data");
 
     /** In every operation context, so that what is no completion is recognised. */
     private static final long MAGIC = 0x52504d41L << 32;
