@@ -3,8 +3,6 @@
  */
 #include <errno.h>
 #include <librpma.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "cq.h"
 #include "handle.h"
@@ -22,14 +20,9 @@ static jint conn_read(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	struct rpma_conn *conn = handle_marked(conn_handle);
-	struct rpma_mr_local *dst = handle_marked(dst_handle);
-	const struct rpma_mr_remote *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
-	if (conn != NULL && is_usable(dst_handle, dst) && is_usable(src_handle, src))
-		rc = rpma_read(conn, dst, (size_t)dst_offset, src, (size_t)src_offset, (size_t)length, flags,
-				op_context_of(op_context));
-	return posted(thread, rc);
+	jint result = post_read(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, length, flags, op_context);
+	thread_unmark(thread);
+	return result;
 }
 
 static jint conn_write(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
@@ -40,14 +33,10 @@ static jint conn_write(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	struct rpma_conn *conn = handle_marked(conn_handle);
-	struct rpma_mr_remote *dst = handle_marked(dst_handle);
-	const struct rpma_mr_local *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
-	if (conn != NULL && is_usable(dst_handle, dst) && is_usable(src_handle, src))
-		rc = rpma_write(conn, dst, (size_t)dst_offset, src, (size_t)src_offset, (size_t)length, flags,
-				op_context_of(op_context));
-	return posted(thread, rc);
+	jint result = post_write(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, length, flags,
+			op_context);
+	thread_unmark(thread);
+	return result;
 }
 
 static jint conn_write_with_imm(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset,
@@ -58,14 +47,10 @@ static jint conn_write_with_imm(JNIEnv *env, jclass natives, jlong conn_handle, 
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	struct rpma_conn *conn = handle_marked(conn_handle);
-	struct rpma_mr_remote *dst = handle_marked(dst_handle);
-	const struct rpma_mr_local *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
-	if (conn != NULL && is_usable(dst_handle, dst) && is_usable(src_handle, src))
-		rc = rpma_write_with_imm(conn, dst, (size_t)dst_offset, src, (size_t)src_offset, (size_t)length, flags,
-				(uint32_t)imm, op_context_of(op_context));
-	return posted(thread, rc);
+	jint result = post_write_with_imm(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, length, flags,
+			imm, op_context);
+	thread_unmark(thread);
+	return result;
 }
 
 static jint conn_atomic_write(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong value,
@@ -76,30 +61,11 @@ static jint conn_atomic_write(JNIEnv *env, jclass natives, jlong conn_handle, jl
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	struct rpma_conn *conn = handle_marked(conn_handle);
-	struct rpma_mr_remote *dst = handle_marked(dst_handle);
-	int rc = HANDLE_CLOSED;
-	if (conn != NULL && dst != NULL)
-		rc = rpma_atomic_write(conn, dst, (size_t)dst_offset, (const char *)&value, flags, op_context_of(op_context));
-	return posted(thread, rc);
+	jint result = post_atomic_write(thread, conn_handle, dst_handle, dst_offset, value, flags, op_context);
+	thread_unmark(thread);
+	return result;
 }
 
-/* by the kernel, because the region may be of a file that has been made shorter, which would end the process here */
-static int read_value(const struct rpma_mr_local *src, jlong offset, char value[RPMA_ATOMIC_WRITE_ALIGNMENT])
-{
-	void *region = NULL;
-	int rc = rpma_mr_get_ptr(src, &region);
-	if (rc != 0)
-		return rc;
-	const struct iovec from = {(char *)region + offset, RPMA_ATOMIC_WRITE_ALIGNMENT};
-	const struct iovec to = {value, RPMA_ATOMIC_WRITE_ALIGNMENT};
-	ssize_t taken = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-	if (taken != RPMA_ATOMIC_WRITE_ALIGNMENT)
-		return log_error("process_vm_readv()", taken < 0 ? errno : EFAULT);
-	return 0;
-}
-
-/* rpma_write_atomic() of librpma 0.12, but that the source is read now and not when the write is carried out */
 static jint conn_write_atomic(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset,
 		jlong src_handle, jlong src_offset, jint flags, jlong op_context)
 {
@@ -108,20 +74,9 @@ static jint conn_write_atomic(JNIEnv *env, jclass natives, jlong conn_handle, jl
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	struct rpma_conn *conn = handle_marked(conn_handle);
-	struct rpma_mr_remote *dst = handle_marked(dst_handle);
-	const struct rpma_mr_local *src = handle_marked(src_handle);
-	if (conn == NULL || dst == NULL || src == NULL)
-		return posted(thread, HANDLE_CLOSED);
-	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
-	int rc = read_value(src, src_offset, value);
-	if (rc != 0) {
-		/* not posted(), which would take this ENOMEM for a full queue */
-		(void)log_failed(thread, rc);
-		thread_unmark(thread);
-		return rc;
-	}
-	return posted(thread, rpma_atomic_write(conn, dst, (size_t)dst_offset, value, flags, op_context_of(op_context)));
+	jint result = post_write_atomic(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, flags, op_context);
+	thread_unmark(thread);
+	return result;
 }
 
 static jint conn_flush(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong length,
@@ -132,13 +87,9 @@ static jint conn_flush(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	struct rpma_conn *conn = handle_marked(conn_handle);
-	struct rpma_mr_remote *dst = handle_marked(dst_handle);
-	int rc = HANDLE_CLOSED;
-	if (conn != NULL && dst != NULL)
-		rc = rpma_flush(conn, dst, (size_t)dst_offset, (size_t)length, (enum rpma_flush_type)type, flags,
-				op_context_of(op_context));
-	return posted(thread, rc);
+	jint result = post_flush(thread, conn_handle, dst_handle, dst_offset, length, type, flags, op_context);
+	thread_unmark(thread);
+	return result;
 }
 
 static jint conn_send(JNIEnv *env, jclass natives, jlong conn_handle, jlong src_handle, jlong offset, jlong length, jint flags,
@@ -149,12 +100,9 @@ static jint conn_send(JNIEnv *env, jclass natives, jlong conn_handle, jlong src_
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	struct rpma_conn *conn = handle_marked(conn_handle);
-	const struct rpma_mr_local *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
-	if (conn != NULL && is_usable(src_handle, src))
-		rc = rpma_send(conn, src, (size_t)offset, (size_t)length, flags, op_context_of(op_context));
-	return posted(thread, rc);
+	jint result = post_send(thread, conn_handle, src_handle, offset, length, flags, op_context);
+	thread_unmark(thread);
+	return result;
 }
 
 static jint conn_send_with_imm(JNIEnv *env, jclass natives, jlong conn_handle, jlong src_handle, jlong offset, jlong length,
@@ -165,13 +113,9 @@ static jint conn_send_with_imm(JNIEnv *env, jclass natives, jlong conn_handle, j
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	struct rpma_conn *conn = handle_marked(conn_handle);
-	const struct rpma_mr_local *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
-	if (conn != NULL && is_usable(src_handle, src))
-		rc = rpma_send_with_imm(conn, src, (size_t)offset, (size_t)length, flags, (uint32_t)imm,
-				op_context_of(op_context));
-	return posted(thread, rc);
+	jint result = post_send_with_imm(thread, conn_handle, src_handle, offset, length, flags, imm, op_context);
+	thread_unmark(thread);
+	return result;
 }
 
 static jint conn_recv(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong offset, jlong length,
@@ -182,12 +126,9 @@ static jint conn_recv(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	struct rpma_conn *conn = handle_marked(conn_handle);
-	struct rpma_mr_local *dst = handle_marked(dst_handle);
-	int rc = HANDLE_CLOSED;
-	if (conn != NULL && is_usable(dst_handle, dst))
-		rc = rpma_recv(conn, dst, (size_t)offset, (size_t)length, op_context_of(op_context));
-	return posted(thread, rc);
+	jint result = post_recv(thread, conn_handle, dst_handle, offset, length, op_context);
+	thread_unmark(thread);
+	return result;
 }
 
 /* rpma_conn_event of the next event, or librpma's code; RPMA_E_NO_EVENT when there is none */

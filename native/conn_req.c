@@ -163,7 +163,9 @@ static jint conn_req_recv(JNIEnv *env, jclass natives, jlong handle, jlong dst_h
 	int rc = HANDLE_CLOSED;
 	if (req != NULL && dst != NULL)
 		rc = rpma_conn_req_recv(req, dst, (size_t)offset, (size_t)length, op_context_of(op_context));
-	return posted(thread, rc);
+	jint result = post_result(thread, rc);
+	thread_unmark(thread);
+	return result;
 }
 
 static const JNINativeMethod methods[] = {

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <librpma.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -18,43 +17,46 @@
 /* a handle must stay positive as a jlong; an entry whose generations are used up is not used again */
 #define LAST_GENERATION 0x7fffffffU
 
-struct handle_entry *_Atomic handle_chunks[HANDLE_CHUNKS];
+struct handle_entry handle_entries[HANDLE_ENTRIES];
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t hold_released = PTHREAD_COND_INITIALIZER;
-static uint32_t chunk_count;
+/* entry 0 is never used, so that the handle 0 has no object */
+static uint32_t first_unused = 1;
 static uint32_t first_free = NO_ENTRY;
 static jint open_count;
 
-static int add_chunk(void)
+/* the index of an entry that is not in use, or NO_ENTRY */
+static uint32_t take_index(void)
 {
-	if (chunk_count == HANDLE_CHUNKS)
-		return RPMA_E_NOMEM;
-	struct handle_entry *chunk = calloc(HANDLE_CHUNK_SIZE, sizeof(*chunk));
-	if (chunk == NULL)
-		return RPMA_E_NOMEM;
-	uint32_t base = chunk_count << HANDLE_CHUNK_BITS;
-	for (uint32_t i = 0; i < HANDLE_CHUNK_SIZE; i++)
-		chunk[i].next_free = i + 1 < HANDLE_CHUNK_SIZE ? base + i + 1 : first_free;
-	first_free = base;
-	atomic_store_explicit(&handle_chunks[chunk_count++], chunk, memory_order_release);
-	return 0;
+	uint32_t index = first_free;
+	if (index != NO_ENTRY)
+		first_free = handle_entries[index].next_free;
+	else if (first_unused < HANDLE_ENTRIES)
+		index = first_unused++;
+	return index;
+}
+
+/* as the upper half of a handle */
+static jlong next_generation(const struct handle_entry *entry)
+{
+	jlong generation = atomic_load_explicit(&entry->handle, memory_order_relaxed) >> 32;
+	return (jlong)((uint64_t)(generation + 1) << 32);
 }
 
 static jlong take_entry(void *object, int wait_fd)
 {
-	if (first_free == NO_ENTRY && add_chunk() != 0)
+	uint32_t index = take_index();
+	if (index == NO_ENTRY)
 		return RPMA_E_NOMEM;
-	uint32_t index = first_free;
-	struct handle_entry *entry = handle_entry((jlong)index);
-	first_free = entry->next_free;
+	struct handle_entry *entry = &handle_entries[index];
 	entry->object = object;
 	entry->wait_fd = wait_fd;
 	entry->close_fd = -1;
-	uint32_t generation = atomic_load_explicit(&entry->generation, memory_order_relaxed) + 1;
-	atomic_store_explicit(&entry->generation, generation, memory_order_release);
+	jlong handle = next_generation(entry) | index;
+	atomic_store_explicit(&entry->handle, handle, memory_order_release);
 	open_count++;
-	return (jlong)generation << 32 | index;
+	return handle;
 }
 
 jlong handle_new(void *object, int wait_fd)
@@ -87,6 +89,20 @@ void handle_release(jlong handle)
 	pthread_mutex_unlock(&table_lock);
 }
 
+int handle_hold_fd(jlong handle, int *wait_fd)
+{
+	int rc = HANDLE_CLOSED;
+	pthread_mutex_lock(&table_lock);
+	struct handle_entry *entry = handle_entry(handle);
+	if (handle_is_open(entry, handle)) {
+		entry->holds++;
+		*wait_fd = entry->wait_fd;
+		rc = 0;
+	}
+	pthread_mutex_unlock(&table_lock);
+	return rc;
+}
+
 int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd)
 {
 	int rc = HANDLE_CLOSED;
@@ -109,8 +125,7 @@ int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd)
 /* from here on no new use begins; waits under way are woken */
 static void end_entry(struct handle_entry *entry)
 {
-	uint32_t generation = atomic_load_explicit(&entry->generation, memory_order_relaxed);
-	atomic_store_explicit(&entry->generation, generation + 1, memory_order_release);
+	atomic_store_explicit(&entry->handle, next_generation(entry), memory_order_release);
 	/* the eventfd's count starts at 0, so this cannot fail, and a second write never comes */
 	if (entry->close_fd >= 0)
 		eventfd_write(entry->close_fd, 1);
@@ -123,10 +138,10 @@ static void free_entry(struct handle_entry *entry, jlong handle)
 	entry->close_fd = -1;
 	entry->object = NULL;
 	open_count--;
-	if (atomic_load_explicit(&entry->generation, memory_order_relaxed) >= LAST_GENERATION - 1)
+	if (handle >> 32 == LAST_GENERATION)
 		return;
 	entry->next_free = first_free;
-	first_free = (uint32_t)handle;
+	first_free = (uint32_t)handle & (HANDLE_ENTRIES - 1);
 }
 
 void *handle_retire(const jlong *handles, int count)

@@ -12,17 +12,17 @@
 
 #include <jni.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* what a native returns for a handle whose object is closed; librpma's own codes start at -100000 */
 #define HANDLE_CLOSED (-1)
 
-#define HANDLE_CHUNK_BITS 10
-#define HANDLE_CHUNK_SIZE (1U << HANDLE_CHUNK_BITS)
-#define HANDLE_CHUNKS 4096U
+/* a power of two; pages that are not used yet take address space alone */
+#define HANDLE_ENTRIES (1U << 20)
 
 struct handle_entry {
-	_Atomic uint32_t generation; /* odd while the entry is in use */
+	_Atomic jlong handle; /* of the object; of an even generation while there is none */
 	uint32_t holds;
 	void *object;
 	int wait_fd;  /* what a wait on the object polls, or -1 */
@@ -30,7 +30,7 @@ struct handle_entry {
 	uint32_t next_free;
 };
 
-extern struct handle_entry *_Atomic handle_chunks[HANDLE_CHUNKS] __attribute__((visibility("hidden")));
+extern struct handle_entry handle_entries[HANDLE_ENTRIES] __attribute__((visibility("hidden")));
 
 /* puts an object into the table; RPMA_E_NOMEM when it is full or out of memory */
 jlong handle_new(void *object, int wait_fd);
@@ -38,6 +38,9 @@ jlong handle_new(void *object, int wait_fd);
 /* the object with a counted hold on it, or NULL when closed */
 void *handle_hold(jlong handle);
 void handle_release(jlong handle);
+
+/* with a counted hold: the fd that a wait polls; 0 or HANDLE_CLOSED */
+int handle_hold_fd(jlong handle, int *wait_fd);
 
 /*
  * With a counted hold: the fd that a wait polls and the eventfd that ends it at close. 0, HANDLE_CLOSED or
@@ -54,26 +57,31 @@ void *handle_retire(const jlong *handles, int count);
 /* takes handles that nobody knows yet out of the table again; zeroes and errors among them are passed over */
 void handle_drop(const jlong *handles, int count);
 
+/* never NULL: what is no handle has an entry too, of another handle */
 static inline struct handle_entry *handle_entry(jlong handle)
 {
-	uint32_t index = (uint32_t)handle;
-	if (index >> HANDLE_CHUNK_BITS >= HANDLE_CHUNKS)
-		return NULL;
-	struct handle_entry *chunk = atomic_load_explicit(&handle_chunks[index >> HANDLE_CHUNK_BITS], memory_order_acquire);
-	return chunk == NULL ? NULL : &chunk[index & (HANDLE_CHUNK_SIZE - 1)];
+	return &handle_entries[(uint32_t)handle & (HANDLE_ENTRIES - 1)];
 }
 
-static inline int handle_is_open(const struct handle_entry *entry, jlong handle)
+static inline bool handle_is_of(const struct handle_entry *entry, jlong handle)
 {
-	return entry != NULL && handle > 0 &&
-	       atomic_load_explicit(&entry->generation, memory_order_acquire) == (uint32_t)(handle >> 32);
+	return atomic_load_explicit(&entry->handle, memory_order_acquire) == handle;
 }
 
-/* the object of an open handle, or NULL; only between thread_mark() and thread_unmark() */
+static inline bool handle_is_open(const struct handle_entry *entry, jlong handle)
+{
+	bool of_an_object = (handle >> 32 & 1) != 0;
+	return of_an_object && handle_is_of(entry, handle);
+}
+
+/*
+ * The object of an open handle, or NULL; only between thread_mark() and thread_unmark(). For 0, the handle of what is left
+ * out, NULL too: entry 0 has no object.
+ */
 static inline void *handle_marked(jlong handle)
 {
 	const struct handle_entry *entry = handle_entry(handle);
-	return __builtin_expect(handle_is_open(entry, handle), 1) ? entry->object : NULL;
+	return __builtin_expect(handle_is_of(entry, handle), 1) ? entry->object : NULL;
 }
 
 #endif

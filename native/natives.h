@@ -6,6 +6,7 @@
 
 #include "jni_util.h"
 
+extern const struct jni_table batch_natives;
 extern const struct jni_table conn_cfg_natives;
 extern const struct jni_table conn_natives;
 extern const struct jni_table conn_req_natives;
@@ -19,6 +20,7 @@ extern const struct jni_table mr_local_natives;
 extern const struct jni_table mr_remote_natives;
 extern const struct jni_table peer_cfg_natives;
 extern const struct jni_table peer_natives;
+extern const struct jni_table poller_natives;
 extern const struct jni_table rdmacm_addrinfo_natives;
 extern const struct jni_table rdmacm_ah_natives;
 extern const struct jni_table rdmacm_id_natives;

@@ -33,10 +33,10 @@ static const JNINativeMethod methods[] = {
 static const struct jni_table onload_natives = {methods, sizeof(methods) / sizeof(methods[0])};
 
 static const struct jni_table *const tables[] = {
-	&conn_cfg_natives,  &conn_natives,   &conn_req_natives, &cq_natives,   &device_natives,  &ep_natives,
-	&handle_natives,    &log_natives,    &memory_natives,   &mr_local_natives,
-	&mr_remote_natives, &onload_natives, &peer_cfg_natives, &peer_natives, &srq_cfg_natives, &srq_natives,
-	&wait_natives,
+	&batch_natives,      &conn_cfg_natives,   &conn_natives,       &conn_req_natives,   &cq_natives,
+	&device_natives,     &ep_natives,         &handle_natives,     &log_natives,        &memory_natives,
+	&mr_local_natives,   &mr_remote_natives,  &onload_natives,     &peer_cfg_natives,   &peer_natives,
+	&poller_natives,     &srq_cfg_natives,    &srq_natives,        &wait_natives,
 };
 
 static int register_natives(JNIEnv *env)

@@ -86,12 +86,9 @@ static jint srq_recv(JNIEnv *env, jclass natives, jlong handle, jlong dst_handle
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	struct rpma_srq *srq = handle_marked(handle);
-	struct rpma_mr_local *dst = handle_marked(dst_handle);
-	int rc = HANDLE_CLOSED;
-	if (srq != NULL && is_usable(dst_handle, dst))
-		rc = rpma_srq_recv(srq, dst, (size_t)offset, (size_t)length, op_context_of(op_context));
-	return posted(thread, rc);
+	jint result = post_srq_recv(thread, handle, dst_handle, offset, length, op_context);
+	thread_unmark(thread);
+	return result;
 }
 
 static const JNINativeMethod methods[] = {

@@ -43,6 +43,32 @@ command_demo() {
     run_on_device "$softroce/demo" "$name" </dev/null
 }
 
+# Runs a part of the benchmarks, whose name is $1. They end with 3 where a target is missed, which is no failure.
+bench_part() {
+    local name=$1 status=0
+    shift
+    say "benchmarks: $name"
+    "$@" || status=$?
+    ((status == 0 || status == 3)) || die "the benchmarks could not run ($name, status $status): see above"
+}
+
+command_bench() {
+    local -a quick=() bench
+    ((${#arguments[@]} == 0)) || usage_error "bench takes no argument: ${arguments[0]}"
+    ! $quick_bench || quick=(--quick)
+    require "the benchmarks' pictures" fc-list fontconfig
+    build
+    cd "$checkout" || die "can't enter $checkout"
+    bench=("${JAVA_HOME:+$JAVA_HOME/bin/}java" --enable-native-access=ALL-UNNAMED -Djava.awt.headless=true
+        -cp "target/classes:target/test-classes:target/lib/*" io.rpma.bench.Bench)
+    rm -f target/bench/*.json target/bench/*.png
+    native/bench/build
+    bench_part "what a call costs" bounded "${bench[@]}" tax "${quick[@]}" </dev/null
+    bench_part "on a device" run_on_device "$softroce/bench" "${quick[@]}" </dev/null
+    bench_part "all targets" "${bench[@]}" summary target/bench/tax.json target/bench/device.json
+    say "the numbers and pictures are in target/bench"
+}
+
 # Makes a file readable in a guest, which sees no directory of the user's but the checkout.
 offer_file() {
     ln "$(readlink -f "$1")" "$2" 2>/dev/null || cp --reflink=auto "$1" "$2" ||

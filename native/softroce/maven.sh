@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# The Maven side: the build on this host, the Maven that guests use, and the counts of test reports.
+# The Maven side: the build on this host, and the Maven that guests use.
 #
-# Reads: checkout, cache, time_limit.
+# Reads: checkout, cache.
 
 guest_maven_version=3.9.11
 

@@ -134,6 +134,8 @@ class CloseRaceIT {
         SEND_WITH_IMM_NOTHING(ends -> ends.client.sendWithImm(ALWAYS, 2, 1)),
         RECV(ends -> ends.client.recv(ends.local, 0, SIZE, 1)),
         RECV_NOTHING(ends -> ends.client.recv(1)),
+        BATCH(CloseRaceIT::postBatch),
+        BATCH_OF_MESSAGES(CloseRaceIT::postBatchOfMessages),
         POLL(ends -> {});
 
         private final Post post;
@@ -152,6 +154,34 @@ class CloseRaceIT {
 
     private static final ThreadLocal<RpmaCompletions> COMPLETIONS =
             ThreadLocal.withInitial(() -> RpmaCompletions.create(16));
+
+    private static final ThreadLocal<RpmaBatch> BATCHES = ThreadLocal.withInitial(() -> RpmaBatch.create(16));
+
+    private static void postBatch(Ends ends) {
+        RpmaBatch batch = BATCHES.get();
+        batch.clear();
+        batch.read(ends.client, ends.local, 0, ends.remote, 0, SIZE, ALWAYS, 1);
+        batch.write(ends.client, ends.remote, 0, ends.local, 0, SIZE, ALWAYS, 1);
+        batch.flush(ends.client, ends.remote, 0, SIZE, RpmaFlushType.VISIBILITY, ALWAYS, 1);
+        batch.atomicWrite(ends.client, ends.remote, 0, 2, ALWAYS, 1);
+        batch.writeAtomic(ends.client, ends.remote, 0, ends.local, 0, ALWAYS, 1);
+        batch.read(ends.client, ALWAYS, 1);
+        batch.write(ends.client, ALWAYS, 1);
+        batch.post();
+    }
+
+    private static void postBatchOfMessages(Ends ends) {
+        RpmaBatch batch = BATCHES.get();
+        batch.clear();
+        // with both regions first, so that a full queue does not keep it from being told that one of them is closed
+        batch.writeWithImm(ends.client, ends.remote, 0, ends.local, 0, SIZE, ALWAYS, 2, 1);
+        batch.send(ends.client, ends.local, 0, SIZE, ALWAYS, 1);
+        batch.sendWithImm(ends.client, ALWAYS, 2, 1);
+        batch.recv(ends.server, ends.local, 0, SIZE, 1);
+        batch.recv(ends.server, 1);
+        batch.post();
+        ends.server.getCq().poll(COMPLETIONS.get());
+    }
 
     @ParameterizedTest
     @EnumSource
@@ -489,6 +519,11 @@ class CloseRaceIT {
                             () -> {
                                 srq.recv(target, 0, SIZE, 1);
                                 srq.recv(2);
+                                RpmaBatch batch = BATCHES.get();
+                                batch.clear();
+                                batch.recv(srq, target, 0, SIZE, 3);
+                                batch.recv(srq, 4);
+                                batch.post();
                                 rcq.poll(COMPLETIONS.get());
                                 return true;
                             },

@@ -27,7 +27,7 @@ class PostArgumentsIT {
     private static RpmaConnReq request;
 
     /** The arguments of a post, good ones unless changed. */
-    private static final class Arguments {
+    static final class Arguments {
         RpmaConn conn = pair.client;
         RpmaSrq queue = srq;
         RpmaConnReq req = request;
@@ -44,7 +44,7 @@ class PostArgumentsIT {
     }
 
     /** The posts, and which arguments they have. */
-    private enum Post {
+    enum Post {
         READ(
                 a -> a.conn.read(a.local, a.localOffset, a.remote, a.remoteOffset, a.length, a.flags, 1),
                 RpmaMrUsage.READ_DST,
@@ -122,6 +122,16 @@ class PostArgumentsIT {
         pair.close();
     }
 
+    /** Makes the post. */
+    boolean call(Post post, Arguments a) {
+        return post.call.post(a);
+    }
+
+    /** How the message of a post names a closed object. */
+    String named(Post post, String type) {
+        return type;
+    }
+
     private static Arguments with(Consumer<Arguments> change) {
         Arguments arguments = new Arguments();
         change.accept(arguments);
@@ -132,10 +142,10 @@ class PostArgumentsIT {
     @EnumSource
     void refusesNull(Post post) {
         if (post.localUsage != null) {
-            assertThatNullPointerException().isThrownBy(() -> post.call.post(with(a -> a.local = null)));
+            assertThatNullPointerException().isThrownBy(() -> call(post, with(a -> a.local = null)));
         }
         if (post.remoteUsage != null) {
-            assertThatNullPointerException().isThrownBy(() -> post.call.post(with(a -> a.remote = null)));
+            assertThatNullPointerException().isThrownBy(() -> call(post, with(a -> a.remote = null)));
         }
         if (post == Post.FLUSH) {
             assertThatNullPointerException().isThrownBy(() -> pair.client.flush(regions.remote, 0, 8, null, ALWAYS, 1));
@@ -150,7 +160,7 @@ class PostArgumentsIT {
         }
         for (int flags : new int[] {0, 2, 4, -1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> post.call.post(with(a -> a.flags = flags)))
+                    .isThrownBy(() -> call(post, with(a -> a.flags = flags)))
                     .withMessageContaining("flags");
         }
     }
@@ -163,12 +173,12 @@ class PostArgumentsIT {
         }
         for (long length : new long[] {-1, SIZE + 1, Integer.MIN_VALUE, Long.MIN_VALUE}) {
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                    .isThrownBy(() -> post.call.post(with(a -> a.length = length)))
+                    .isThrownBy(() -> call(post, with(a -> a.length = length)))
                     .withMessageContaining(String.valueOf(length));
         }
         for (long length : new long[] {TOO_LONG, (1L << 32) + 5, Long.MAX_VALUE}) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> post.call.post(with(a -> a.length = length)))
+                    .isThrownBy(() -> call(post, with(a -> a.length = length)))
                     .withMessageContaining("2^31");
         }
     }
@@ -184,13 +194,13 @@ class PostArgumentsIT {
         badOffsets().forEach(offset -> {
             if (post.localUsage != null) {
                 assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                        .isThrownBy(() -> post.call.post(with(a -> a.localOffset = offset)))
+                        .isThrownBy(() -> call(post, with(a -> a.localOffset = offset)))
                         .withMessageContaining("bytes " + offset + " to ")
                         .withMessageContaining(post.localRegion());
             }
             if (post.remoteUsage != null) {
                 assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                        .isThrownBy(() -> post.call.post(with(a -> a.remoteOffset = offset)))
+                        .isThrownBy(() -> call(post, with(a -> a.remoteOffset = offset)))
                         .withMessageContaining("bytes " + offset + " to ")
                         .withMessageContaining(post.remoteRegion());
             }
@@ -202,7 +212,7 @@ class PostArgumentsIT {
     void refusesAddressesThatAreNoMultipleOfEight(Post post) {
         for (long offset : new long[] {1, 4, 7, SIZE - 12}) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> post.call.post(with(a -> a.remoteOffset = offset)))
+                    .isThrownBy(() -> call(post, with(a -> a.remoteOffset = offset)))
                     .withMessageContaining("multiple of 8");
         }
     }
@@ -216,17 +226,17 @@ class PostArgumentsIT {
                 RpmaMrRemote remote = Pair.remote(target)) {
             if (post.localUsage != null) {
                 assertThatIllegalArgumentException()
-                        .isThrownBy(() -> post.call.post(with(a -> a.local = local)))
+                        .isThrownBy(() -> call(post, with(a -> a.local = local)))
                         .withMessageContaining(post.localRegion() + " is not registered for " + post.localUsage);
             }
             if (post == Post.FLUSH) {
                 assertThatExceptionOfType(RpmaException.class)
-                        .isThrownBy(() -> post.call.post(with(a -> a.remote = remote)))
+                        .isThrownBy(() -> call(post, with(a -> a.remote = remote)))
                         .extracting(RpmaException::error)
                         .isEqualTo(RpmaError.NOSUPP);
             } else if (post.remoteUsage != null) {
                 assertThatIllegalArgumentException()
-                        .isThrownBy(() -> post.call.post(with(a -> a.remote = remote)))
+                        .isThrownBy(() -> call(post, with(a -> a.remote = remote)))
                         .withMessageContaining(post.remoteRegion() + " is not registered for " + post.remoteUsage);
             }
         }
@@ -246,14 +256,14 @@ class PostArgumentsIT {
             remote.close();
             if (post.localUsage != null) {
                 assertThatIllegalStateException()
-                        .isThrownBy(() -> post.call.post(with(a -> a.local = local)))
-                        .withMessageContaining("RpmaMrLocal")
+                        .isThrownBy(() -> call(post, with(a -> a.local = local)))
+                        .withMessageContaining(named(post, "RpmaMrLocal"))
                         .withMessageEndingWith("is closed");
             }
             if (post.remoteUsage != null) {
                 assertThatIllegalStateException()
-                        .isThrownBy(() -> post.call.post(with(a -> a.remote = remote)))
-                        .withMessageContaining("RpmaMrRemote")
+                        .isThrownBy(() -> call(post, with(a -> a.remote = remote)))
+                        .withMessageContaining(named(post, "RpmaMrRemote"))
                         .withMessageEndingWith("is closed");
             }
         }
@@ -269,7 +279,7 @@ class PostArgumentsIT {
         Pair other = Pair.connect();
         other.close();
         assertThatIllegalStateException()
-                .isThrownBy(() -> post.call.post(with(a -> {
+                .isThrownBy(() -> call(post, with(a -> {
                     a.conn = other.client;
                     a.queue = closedSrq;
                     a.req = closedRequest;
@@ -280,15 +290,15 @@ class PostArgumentsIT {
     @ParameterizedTest
     @EnumSource(names = {"READ", "WRITE", "ATOMIC_WRITE", "WRITE_ATOMIC", "FLUSH"})
     void takesWhatIsAtBothEnds(Post post) throws InterruptedException {
-        assertThat(post.call.post(with(a -> a.length = SIZE))).isTrue();
+        assertThat(call(post, with(a -> a.length = SIZE))).isTrue();
         Pair.assertDone(pair.client, 1);
-        assertThat(post.call.post(with(a -> {
+        assertThat(call(post, with(a -> {
                     a.localOffset = SIZE - 8;
                     a.remoteOffset = SIZE - 8;
                 })))
                 .isTrue();
         Pair.assertDone(pair.client, 1);
-        assertThat(post.call.post(with(a -> a.length = 0))).isTrue();
+        assertThat(call(post, with(a -> a.length = 0))).isTrue();
         Pair.assertDone(pair.client, 1);
     }
 }

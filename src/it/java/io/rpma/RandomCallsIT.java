@@ -61,6 +61,7 @@ class RandomCallsIT {
         addSrqs();
         addConnecting();
         addPosts();
+        addBatches();
         calls.run();
         calls.assertSucceeded(
                 "RpmaConn.read",
@@ -72,6 +73,7 @@ class RandomCallsIT {
                 "RpmaConn.recv",
                 "RpmaConnReq.recv",
                 "RpmaSrq.recv",
+                "RpmaBatch.post",
                 "RpmaCq.poll",
                 "RpmaConn.await",
                 "handshake");
@@ -172,6 +174,12 @@ class RandomCallsIT {
                 2,
                 "RpmaConnReq.create",
                 c -> reqs.put(c, RpmaConnReq.create(peers.one(c), address(c), port(c), cfg(c))),
+                FAILS);
+        calls.add(
+                1,
+                "RpmaEventLoop.onRequest",
+                c -> objects.registrations.put(
+                        c, objects.loops.one(c).onRequest(eps.one(c).ep, cfg(c), RpmaConnReq::close)),
                 FAILS);
         calls.add(4, "RpmaConnReq.connect", c -> conns.put(c, reqs.one(c).connect()), FAILS);
         calls.add(
@@ -298,5 +306,86 @@ class RandomCallsIT {
                 FAILS);
         calls.add(
                 16, "RpmaConn.recv", c -> conns.one(c).recv(locals.any(c), c.number(), c.number(), c.context()), FAILS);
+    }
+
+    private void addBatches() {
+        Slots<RpmaBatch> batches = objects.batches;
+        calls.add(
+                12,
+                "RpmaBatch.read",
+                c -> batches.one(c)
+                        .read(
+                                conns.any(c),
+                                locals.any(c),
+                                c.number(),
+                                remotes.any(c),
+                                c.number(),
+                                c.number(),
+                                c.flags(),
+                                c.context()));
+        calls.add(
+                16,
+                "RpmaBatch.write",
+                c -> batches.one(c)
+                        .write(
+                                conns.any(c),
+                                remotes.any(c),
+                                c.number(),
+                                locals.any(c),
+                                c.number(),
+                                c.number(),
+                                c.flags(),
+                                c.context()));
+        calls.add(
+                6,
+                "RpmaBatch.writeWithImm",
+                c -> batches.one(c)
+                        .writeWithImm(
+                                conns.any(c),
+                                remotes.any(c),
+                                c.number(),
+                                locals.any(c),
+                                c.number(),
+                                c.number(),
+                                c.flags(),
+                                c.random.nextInt(),
+                                c.context()));
+        calls.add(
+                6,
+                "RpmaBatch.writeAtomic",
+                c -> batches.one(c)
+                        .writeAtomic(
+                                conns.any(c),
+                                remotes.any(c),
+                                c.number(),
+                                locals.any(c),
+                                c.number(),
+                                c.flags(),
+                                c.context()));
+        calls.add(
+                8,
+                "RpmaBatch.send",
+                c -> batches.one(c).send(conns.any(c), locals.any(c), c.number(), c.number(), c.flags(), c.context()));
+        calls.add(
+                4,
+                "RpmaBatch.sendWithImm",
+                c -> batches.one(c)
+                        .sendWithImm(
+                                conns.any(c),
+                                locals.any(c),
+                                c.number(),
+                                c.number(),
+                                c.flags(),
+                                c.random.nextInt(),
+                                c.context()));
+        calls.add(
+                8,
+                "RpmaBatch.recv",
+                c -> batches.one(c).recv(conns.any(c), locals.any(c), c.number(), c.number(), c.context()));
+        calls.add(
+                4,
+                "RpmaBatch.recv shared",
+                c -> batches.one(c).recv(srqs.any(c), locals.any(c), c.number(), c.number(), c.context()));
+        calls.add(2, "RpmaBatch.recv shared nothing", c -> batches.one(c).recv(srqs.any(c), c.context()));
     }
 }

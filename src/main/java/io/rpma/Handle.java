@@ -12,11 +12,10 @@ import java.util.stream.Collectors;
 /**
  * The life of one native object: open, closed, and which objects depend on it.
  *
- * <p>A handle stays reachable through its parents and never refers to its facade, so that a facade which is dropped
- * without {@code close()} can be noticed.
+ * <p>A handle stays reachable through its parents and never refers to its facade, unless an event loop serves it, so that a
+ * facade which is dropped without {@code close()} can be noticed.
  */
 final class Handle implements NativeObject {
-    private static final System.Logger LOGGER = System.getLogger("io.rpma");
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
     private static final Cleaner LEAKS = Cleaner.create();
     private static final AtomicLong COUNT = new AtomicLong();
@@ -26,6 +25,8 @@ final class Handle implements NativeObject {
     private final Handle whole;
     private final Set<Handle> children = new LinkedHashSet<>();
     private final Throwable site = LEAK_SITES ? new Throwable("created here") : null;
+    private Set<Runnable> closings;
+    private Served<?> server;
     private Cleaner.Cleanable leak;
     private long id;
     private volatile boolean closed;
@@ -186,7 +187,82 @@ final class Handle implements NativeObject {
         if (leak != null) {
             leak.clean();
         }
+        takeClosings().forEach(Handle::runClosing);
         return true;
+    }
+
+    /** The native object has to be freed, whatever this throws. */
+    private static void runClosing(Runnable closing) {
+        try {
+            closing.run();
+        } catch (Throwable e) {
+            Log.reportUncaught(e);
+        }
+    }
+
+    private synchronized Set<Runnable> takeClosings() {
+        Set<Runnable> taken = closings == null ? Set.of() : closings;
+        closings = null;
+        return taken;
+    }
+
+    /**
+     * Has something done by the thread that closes the object, before the native object is freed.
+     *
+     * @return false if the object is closed
+     */
+    boolean beforeClose(Runnable closing) {
+        return whole.addClosing(closing);
+    }
+
+    private synchronized boolean addClosing(Runnable closing) {
+        if (closed) {
+            return false;
+        }
+        if (closings == null) {
+            closings = new LinkedHashSet<>();
+        }
+        closings.add(closing);
+        return true;
+    }
+
+    /** Has it not done any more. */
+    void notBeforeClose(Runnable closing) {
+        whole.removeClosing(closing);
+    }
+
+    private synchronized void removeClosing(Runnable closing) {
+        if (closings != null) {
+            closings.remove(closing);
+        }
+    }
+
+    /**
+     * Lets an event loop alone listen to the object's descriptor.
+     *
+     * @throws IllegalStateException if one does already
+     */
+    synchronized void claim(Served<?> by) {
+        if (server != null) {
+            throw new IllegalStateException(name + " is served by " + server.loop());
+        }
+        server = by;
+    }
+
+    /** Gives a descriptor that has been claimed back. */
+    synchronized void release() {
+        server = null;
+    }
+
+    /**
+     * Checks that threads may wait for the object.
+     *
+     * @throws IllegalStateException if an event loop serves it
+     */
+    synchronized void checkUnserved(String operation) {
+        if (server != null) {
+            throw new IllegalStateException(operation + ": " + name + " is served by " + server.loop());
+        }
     }
 
     void leaveParents() {
@@ -206,11 +282,12 @@ final class Handle implements NativeObject {
 
     private void reportLeak() {
         if (!closed) {
-            LOGGER.log(
-                    System.Logger.Level.WARNING,
-                    name + " was dropped without close()"
-                            + (site == null ? "; -Dio.rpma.leakSites=true tells where it was created" : ""),
-                    site);
+            Log.logger()
+                    .log(
+                            System.Logger.Level.WARNING,
+                            name + " was dropped without close()"
+                                    + (site == null ? "; -Dio.rpma.leakSites=true tells where it was created" : ""),
+                            site);
         }
     }
 

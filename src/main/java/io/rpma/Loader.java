@@ -2,10 +2,15 @@ package io.rpma;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
 import java.util.Locale;
+import java.util.Set;
 
 /** Finds and loads the shim, and says what to do when that fails. */
 final class Loader {
@@ -83,12 +88,38 @@ final class Loader {
     }
 
     private static void loadCopy(InputStream library) throws IOException {
-        Path copy = Files.createTempFile("rpma-java-", ".so");
+        Path copy = createCopy();
         try {
-            Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
+            try (OutputStream file = Files.newOutputStream(copy)) {
+                library.transferTo(file);
+            }
             load(copy);
         } finally {
+            delete(copy);
+        }
+    }
+
+    private static void delete(Path copy) {
+        try {
             Files.delete(copy);
+        } catch (IOException e) {
+            Log.logger().log(System.Logger.Level.WARNING, "can't delete " + copy, e);
+        }
+    }
+
+    /** Not by createTempFile, which starts all of the JDK's security providers for a random name: a third of the loading. */
+    private static Path createCopy() throws IOException {
+        Path directory = Path.of(temporaryDirectory());
+        Set<PosixFilePermission> ownersAlone =
+                EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+        while (true) {
+            Path copy = directory.resolve("rpma-java-" + System.nanoTime() + ".so");
+            try {
+                return Files.createFile(copy, PosixFilePermissions.asFileAttribute(ownersAlone));
+            } catch (FileAlreadyExistsException e) {
+                // another process's: no name is taken twice
+                continue;
+            }
         }
     }
 

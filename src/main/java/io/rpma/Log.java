@@ -7,8 +7,10 @@ import java.util.stream.Collectors;
 
 /** Carries librpma's messages from the shim's ring to the logger "io.rpma" or a user's function, in their order. */
 final class Log {
-    private static final System.Logger LOGGER = System.getLogger("io.rpma");
     private static final ReentrantLock DRAINING = new ReentrantLock();
+
+    /** How many locks the thread holds under which it must not deliver anything. */
+    private static final ThreadLocal<Integer> WITHHELD = ThreadLocal.withInitial(() -> 0);
 
     private static volatile RpmaLogFunction function = Log::toLogger;
 
@@ -37,13 +39,27 @@ final class Log {
      * <p>Throws nothing: it runs between a call and the use of its result, which must not be lost.
      */
     static void drain() {
-        while (Natives.hasMessages() && !DRAINING.isHeldByCurrentThread() && DRAINING.tryLock()) {
+        while (Natives.hasMessages()
+                && WITHHELD.get() == 0
+                && !DRAINING.isHeldByCurrentThread()
+                && DRAINING.tryLock()) {
             try {
                 drainLocked();
             } finally {
                 DRAINING.unlock();
             }
         }
+    }
+
+    /** Has this thread deliver nothing until {@link #deliver()}. */
+    static void withhold() {
+        WITHHELD.set(WITHHELD.get() + 1);
+    }
+
+    /** Ends {@link #withhold()}, and makes up for it. */
+    static void deliver() {
+        WITHHELD.set(WITHHELD.get() - 1);
+        drain();
     }
 
     private static void drainLocked() {
@@ -73,7 +89,7 @@ final class Log {
     }
 
     /** As the JVM does at the end of a thread: what the handler itself throws is ignored. */
-    private static void reportUncaught(Throwable failure) {
+    static void reportUncaught(Throwable failure) {
         Thread thread = Thread.currentThread();
         try {
             thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
@@ -82,8 +98,13 @@ final class Log {
         }
     }
 
+    /** Found only by what has something to say: the JDK reads its configuration of logging for it. */
+    static System.Logger logger() {
+        return System.getLogger("io.rpma");
+    }
+
     private static void toLogger(RpmaLogLevel level, String fileName, int lineNo, String functionName, String message) {
-        LOGGER.log(level.systemLevel(), message);
+        logger().log(level.systemLevel(), message);
     }
 
     /** What was logged as a warning or worse during this thread's last call; empty when out of memory. */

@@ -206,6 +206,10 @@ final class Natives {
 
     static native String connEventMessage(int event);
 
+    // batch.c
+    /** In the lower half how many were posted, in the upper half what the next post returned, or 0. */
+    static native long batchPost(long records, int count);
+
     // cq.c
     static native int cqGetWc(long cq, int capacity, long completions);
 
@@ -223,6 +227,19 @@ final class Natives {
     static native void wakerWake(int fd);
 
     static native void wakerReset(int fd);
+
+    // poller.c
+    static native long pollerNew();
+
+    static native int pollerDelete(long poller);
+
+    static native int pollerWatch(long poller, long object, long number);
+
+    static native void pollerUnwatch(long poller, long object);
+
+    static native int pollerWait(long poller, long[] ready, int timeoutMs);
+
+    static native void pollerWake(long poller);
 
     // memory.c
     static native long memoryMapAnonymous(long size, int pageBits);

@@ -37,14 +37,14 @@ public final class RpmaConn implements AutoCloseable {
     /** Completion in any case. */
     public static final int F_COMPLETION_ALWAYS = 3;
 
-    /** An emulated flush reads so many bytes, wherever it is. */
-    private static final long FLUSH_LENGTH = 8;
+    /** The parts of a region in an operation. */
+    static final String DESTINATION = "destination";
+
+    static final String SOURCE = "source";
 
     private static final String WRITE_WITH_IMM = "rpma_write_with_imm";
     private static final String WAIT = "rpma_conn_wait";
     private static final String NEXT_EVENT = "rpma_conn_next_event";
-    private static final String DESTINATION = "destination";
-    private static final String SOURCE = "source";
 
     private final RpmaPeer peer;
     private final Handle handle;
@@ -258,8 +258,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean atomicWrite(RpmaMrRemote dst, long dstOffset, long value, int flags, long opContext) {
         Check.flags(flags);
-        long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, Long.BYTES);
-        dst.checkAligned(dstOffset);
+        long dstId = dst.useAtomic(dstOffset);
         int result = Natives.connAtomicWrite(id, dstId, dstOffset, value, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_atomic_write", result, handle, dst.handle());
@@ -288,8 +287,7 @@ public final class RpmaConn implements AutoCloseable {
     public boolean writeAtomic(
             RpmaMrRemote dst, long dstOffset, RpmaMrLocal src, long srcOffset, int flags, long opContext) {
         Check.flags(flags);
-        long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, Long.BYTES);
-        dst.checkAligned(dstOffset);
+        long dstId = dst.useAtomic(dstOffset);
         long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, Long.BYTES);
         int result = Natives.connWriteAtomic(id, dstId, dstOffset, srcId, srcOffset, flags, opContext);
         if (result < 0) {
@@ -322,8 +320,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean flush(RpmaMrRemote dst, long dstOffset, long length, RpmaFlushType type, int flags, long opContext) {
         Check.flags(flags);
-        dst.use(DESTINATION, dstOffset, length);
-        long dstId = dst.use(DESTINATION, dstOffset, FLUSH_LENGTH);
+        long dstId = dst.useFlushed(dstOffset, length);
         int result = Natives.connFlush(id, dstId, dstOffset, length, type.ordinal(), flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_flush", result, handle, dst.handle());
@@ -440,7 +437,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
         long dstId = dst.use(RpmaMrUsage.RECV, DESTINATION, offset, length);
-        checkReceives(handle, srq);
+        checkReceives();
         int result = Natives.connRecv(id, dstId, offset, length, opContext);
         if (result < 0) {
             throw Call.failure("rpma_recv", result, handle, dst.handle());
@@ -458,12 +455,17 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(long opContext) {
-        checkReceives(handle, srq);
+        checkReceives();
         int result = Natives.connRecv(id, 0, 0, 0, opContext);
         if (result < 0) {
             throw Call.failure("rpma_recv", result, handle);
         }
         return result == Natives.POSTED;
+    }
+
+    /** Checks that the connection is not one whose receives are posted to a shared receive queue. */
+    void checkReceives() {
+        checkReceives(handle, srq);
     }
 
     /** librpma leaves it to the device, and soft-RoCE just calls it an invalid argument. */
@@ -493,7 +495,8 @@ public final class RpmaConn implements AutoCloseable {
      * @param completions where to; what it had before is gone
      * @return the queue that they are from
      * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
      *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
      */
@@ -513,7 +516,8 @@ public final class RpmaConn implements AutoCloseable {
      * @return the queue that they are from; empty if the time is up
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
      *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
      */
@@ -525,6 +529,12 @@ public final class RpmaConn implements AutoCloseable {
         return Optional.ofNullable(channel.awaitFor(() -> pollBoth(completions), nanos));
     }
 
+    /** The completion channel that its queues share. */
+    ComplChannel sharedChannel() {
+        checkSharedChannel();
+        return channel;
+    }
+
     private void checkSharedChannel() {
         if (!sharesChannel) {
             throw Call.failure(WAIT, Natives.connWait(id), handle);
@@ -532,7 +542,7 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /** Returns the queue that had completions, or null. */
-    private RpmaCq pollBoth(RpmaCompletions completions) {
+    RpmaCq pollBoth(RpmaCompletions completions) {
         if (rcq == null) {
             return cq.pollOnce(completions);
         }
@@ -586,7 +596,8 @@ public final class RpmaConn implements AutoCloseable {
      *
      * @return the event
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma has no name for, after which the
      *     connection can still be used; or if librpma fails
      */
@@ -602,7 +613,8 @@ public final class RpmaConn implements AutoCloseable {
      * @return the event; empty if the time is up
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if the connection is closed, before or while waiting
+     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
+     *     it
      * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma has no name for, after which the
      *     connection can still be used; or if librpma fails
      */
@@ -613,21 +625,26 @@ public final class RpmaConn implements AutoCloseable {
     private RpmaConnEvent next(long nanos) throws InterruptedException {
         long start = System.nanoTime();
         while (Waiter.await(NEXT_EVENT, handle, Waiter.left(nanos, start))) {
-            int result = takeEvent();
-            if (result != RpmaError.NO_EVENT.code()) {
-                return RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, handle));
+            RpmaConnEvent event = takeEvent();
+            if (event != null) {
+                return event;
             }
         }
         return null;
     }
 
-    private int takeEvent() {
+    /** Takes an event, or returns null if there is none. */
+    RpmaConnEvent takeEvent() {
+        int result;
         events.lock();
         try {
-            return Natives.connNextEvent(id);
+            result = Natives.connNextEvent(id);
         } finally {
             events.unlock();
         }
+        return result == RpmaError.NO_EVENT.code()
+                ? null
+                : RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, handle));
     }
 
     /**
@@ -687,6 +704,11 @@ public final class RpmaConn implements AutoCloseable {
 
     Handle handle() {
         return handle;
+    }
+
+    /** The native handle, for the hot path. */
+    long id() {
+        return id;
     }
 
     /**

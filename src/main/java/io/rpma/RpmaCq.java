@@ -61,7 +61,7 @@ public final class RpmaCq {
      * @param completions where to; what it had before is gone
      * @return how many were taken, from 1 to the capacity
      * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if closed, before or while waiting
+     * @throws IllegalStateException if closed, before or while waiting, or served by an {@link RpmaEventLoop}
      * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
      *     device fails
      */
@@ -81,7 +81,7 @@ public final class RpmaCq {
      * @return how many were taken, from 1 to the capacity; 0 if the time is up
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if closed, before or while waiting
+     * @throws IllegalStateException if closed, before or while waiting, or served by an {@link RpmaEventLoop}
      * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
      *     device fails
      */
@@ -91,6 +91,12 @@ public final class RpmaCq {
         checkOwnChannel();
         channel.awaitFor(() -> pollOnce(completions), nanos);
         return completions.count();
+    }
+
+    /** The completion channel, which is this queue's own. */
+    ComplChannel ownChannel() {
+        checkOwnChannel();
+        return channel;
     }
 
     private void checkOwnChannel() {

@@ -64,7 +64,7 @@ public final class RpmaEp implements AutoCloseable {
      * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or one with a completion
      *     queue of its own and a shared completion channel too
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
-     *     waiting
+     *     waiting, or an {@link RpmaEventLoop} serves this endpoint
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
      *     client has given up meanwhile; the endpoint goes on
      */
@@ -83,7 +83,7 @@ public final class RpmaEp implements AutoCloseable {
      * @throws IllegalArgumentException if {@code timeout} is negative, or {@code cfg} has a shared receive queue of another peer, or one with a completion
      *     queue of its own and a shared completion channel too
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
-     *     waiting
+     *     waiting, or an {@link RpmaEventLoop} serves this endpoint
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
      *     client has given up meanwhile; the endpoint goes on
      */
@@ -92,7 +92,7 @@ public final class RpmaEp implements AutoCloseable {
     }
 
     private RpmaConnReq next(RpmaConnCfg cfg, long nanos) throws InterruptedException {
-        RpmaConnCfg.use(cfg, peer).close();
+        check(cfg);
         long start = System.nanoTime();
         while (Waiter.await(NEXT, handle, Waiter.left(nanos, start))) {
             RpmaConnReq request = take(cfg);
@@ -103,8 +103,13 @@ public final class RpmaEp implements AutoCloseable {
         return null;
     }
 
+    /** Checks that connections can be made with the configuration. */
+    void check(RpmaConnCfg cfg) {
+        RpmaConnCfg.use(cfg, peer).close();
+    }
+
     /** Takes a request, or returns null if there is none. */
-    private RpmaConnReq take(RpmaConnCfg cfg) {
+    RpmaConnReq take(RpmaConnCfg cfg) {
         RpmaSrq srq;
         Handle request;
         long taken;
@@ -150,6 +155,10 @@ public final class RpmaEp implements AutoCloseable {
 
     private long shutdown() {
         return handle.disown() ? handle.free(Natives::epShutdown) : 0;
+    }
+
+    Handle handle() {
+        return handle;
     }
 
     @Override

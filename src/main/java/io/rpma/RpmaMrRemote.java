@@ -17,6 +17,9 @@ public final class RpmaMrRemote implements AutoCloseable {
     private static final int SIZE_OFFSET = 8;
     private static final int USAGE_OFFSET = 20;
 
+    /** An emulated flush reads so many bytes, wherever it is. */
+    private static final long FLUSH_LENGTH = 8;
+
     private final Handle handle;
     private final long id;
     private final long address;
@@ -117,19 +120,31 @@ public final class RpmaMrRemote implements AutoCloseable {
         return use(role, offset, length);
     }
 
-    /** As {@link #use(RpmaMrUsage, String, long, long)}, for an operation whose usage librpma checks itself. */
-    long use(String role, long offset, long length) {
-        Check.range(role, offset, length, size);
-        return id;
+    /** As {@link #use(RpmaMrUsage, String, long, long)}, for a flush, whose usage librpma checks itself. */
+    long useFlushed(long offset, long length) {
+        use(RpmaConn.DESTINATION, offset, length);
+        return use(RpmaConn.DESTINATION, offset, FLUSH_LENGTH);
     }
 
-    /** The hot path's check that an offset is the address of an 8-byte word; librpma looks at the offset alone. */
-    void checkAligned(long offset) {
+    /**
+     * As {@link #use(RpmaMrUsage, String, long, long)}, for an atomic write.
+     *
+     * @throws IllegalArgumentException also if the offset is not that of an 8-byte word; librpma looks at the offset
+     *     alone
+     */
+    long useAtomic(long offset) {
+        long used = use(RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, offset, Long.BYTES);
         if ((offset & 7) != 0 || (address & 7) != 0) {
             throw new IllegalArgumentException(
                     "an atomic write goes to an address that is a multiple of 8, not to offset " + offset
                             + " of a region at 0x" + Long.toHexString(address));
         }
+        return used;
+    }
+
+    private long use(String role, long offset, long length) {
+        Check.range(role, offset, length, size);
+        return id;
     }
 
     Handle handle() {

@@ -66,7 +66,7 @@ public final class RpmaSrq implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = dst.use(RpmaMrUsage.RECV, "destination", offset, length);
+        long dstId = dst.use(RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
         int result = Natives.srqRecv(id, dstId, offset, length, opContext);
         if (result < 0) {
             throw Call.failure("rpma_srq_recv", result, handle, dst.handle());
@@ -101,6 +101,11 @@ public final class RpmaSrq implements AutoCloseable {
 
     Handle handle() {
         return handle;
+    }
+
+    /** The native handle, for the hot path. */
+    long id() {
+        return id;
     }
 
     /**

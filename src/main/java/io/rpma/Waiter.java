@@ -1,33 +1,31 @@
 package io.rpma;
 
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.nio.channels.spi.AbstractSelectableChannel;
-import java.nio.channels.spi.AbstractSelector;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
  * A blocked thread: woken by what it waits for, by the close of the object, by its interruption or by the clock.
  *
- * <p>It is a selector only because {@link AbstractSelector#begin()} is the one supported way to be told of
- * {@link Thread#interrupt()} while inside a native. It never selects anything.
+ * <p>Virtual threads are not blocked but parked: see {@link VirtualWaits}.
  */
-final class Waiter extends AbstractSelector {
+final class Waiter extends Interruptible {
     /** A timeout that never ends. */
     static final long FOREVER = -1;
 
-    private static final int TIMED_OUT = 0;
-    private static final int READY = 1;
+    // of a wait; besides them it may end with Natives.CLOSED or an error
+    static final int TIMED_OUT = 0;
+    static final int READY = 1;
+    static final int WOKEN = 2;
 
     /** Waiters own a descriptor each, so they are used again and again. */
     private static final ConcurrentLinkedDeque<Waiter> IDLE = new ConcurrentLinkedDeque<>();
 
     private final int fd;
 
+    /** Set by the thread that interrupts; not after {@link #end()}. */
+    private volatile boolean woken;
+
     private Waiter(int fd) {
-        super(null);
         this.fd = fd;
     }
 
@@ -49,15 +47,16 @@ final class Waiter extends AbstractSelector {
      *
      * @return false if the time is up
      * @throws InterruptedException if the thread is interrupted before or meanwhile
-     * @throws IllegalStateException if the object is closed before or meanwhile
+     * @throws IllegalStateException if the object is closed before or meanwhile, or served by an event loop
      */
     static boolean await(String operation, Handle handle, long nanos) throws InterruptedException {
+        handle.checkUnserved(operation);
         long start = System.nanoTime();
         while (true) {
             if (Thread.interrupted()) {
                 throw new InterruptedException(operation + " on " + handle);
             }
-            int outcome = awaitOnce(handle.id(), left(nanos, start));
+            int outcome = awaitOnce(handle, left(nanos, start));
             if (outcome == READY || outcome == TIMED_OUT) {
                 return outcome == READY;
             }
@@ -65,7 +64,12 @@ final class Waiter extends AbstractSelector {
         }
     }
 
-    private static int awaitOnce(long id, long nanos) {
+    private static int awaitOnce(Handle handle, long nanos) {
+        // what does not wait holds up no other virtual thread either
+        return nanos != 0 && VirtualWaits.isVirtual() ? VirtualWaits.await(handle, nanos) : block(handle.id(), nanos);
+    }
+
+    private static int block(long id, long nanos) {
         Waiter idle = IDLE.pollFirst();
         Waiter waiter = idle != null ? idle : create();
         try {
@@ -73,7 +77,7 @@ final class Waiter extends AbstractSelector {
             return Natives.await(id, waiter.fd, nanos);
         } finally {
             waiter.end();
-            Natives.wakerReset(waiter.fd);
+            waiter.reset();
             IDLE.addFirst(waiter);
         }
     }
@@ -87,48 +91,17 @@ final class Waiter extends AbstractSelector {
         return new Waiter(fd);
     }
 
+    /** Nearly no wait is interrupted, and the others save a system call. */
+    private void reset() {
+        if (woken) {
+            woken = false;
+            Natives.wakerReset(fd);
+        }
+    }
+
     @Override
-    public Selector wakeup() {
+    void wake() {
+        woken = true;
         Natives.wakerWake(fd);
-        return this;
-    }
-
-    @Override
-    protected void implCloseSelector() {
-        throw unsupported();
-    }
-
-    @Override
-    protected SelectionKey register(AbstractSelectableChannel channel, int operations, Object attachment) {
-        throw unsupported();
-    }
-
-    @Override
-    public Set<SelectionKey> keys() {
-        throw unsupported();
-    }
-
-    @Override
-    public Set<SelectionKey> selectedKeys() {
-        throw unsupported();
-    }
-
-    @Override
-    public int selectNow() {
-        throw unsupported();
-    }
-
-    @Override
-    public int select(long timeout) {
-        throw unsupported();
-    }
-
-    @Override
-    public int select() {
-        throw unsupported();
-    }
-
-    private static UnsupportedOperationException unsupported() {
-        return new UnsupportedOperationException("a waiter selects nothing");
     }
 }

@@ -8,7 +8,8 @@
  *       <a href="https://pmem.io/rpma/manpages/v1.3.0/librpma.7">its manual pages</a> stay the reference;
  *   <li>never crashes the JVM and never touches memory that was not given to it, whatever is called, in any order, from
  *       any thread: bad arguments, closed objects and parts outside of a region are refused in Java or recognised in C;
- *   <li>is as fast as C: posting and polling are one downcall of primitives each and allocate nothing;
+ *   <li>is as fast as C: posting and polling are one downcall of primitives each, or one for a whole
+ *       {@linkplain io.rpma.RpmaBatch batch} of posts, and allocate nothing;
  *   <li>has Java's habits where they cost nothing.
  * </ol>
  *
@@ -21,9 +22,11 @@
  * first to end. Objects that are dropped without it are reported to the logger, with the place of their creation if
  * {@code -Dio.rpma.leakSites=true} is set, and are not freed.
  *
- * <p><b>Threads.</b> All classes are safe for use by many threads, except {@link io.rpma.RpmaCompletions}, which belongs
- * to one at a time. Waits have a form with a timeout, and are ended by {@code close()} and by
- * {@link java.lang.Thread#interrupt()}. A wait blocks its platform thread, and so the carrier of a virtual thread.
+ * <p><b>Threads.</b> All classes are safe for use by many threads, except {@link io.rpma.RpmaCompletions} and
+ * {@link io.rpma.RpmaBatch}, which belong to one at a time. Waits have a form with a timeout, and are ended by {@code close()} and by
+ * {@link java.lang.Thread#interrupt()}. A virtual thread that waits is parked, and leaves its carrier to others; only
+ * {@link io.rpma.RpmaConnReq#create} and {@link io.rpma.RpmaDevice#remote} hold it for the time of a resolution. One thread
+ * serves many connections by an {@link io.rpma.RpmaEventLoop}.
  *
  * <p><b>Errors.</b> Wrong arguments raise {@link java.lang.IllegalArgumentException},
  * {@link java.lang.NullPointerException} or {@link java.lang.IndexOutOfBoundsException}, closed objects

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -76,6 +78,29 @@ class HandleTest {
         assertThat(deleted).hasValue(0);
         parent.close(DELETE, delete);
         assertThat(parent.isClosed()).isTrue();
+    }
+
+    @Test
+    void isClosedEvenIfWhatIsDoneBeforeFails() {
+        Handle handle = open("RpmaPeer");
+        AtomicInteger done = new AtomicInteger();
+        List<Throwable> uncaught = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            handle.beforeClose(() -> {
+                done.incrementAndGet();
+                throw new IllegalStateException("of a test");
+            });
+        }
+        Thread.UncaughtExceptionHandler before = Thread.currentThread().getUncaughtExceptionHandler();
+        Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> uncaught.add(failure));
+        try {
+            handle.close(DELETE, delete);
+        } finally {
+            Thread.currentThread().setUncaughtExceptionHandler(before);
+        }
+        assertThat(done).hasValue(2);
+        assertThat(uncaught).hasSize(2);
+        assertThat(deleted).hasValue(1);
     }
 
     @Test

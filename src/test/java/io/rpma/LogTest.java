@@ -56,6 +56,21 @@ class LogTest {
     }
 
     @Test
+    void nothingIsDeliveredUnderAQuietLock() throws Exception {
+        try (LogCapture log = new LogCapture()) {
+            QuietLock outer = new QuietLock();
+            QuietLock inner = new QuietLock();
+            outer.lock();
+            assertThat(inner.tryLock()).isTrue();
+            fail(NOBODYS);
+            inner.unlock();
+            assertThat(log.messages()).isEmpty();
+            outer.unlock();
+            assertThat(log.messages()).hasSize(1);
+        }
+    }
+
+    @Test
     void textsOfThreadsAreNotMixed() throws Exception {
         try (LogCapture log = new LogCapture()) {
             Together.run(4, thread -> {

@@ -41,7 +41,10 @@ final class RandomCalls {
             "can't be closed before",
             "has no receive queue of its own",
             "has no more than",
-            "has no immediate data");
+            "has no immediate data",
+            "is served by",
+            "is running already",
+            "a thread waits for");
 
     /** In every operation context, so that what is no completion is recognised. */
     private static final long MAGIC = 0x52504d41L << 32;

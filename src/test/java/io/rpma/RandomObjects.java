@@ -12,6 +12,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.ReadOnlyBufferException;
 import java.nio.file.Path;
+import java.util.NoSuchElementException;
+import java.util.concurrent.TimeUnit;
 
 /** The objects of random calls, and the calls that need no device. */
 final class RandomObjects {
@@ -23,6 +25,11 @@ final class RandomObjects {
     final Slots<RpmaMemory> memories;
     final Slots<ByteBuffer> views;
     final Slots<RpmaConn> conns;
+    final Slots<RpmaEventLoop> loops;
+    final Slots<RpmaEventLoop.Registration> registrations;
+
+    /** Which several threads use at once, though they must not. */
+    final Slots<RpmaBatch> batches;
 
     RandomObjects(RandomCalls calls) {
         this.calls = calls;
@@ -33,6 +40,9 @@ final class RandomObjects {
         memories = calls.new Slots<>(6);
         views = calls.new Slots<>(6);
         conns = calls.new Slots<>(8);
+        batches = calls.new Slots<>(4);
+        loops = calls.new Slots<>(2);
+        registrations = calls.new Slots<>(8);
     }
 
     /** The calls that need no device; files are made in the directory. */
@@ -41,6 +51,8 @@ final class RandomObjects {
         addRemotes();
         addMemory(directory);
         addConnections();
+        addBatches();
+        addEventLoops();
         addTheRest();
     }
 
@@ -247,10 +259,109 @@ final class RandomObjects {
                 InterruptedException.class);
     }
 
+    private void addBatches() {
+        calls.add(2, "RpmaBatch.create", c -> batches.put(c, RpmaBatch.create(c.size())));
+        calls.add(
+                24,
+                "RpmaBatch.post",
+                c -> {
+                    RpmaBatch batch = batches.one(c);
+                    int posted = batch.post();
+                    assertTrue(posted >= 0 && posted <= batch.capacity());
+                },
+                RpmaException.class);
+        calls.add(8, "RpmaBatch.removeFirst", c -> batches.one(c).removeFirst(), NoSuchElementException.class);
+        calls.add(2, "RpmaBatch.clear", c -> batches.one(c).clear());
+        calls.add(2, "RpmaBatch.get", c -> {
+            RpmaBatch batch = batches.one(c);
+            assertTrue(batch.count() >= 0 && batch.count() <= batch.capacity());
+            assertTrue(batch.posted() >= 0 && batch.posted() <= batch.capacity());
+        });
+        calls.add(4, "RpmaBatch.read nothing", c -> batches.one(c).read(conns.any(c), c.flags(), c.context()));
+        calls.add(4, "RpmaBatch.write nothing", c -> batches.one(c).write(conns.any(c), c.flags(), c.context()));
+        calls.add(
+                2,
+                "RpmaBatch.writeWithImm nothing",
+                c -> batches.one(c).writeWithImm(conns.any(c), c.flags(), c.random.nextInt(), c.context()));
+        calls.add(2, "RpmaBatch.send nothing", c -> batches.one(c).send(conns.any(c), c.flags(), c.context()));
+        calls.add(
+                2,
+                "RpmaBatch.sendWithImm nothing",
+                c -> batches.one(c).sendWithImm(conns.any(c), c.flags(), c.random.nextInt(), c.context()));
+        calls.add(4, "RpmaBatch.recv nothing", c -> batches.one(c).recv(conns.any(c), c.context()));
+        calls.add(
+                8,
+                "RpmaBatch.flush",
+                c -> batches.one(c)
+                        .flush(
+                                conns.any(c),
+                                remotes.any(c),
+                                c.number(),
+                                c.number(),
+                                c.of(RpmaFlushType.values()),
+                                c.flags(),
+                                c.context()));
+        calls.add(
+                8,
+                "RpmaBatch.atomicWrite",
+                c -> batches.one(c)
+                        .atomicWrite(
+                                conns.any(c), remotes.any(c), c.number(), c.random.nextLong(), c.flags(), c.context()));
+    }
+
     /** One of a connection's queues. */
     private RpmaCq cq(Choice c) throws Nothing {
         RpmaConn conn = conns.one(c);
         return c.oneIn(2) ? conn.getCq() : conn.getRcq().orElse(conn.getCq());
+    }
+
+    private void addEventLoops() {
+        Class<RpmaException> fails = RpmaException.class;
+        calls.add(1, "RpmaEventLoop.create", c -> loops.put(c, RpmaEventLoop.create()), fails);
+        calls.add(4, "RpmaEventLoop.run", c -> {
+            RpmaEventLoop loop = loops.one(c);
+            loop.schedule(() -> Thread.currentThread().interrupt(), c.random.nextInt(2000), TimeUnit.MICROSECONDS);
+            try {
+                loop.run();
+            } finally {
+                Thread.interrupted();
+            }
+        });
+        calls.add(
+                2,
+                "RpmaEventLoop.onEvent",
+                c -> registrations.put(c, loops.one(c).onEvent(conns.one(c), c.maybeNull(event -> {}))),
+                fails);
+        calls.add(
+                2,
+                "RpmaEventLoop.onEvent by an executor",
+                c -> registrations.put(c, loops.one(c).onEvent(conns.one(c), event -> {}, c.maybeNull(Runnable::run))),
+                fails);
+        calls.add(
+                2,
+                "RpmaEventLoop.onCompletion of a queue",
+                c -> registrations.put(c, loops.one(c).onCompletion(cq(c), c.size(), (cq, completions) -> {})),
+                fails,
+                OutOfMemoryError.class);
+        calls.add(
+                2,
+                "RpmaEventLoop.onCompletion of a connection",
+                c -> registrations.put(
+                        c, loops.one(c).onCompletion(conns.one(c), 1 + c.random.nextInt(4), (cq, completions) -> {
+                            if (completions.wrId(0) % 4 == 0) {
+                                throw new IllegalStateException("test");
+                            }
+                        })),
+                fails);
+        calls.add(
+                4,
+                "RpmaEventLoop.schedule",
+                c -> registrations.put(c, loops.one(c).schedule(() -> {}, c.timeout(), c.unit())));
+        calls.add(
+                12,
+                "RpmaEventLoop.Registration.cancel",
+                c -> registrations.one(c).cancel());
+        calls.add(1, "RpmaEventLoop.close", c -> loops.one(c).close());
     }
 
     private void addTheRest() {

@@ -65,6 +65,16 @@ class ReadmeTest {
         assertThat(imported()).hasSize(84).containsExactlyInAnyOrderElementsOf(exported());
     }
 
+    /** {@code EventLoopIT} runs it. */
+    @Test
+    void theServerOfManyConnectionsIsTheOneThatIsTested() throws IOException {
+        String shown = Readme.blocks("java").get(1);
+        assertThat(Files.readString(Path.of("src/it/java/io/rpma/EchoServer.java")))
+                .contains(shown.indent(8));
+        assertThat(Files.readString(Path.of("src/main/java/io/rpma/RpmaEventLoop.java")))
+                .contains(shown.lines().map(line -> " * " + line + "\n").collect(Collectors.joining()));
+    }
+
     @Test
     void theTableNamesEveryFunctionOnce() throws Exception {
         assertThat(table()).hasSize(84).containsExactlyInAnyOrderElementsOf(exported());

@@ -201,11 +201,13 @@ class RpmaMrRemoteTest {
             long id = region.handle().id();
             assertThat(region.use(RpmaMrUsage.READ_SRC, "source", 0, 100)).isEqualTo(id);
             assertThat(region.use(RpmaMrUsage.READ_SRC, "source", 100, 0)).isEqualTo(id);
-            assertThat(region.use("source", 92, 8)).isEqualTo(id);
+            assertThat(region.useFlushed(92, 8)).isEqualTo(id);
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
                     .isThrownBy(() -> region.use(RpmaMrUsage.READ_SRC, "source", 1, 100));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> region.use(RpmaMrUsage.WRITE_DST, "destination", 0, 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> region.useAtomic(0));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> region.useFlushed(93, 7));
         }
     }
 
@@ -216,9 +218,9 @@ class RpmaMrRemoteTest {
             for (long offset = 0; offset < 16; offset++) {
                 long at = offset;
                 if (address % 8 == 0 && offset % 8 == 0) {
-                    assertThatCode(() -> region.checkAligned(at)).doesNotThrowAnyException();
+                    assertThatCode(() -> region.useAtomic(at)).doesNotThrowAnyException();
                 } else {
-                    assertThatIllegalArgumentException().isThrownBy(() -> region.checkAligned(at));
+                    assertThatIllegalArgumentException().isThrownBy(() -> region.useAtomic(at));
                 }
             }
         }

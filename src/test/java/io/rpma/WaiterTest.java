@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Together;
@@ -15,11 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -224,24 +219,6 @@ class WaiterTest {
     private static int openDescriptors() throws IOException {
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
             return (int) descriptors.count();
-        }
-    }
-
-    @Test
-    void virtualThreadsWaitToo() throws Exception {
-        assumeTrue(Runtime.version().feature() >= 21, "virtual threads came with JDK 21");
-        ExecutorService executor = (ExecutorService)
-                Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
-        try {
-            Callable<Boolean> wait = () -> Waiter.await(OPERATION, object, 10 * MILLISECOND);
-            Future<Boolean> timedOut = executor.submit(wait);
-            assertThat(timedOut.get()).isFalse();
-            Future<?> interrupted = executor.submit(() -> assertThatExceptionOfType(InterruptedException.class)
-                    .isThrownBy(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
-            executor.shutdownNow();
-            interrupted.get();
-        } finally {
-            executor.shutdownNow();
         }
     }
 

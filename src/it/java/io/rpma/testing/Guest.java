@@ -44,6 +44,15 @@ public final class Guest implements AutoCloseable {
         return rxe;
     }
 
+    /** Enters an empty line, which its command waits for. */
+    public void enter() throws InterruptedException {
+        try {
+            rxe.process().outputWriter().append('\n').flush();
+        } catch (IOException e) {
+            throw new AssertionError("a guest has ended: " + rxe.awaitEnd(), e);
+        }
+    }
+
     /** Ends the guest as a power cut does: at once, and with nothing written that was not persistent. */
     public void cutPower() throws InterruptedException {
         List<ProcessHandle> machines =

@@ -6,6 +6,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 
 import java.io.IOException;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 
 /**
  * The pauses between attempts: each twice as long as the one before, up to a bound, until the time is up.
@@ -30,6 +31,33 @@ public final class BackOff {
     /** With the time after which to give up, in seconds. */
     public BackOff(int timeout) {
         this.timeout = SECONDS.toNanos(timeout);
+    }
+
+    /** Something that fails while the other side is lost. */
+    public interface Attempt<T> {
+        /** Tries once. */
+        T make() throws IOException, InterruptedException;
+    }
+
+    /**
+     * Tries until it works.
+     *
+     * @param what to say if it has not, as in "no connection to A"
+     * @param notes is told why the first attempt has failed
+     * @throws IOException if the time is up, or another failure than that the other side is lost
+     */
+    public <T> T retry(String what, Consumer<String> notes, Attempt<T> attempt)
+            throws IOException, InterruptedException {
+        while (true) {
+            try {
+                return attempt.make();
+            } catch (LostException e) {
+                if (!failing) {
+                    notes.accept(what + " yet: " + Errors.line(e));
+                }
+                pause(what, e);
+            }
+        }
     }
 
     /** Something has worked. */

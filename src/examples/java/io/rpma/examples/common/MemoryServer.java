@@ -1,15 +1,19 @@
 package io.rpma.examples.common;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaPeer;
+import java.io.IOException;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
@@ -24,6 +28,15 @@ public final class MemoryServer implements AutoCloseable {
 
     /** How long a client may be silent until it is asked whether it is there. */
     private static final long SILENCE_S = 10;
+
+    /** How long clients may fail one after the other until the failure is this side's. */
+    private static final int PATIENCE_S = 60;
+
+    /** Where requests come from. */
+    interface Requests<T> {
+        /** Waits for one. */
+        T next() throws InterruptedException;
+    }
 
     private final RpmaEp endpoint;
     private final byte[] privateData;
@@ -44,9 +57,14 @@ public final class MemoryServer implements AutoCloseable {
         notes.accept("listening on " + address + ":" + port);
     }
 
-    /** Waits for the next client, and until it is gone. */
-    public void serve() throws InterruptedException {
-        try (RpmaConn conn = endpoint.nextConnReq(null).connect(privateData)) {
+    /**
+     * Waits for the next client, and until it is gone.
+     *
+     * @throws IOException if again and again none can be accepted
+     */
+    public void serve() throws IOException, InterruptedException {
+        RpmaConnReq request = awaitNext(() -> endpoint.nextConnReq(null), PATIENCE_S, notes);
+        try (RpmaConn conn = request.connect(privateData)) {
             Optional<RpmaConnEvent> event = conn.nextEvent(ESTABLISH_S, SECONDS);
             if (event.filter(RpmaConnEvent.ESTABLISHED::equals).isEmpty()) {
                 notes.accept("a client has not come to stay: "
@@ -57,9 +75,34 @@ public final class MemoryServer implements AutoCloseable {
             notes.accept("the client is gone: " + awaitEnd(conn));
             // Closing the connection answers its disconnect.
         } catch (RpmaException e) {
-            // Of a client that gives up before it is accepted, or vanishes while it is being asked. There will be
-            // others.
+            // Of a client that vanishes while it is being asked. There will be others.
             notes.accept("a client is lost: " + Errors.line(e));
+        }
+    }
+
+    /**
+     * Waits for the next request. A client that gives up before it is accepted makes this fail: there will be others. An
+     * endpoint that is broken fails at once, each time.
+     */
+    static <T> T awaitNext(Requests<T> requests, int patience, Consumer<String> notes)
+            throws IOException, InterruptedException {
+        BackOff backOff = new BackOff(patience);
+        while (true) {
+            long begun = System.nanoTime();
+            try {
+                return requests.next();
+            } catch (RpmaException e) {
+                notes.accept("a client is lost: " + Errors.line(e));
+                if (System.nanoTime() - begun > BackOff.LONGEST) {
+                    backOff.succeeded(); // in waiting
+                }
+                OptionalLong pause = backOff.next(System.nanoTime());
+                if (pause.isEmpty()) {
+                    throw new IOException(
+                            "no client could be accepted within " + patience + " s: " + Errors.line(e), e);
+                }
+                NANOSECONDS.sleep(pause.getAsLong());
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 package io.rpma.examples.common;
 
+import java.io.IOException;
+import java.io.PrintStream;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine;
@@ -39,9 +41,29 @@ public abstract class Program {
     public final int run(String... args) {
         CommandLine commandLine = commandLine();
         try {
-            return commandLine.execute(args);
-        } catch (LinkageError | OutOfMemoryError e) {
-            return failed(commandLine, e); // the library can't be loaded, or the memory is too large
+            int status = commandLine.execute(args);
+            if (status == 0) {
+                checkWritten(System.out);
+            }
+            return status;
+        } catch (IOException | LinkageError | OutOfMemoryError e) {
+            return failed(commandLine, e); // also if the library can't be loaded, or the memory is too large
+        }
+    }
+
+    /**
+     * Prints a line that somebody relies on.
+     *
+     * @throws IOException if it can't be written, which a stream for printing does not tell by itself
+     */
+    public static void print(PrintStream out, String line) throws IOException {
+        out.println(line);
+        checkWritten(out);
+    }
+
+    private static void checkWritten(PrintStream out) throws IOException {
+        if (out.checkError()) {
+            throw new IOException("the standard output can't be written");
         }
     }
 

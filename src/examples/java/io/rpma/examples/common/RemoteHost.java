@@ -1,6 +1,5 @@
 package io.rpma.examples.common;
 
-import io.rpma.RpmaDevice;
 import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
@@ -16,12 +15,16 @@ public final class RemoteHost implements AutoCloseable {
     private final int service;
     private final int operations;
     private final Consumer<String> notes;
-    private final RpmaPeer peer;
-    private final RpmaMrLocal staging;
+    private final RpmaMemory stagingMemory;
+
+    // This side's part, which serves all connections: made by the first attempt that reaches the host.
+    private RpmaPeer peer;
+    private RpmaMrLocal staging;
+
     private RemoteMemory connected;
 
     /**
-     * Sets up this side's part, which serves all connections.
+     * Sets out for a host, which may be down.
      *
      * @param service the mark of the program that is expected there
      * @param stagingMemory what bytes come from and go to
@@ -33,34 +36,36 @@ public final class RemoteHost implements AutoCloseable {
         this.address = address;
         this.port = port;
         this.service = service;
+        this.stagingMemory = stagingMemory;
         this.operations = operations;
         this.notes = notes;
-        peer = RpmaPeer.create(RpmaDevice.remote(address));
-        boolean registered = false;
-        try {
-            staging = peer.register(stagingMemory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
-            registered = true;
-        } finally {
-            if (!registered) {
-                peer.close();
-            }
-        }
     }
 
     /**
      * Connects, trying once, or returns the connection that there is.
      *
      * @param nanos how long to wait for the answer
-     * @throws LostException if there is no answer, or a refusal
+     * @throws LostException if the host is not found, or there is no answer, or a refusal
      */
     public RemoteMemory connect(long nanos) throws IOException, InterruptedException {
         if (connected == null) {
-            connected = RemoteMemory.connect(peer, address, port, service, staging, operations, nanos);
+            prepare();
+            connected =
+                    new RemoteMemory(RemoteConnection.open(peer, address, port, service, operations, nanos), staging);
             if (connected.flushType() == RpmaFlushType.VISIBILITY) {
                 notes.accept(this + " flushes to visibility only: a power cut there loses what is written");
             }
         }
         return connected;
+    }
+
+    private void prepare() throws LostException {
+        if (peer == null) {
+            peer = RpmaPeer.create(RemoteConnection.findDevice(address, port));
+        }
+        if (staging == null) {
+            staging = peer.register(stagingMemory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
+        }
     }
 
     /** Ends the connection if there is one that is lost; returns whether there was. */
@@ -82,8 +87,12 @@ public final class RemoteHost implements AutoCloseable {
         if (connected != null) {
             disconnect();
         }
-        staging.close();
-        peer.close();
+        if (staging != null) {
+            staging.close();
+        }
+        if (peer != null) {
+            peer.close();
+        }
     }
 
     @Override

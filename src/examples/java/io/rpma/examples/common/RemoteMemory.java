@@ -6,15 +6,11 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
-import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
-import io.rpma.RpmaConnReq;
 import io.rpma.RpmaException;
 import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
-import io.rpma.RpmaPeer;
-import io.rpma.RpmaPeerCfg;
 import java.io.IOException;
 import java.nio.ByteOrder;
 import java.util.Optional;
@@ -36,7 +32,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
 
     private static final int MOST_COMPLETIONS = 64;
 
-    private final String name;
+    private final RemoteConnection connection;
     private final RpmaConn conn;
     private final RpmaMrRemote remote;
     private final RpmaMrLocal staging;
@@ -49,82 +45,22 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     /** When something was last known to go on. */
     private long alive = System.nanoTime();
 
-    private RemoteMemory(
-            String name, RpmaConn conn, RpmaMrRemote remote, RpmaMrLocal staging, RpmaFlushType flushType) {
-        this.name = name;
-        this.conn = conn;
-        this.remote = remote;
-        this.staging = staging;
-        this.flushType = flushType;
-    }
-
     /**
-     * Connects, trying once.
+     * Takes over a connection.
      *
-     * @param service the mark of the program that is expected there
      * @param staging the region of the staging memory
-     * @param operations how many operations have room in the send queue; a store and a commit take two each
-     * @param nanos how long to wait for the answer
-     * @throws LostException if there is no answer, or a refusal
-     * @throws IOException if another program answers
      */
-    static RemoteMemory connect(
-            RpmaPeer peer, String address, int port, int service, RpmaMrLocal staging, int operations, long nanos)
-            throws IOException, InterruptedException {
-        String name = address + ":" + port;
-        RpmaConn conn = request(peer, address, port, operations);
-        awaitEstablished(conn, name, nanos);
-        RpmaMrRemote remote = null;
-        boolean usable = false;
-        try {
-            Offer offer = Offer.fromPrivateData(conn.getPrivateData(), service);
-            remote = offer.openMemory();
-            RpmaFlushType flushType = applyPlatform(conn, offer, remote);
-            usable = true;
-            return new RemoteMemory(name, conn, remote, staging, flushType);
-        } finally {
-            if (!usable) {
-                close(conn, remote);
-            }
-        }
+    RemoteMemory(RemoteConnection connection, RpmaMrLocal staging) {
+        this.connection = connection;
+        this.staging = staging;
+        conn = connection.conn();
+        remote = connection.memory();
+        flushType = connection.flushType();
     }
 
-    private static RpmaConn request(RpmaPeer peer, String address, int port, int operations) throws LostException {
-        // Should the connection break, all operations complete.
-        try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(operations).setCqSize(operations)) {
-            return RpmaConnReq.create(peer, address, port, cfg).connect();
-        } catch (RpmaException e) {
-            throw new LostException(address + ":" + port, Errors.line(e));
-        }
-    }
-
-    private static void awaitEstablished(RpmaConn conn, String name, long nanos)
-            throws LostException, InterruptedException {
-        boolean established = false;
-        try {
-            Optional<RpmaConnEvent> event = conn.nextEvent(nanos, NANOSECONDS);
-            established = event.filter(RpmaConnEvent.ESTABLISHED::equals).isPresent();
-            if (!established) {
-                throw new LostException(
-                        name, event.map(RpmaConnEvent::description).orElse("no answer"));
-            }
-        } catch (RpmaException e) {
-            throw new LostException(name, Errors.line(e));
-        } finally {
-            if (!established) {
-                close(conn, null);
-            }
-        }
-    }
-
-    /** Flushes go as deep as the other side's platform and region allow. */
-    private static RpmaFlushType applyPlatform(RpmaConn conn, Offer offer, RpmaMrRemote remote) {
-        try (RpmaPeerCfg platform = RpmaPeerCfg.fromDescriptor(offer.peerCfg())) {
-            conn.applyRemotePeerCfg(platform);
-            return platform.getDirectWriteToPmem() && remote.getFlushType().contains(RpmaFlushType.PERSISTENT)
-                    ? RpmaFlushType.PERSISTENT
-                    : RpmaFlushType.VISIBILITY;
-        }
+    /** What an atomic write takes for a little-endian number: it stores numbers in the byte order of this side. */
+    public static long toAtomicWrite(long value) {
+        return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? value : Long.reverseBytes(value);
     }
 
     /** How deep the flushes go. */
@@ -153,7 +89,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
 
     @Override
     public long commit(long offset, long value) throws IOException, InterruptedException {
-        long word = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? value : Long.reverseBytes(value);
+        long word = toAtomicWrite(value);
         post(() -> conn.atomicWrite(remote, offset, word, RpmaConn.F_COMPLETION_ON_ERROR, posted));
         return flush(offset, Long.BYTES);
     }
@@ -246,22 +182,11 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     /** Ends the connection; operations that are not done may be done or not. */
     @Override
     public void close() {
-        close(conn, remote);
-    }
-
-    private static void close(RpmaConn conn, RpmaMrRemote remote) {
-        if (remote != null) {
-            remote.close();
-        }
-        try {
-            conn.close();
-        } catch (RpmaException e) {
-            // It is closed all the same, and there is nothing more to be done with a connection that is lost.
-        }
+        connection.close();
     }
 
     @Override
     public String toString() {
-        return name;
+        return connection.toString();
     }
 }

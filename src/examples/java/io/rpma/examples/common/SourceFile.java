@@ -37,6 +37,17 @@ public final class SourceFile implements AutoCloseable {
         return version.size();
     }
 
+    /**
+     * That there is no room for the file.
+     *
+     * @param capacity bytes for a file
+     * @param memory whose memory it is, as in "the server's memory"
+     */
+    public IOException tooLarge(long capacity, String memory) {
+        return new IOException(this + " does not fit: it has " + Size.exact(size()) + ", and " + memory
+                + " has room for " + Size.exact(Math.max(0, capacity)));
+    }
+
     /** The next read begins at this byte. */
     public void seek(long position) throws IOException {
         channel.position(position);

@@ -9,15 +9,23 @@ import java.util.OptionalLong;
 
 /** The file that a sender has left in this side's memory. */
 final class CommittedFile {
-    /** How many bytes are hashed at once. */
-    private static final int PART = 4 << 20;
-
     private final RpmaMemory memory;
+    private final long capacity;
     private final Output output;
 
-    CommittedFile(RpmaMemory memory, Output output) {
+    /**
+     * Sets out for a memory, with a file or without.
+     *
+     * @throws IOException if the memory has no room for one
+     */
+    CommittedFile(RpmaMemory memory, Output output) throws IOException {
         this.memory = memory;
         this.output = output;
+        capacity = Layout.capacity(memory.size());
+        if (capacity < 0) {
+            throw new IOException("the memory is too small: " + Size.exact(memory.size()) + ", and the header takes "
+                    + Size.exact(Layout.DATA));
+        }
     }
 
     /**
@@ -33,7 +41,6 @@ final class CommittedFile {
             return false;
         }
         long length = committed.getAsLong();
-        long capacity = Layout.capacity(memory.size());
         if (length < 0 || length > capacity) {
             throw new IOException("the header is damaged: a length of " + length + " in a memory for " + capacity);
         }
@@ -50,14 +57,8 @@ final class CommittedFile {
     }
 
     private byte[] hash(long length) {
-        Sha256 digest = new Sha256();
         try (Progress progress = output.progress("checking", length)) {
-            for (long done = 0; done < length; done += PART) {
-                int part = (int) Math.min(PART, length - done);
-                digest.update(memory.buffer(Layout.DATA + done, part));
-                progress.update(done + part);
-            }
+            return Sha256.of(memory, Layout.DATA, length, progress::update);
         }
-        return digest.result();
     }
 }

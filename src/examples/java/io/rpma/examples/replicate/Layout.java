@@ -1,6 +1,7 @@
 package io.rpma.examples.replicate;
 
 import io.rpma.RpmaMemory;
+import io.rpma.examples.common.Sha256;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.OptionalLong;
@@ -30,9 +31,6 @@ final class Layout {
     /** Offset of the SHA-256. */
     static final long DIGEST = 8;
 
-    /** Length of the SHA-256. */
-    static final int DIGEST_LENGTH = 32;
-
     /** Offset of the file: a page of its own. */
     static final long DATA = 4096;
 
@@ -42,7 +40,7 @@ final class Layout {
     /** The commit word while nothing is committed. */
     static final long NOTHING = 0;
 
-    private static final int HEADER_LENGTH = (int) DIGEST + DIGEST_LENGTH;
+    private static final int HEADER_LENGTH = (int) DIGEST + Sha256.LENGTH;
 
     private Layout() {}
 
@@ -54,11 +52,6 @@ final class Layout {
     /** The commit word of a file. */
     static long committed(long length) {
         return length + 1;
-    }
-
-    /** Converts a commit word to what an atomic write takes, which stores a number in the byte order of the sender. */
-    static long toAtomicWrite(long commitWord) {
-        return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? commitWord : Long.reverseBytes(commitWord);
     }
 
     /** Empties this side's memory: a power cut must not leave the header of an older file over a part of the next. */
@@ -75,7 +68,7 @@ final class Layout {
 
     /** The SHA-256 that the header of this side's memory tells. */
     static byte[] digest(RpmaMemory memory) {
-        byte[] digest = new byte[DIGEST_LENGTH];
+        byte[] digest = new byte[Sha256.LENGTH];
         header(memory).position((int) DIGEST).get(digest);
         return digest;
     }

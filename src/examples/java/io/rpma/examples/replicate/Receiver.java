@@ -59,13 +59,10 @@ final class Receiver {
         try (RpmaPeer peer = RpmaPeer.create(device);
                 RpmaMemory memory = target.open(where);
                 RpmaMrLocal region = register(peer, target, memory)) {
-            if (Layout.capacity(memory.size()) < 0) {
-                throw new IOException("the memory is too small: " + Size.exact(memory.size())
-                        + ", and the header takes " + Size.exact(Layout.DATA));
-            }
+            CommittedFile file = new CommittedFile(memory, output);
             Layout.reset(memory);
             serve(peer, region);
-            if (!new CommittedFile(memory, output).check(target.description())) {
+            if (!file.check(target.description())) {
                 throw new IOException("the sender is gone and has committed nothing");
             }
         }

@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "(receive | send | check)",
         subcommands = {Replicate.Receive.class, Replicate.Send.class, Replicate.Check.class})
 public final class Replicate extends Program {
-    private Replicate() {}
+    Replicate() {}
 
     /**
      * Runs the command line.
@@ -147,7 +147,7 @@ public final class Replicate extends Program {
         @Override
         public Integer call() throws Exception {
             Output output = new Output("check");
-            try (RpmaMemory mapped = RpmaMemory.map(memory)) {
+            try (RpmaMemory mapped = RpmaMemory.mapReadOnly(memory)) {
                 if (new CommittedFile(mapped, output).check(memory.toString())) {
                     return 0;
                 }

@@ -1,22 +1,18 @@
 package io.rpma.examples.replicate;
 
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaConn;
-import io.rpma.RpmaConnCfg;
-import io.rpma.RpmaConnEvent;
-import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
 import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
-import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
-import io.rpma.RpmaPeerCfg;
-import io.rpma.examples.common.Offer;
+import io.rpma.examples.common.BackOff;
+import io.rpma.examples.common.Errors;
+import io.rpma.examples.common.RemoteConnection;
 import io.rpma.examples.common.Sha256;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.SourceFile;
@@ -32,9 +28,6 @@ import org.HdrHistogram.Histogram;
  * <p>This class connects and tells the story; {@link Transfer} has the operations.
  */
 final class Sender {
-    /** How long to wait until the next attempt when nobody listens yet. */
-    private static final long BACK_OFF_MS = 200;
-
     private static final String EMPTY = "none, the file is empty";
 
     private final String address;
@@ -42,6 +35,7 @@ final class Sender {
     private final int chunk;
     private final int depth;
     private final int timeout;
+    private final BackOff backOff;
     private final Output output = new Output("sender");
 
     /**
@@ -59,6 +53,7 @@ final class Sender {
         this.chunk = chunk;
         this.depth = depth;
         this.timeout = timeout;
+        backOff = new BackOff(timeout);
     }
 
     /**
@@ -68,61 +63,33 @@ final class Sender {
      */
     void send(Path path) throws IOException, InterruptedException {
         try (SourceFile file = SourceFile.open(path);
-                RpmaPeer peer = RpmaPeer.create(findDevice());
+                RpmaPeer peer = RpmaPeer.create(untilReached(this::findDevice));
                 RpmaMemory memory = RpmaMemory.allocate((long) chunk * depth);
                 RpmaMrLocal ring = peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
-                RpmaConn conn = connect(peer)) {
-            Offer offer = Offer.fromPrivateData(conn.getPrivateData(), Receiver.SERVICE);
-            try (RpmaMrRemote remote = offer.openMemory();
-                    RpmaPeerCfg remoteCfg = RpmaPeerCfg.fromDescriptor(offer.peerCfg())) {
-                checkFits(file, remote);
-                conn.applyRemotePeerCfg(remoteCfg);
-                replicate(file, new Transfer(conn, remote, memory, ring, chunk, timeout));
+                RemoteConnection receiver = untilReached(() -> connect(peer))) {
+            long capacity = Layout.capacity(receiver.memory().getSize());
+            if (file.size() > capacity) {
+                throw file.tooLarge(capacity, "the receiver's memory");
             }
-            disconnect(conn);
+            replicate(file, new Transfer(receiver, memory, ring, chunk, timeout));
+            disconnect(receiver.conn());
         }
     }
 
-    private RpmaDevice findDevice() {
-        RpmaDevice device = RpmaDevice.remote(address);
+    /** Tries again as long as the receiver's host is down, or nobody listens there, until the time is up. */
+    private <T> T untilReached(BackOff.Attempt<T> attempt) throws IOException, InterruptedException {
+        return backOff.retry("no receiver has answered at " + address + " port " + port, output::say, attempt);
+    }
+
+    private RpmaDevice findDevice() throws IOException {
+        RpmaDevice device = RemoteConnection.findDevice(address, port);
         output.say("connecting", "to " + address + " port " + port + " through " + device.name());
         return device;
     }
 
-    /** Connects, and tries again as long as nobody listens there, until the time is up. */
-    private RpmaConn connect(RpmaPeer peer) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + SECONDS.toNanos(timeout);
-        // For each chunk a write and a flush; should the connection break, both complete.
-        try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(2 * depth).setCqSize(2 * depth)) {
-            while (true) {
-                RpmaConn conn = RpmaConnReq.create(peer, address, port, cfg).connect();
-                RpmaConnEvent event = null;
-                try {
-                    long left = Math.max(0, deadline - System.nanoTime());
-                    event = conn.nextEvent(left, NANOSECONDS).orElse(null);
-                } finally {
-                    if (event != RpmaConnEvent.ESTABLISHED) {
-                        conn.close();
-                    }
-                }
-                if (event == RpmaConnEvent.ESTABLISHED) {
-                    return conn;
-                }
-                if (System.nanoTime() + MILLISECONDS.toNanos(BACK_OFF_MS) >= deadline) {
-                    throw new IOException("no receiver has answered at " + address + " port " + port + " within "
-                            + timeout + " s (--timeout)" + (event == null ? "" : ": " + event.description()));
-                }
-                Thread.sleep(BACK_OFF_MS);
-            }
-        }
-    }
-
-    private static void checkFits(SourceFile file, RpmaMrRemote remote) throws IOException {
-        long capacity = Layout.capacity(remote.getSize());
-        if (file.size() > capacity) {
-            throw new IOException(file + " does not fit: it has " + Size.exact(file.size())
-                    + ", and the receiver's memory has room for " + Size.exact(Math.max(0, capacity)));
-        }
+    private RemoteConnection connect(RpmaPeer peer) throws IOException, InterruptedException {
+        // For each chunk a write and a flush.
+        return RemoteConnection.open(peer, address, port, Receiver.SERVICE, 2 * depth, backOff.left());
     }
 
     private void replicate(SourceFile file, Transfer transfer) throws IOException, InterruptedException {
@@ -179,11 +146,15 @@ final class Sender {
         }
     }
 
-    /** The file is safe by now: an answer that does not come is worth a word, no more. */
+    /** The file is safe by now: a disconnect that fails is worth a word, no more. */
     private void disconnect(RpmaConn conn) throws InterruptedException {
-        conn.disconnect();
-        if (conn.nextEvent(timeout, SECONDS).isEmpty()) {
-            output.say("the receiver has not answered the disconnect within " + timeout + " s");
+        try {
+            conn.disconnect();
+            if (conn.nextEvent(timeout, SECONDS).isEmpty()) {
+                output.say("the receiver has not answered the disconnect within " + timeout + " s");
+            }
+        } catch (RpmaException e) {
+            output.say("the disconnect has failed: " + Errors.line(e));
         }
     }
 

@@ -10,6 +10,8 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaWcOpcode;
+import io.rpma.examples.common.RemoteConnection;
+import io.rpma.examples.common.RemoteMemory;
 import io.rpma.examples.common.Sha256;
 import io.rpma.examples.common.SourceFile;
 import java.io.IOException;
@@ -49,16 +51,16 @@ final class Transfer {
     /**
      * Sets up the transfer.
      *
-     * @param conn an established connection, with room for two operations for each slot
-     * @param remote the receiver's memory
+     * @param receiver the connection, with room for two operations for each slot
      * @param memory the ring's memory
      * @param ring the region of that memory
      * @param chunk the size of a slot
      * @param timeout for the next completion, in seconds
      */
-    Transfer(RpmaConn conn, RpmaMrRemote remote, RpmaMemory memory, RpmaMrLocal ring, int chunk, int timeout) {
-        this.conn = conn;
-        this.remote = remote;
+    Transfer(RemoteConnection receiver, RpmaMemory memory, RpmaMrLocal ring, int chunk, int timeout) {
+        conn = receiver.conn();
+        remote = receiver.memory();
+        flushType = receiver.flushType();
         this.ring = ring;
         this.chunk = chunk;
         this.timeout = timeout;
@@ -68,9 +70,6 @@ final class Transfer {
         }
         postedAt = new long[slots.length];
         completions = RpmaCompletions.create(slots.length);
-        flushType = remote.getFlushType().contains(RpmaFlushType.PERSISTENT)
-                ? RpmaFlushType.PERSISTENT
-                : RpmaFlushType.VISIBILITY;
     }
 
     /** How deep the flushes go: as deep as the receiver's memory allows. */
@@ -119,7 +118,7 @@ final class Transfer {
     /** Sets the commit word, in one piece, and flushes it. All that it vouches for must have been flushed before. */
     void commit(long commitWord) throws IOException, InterruptedException {
         begin("committing");
-        long value = Layout.toAtomicWrite(commitWord);
+        long value = RemoteMemory.toAtomicWrite(commitWord);
         while (!conn.atomicWrite(remote, Layout.COMMIT, value, RpmaConn.F_COMPLETION_ON_ERROR, 0)) {
             awaitCompletions();
         }

@@ -3,6 +3,7 @@ package io.rpma.examples.replicatedlog;
 import io.rpma.RpmaMemory;
 import io.rpma.examples.common.BackOff;
 import io.rpma.examples.common.LostException;
+import io.rpma.examples.common.Program;
 import io.rpma.examples.common.RemoteHost;
 import io.rpma.examples.common.RemoteMemory;
 import java.io.IOException;
@@ -74,10 +75,9 @@ final class Appender {
                 System.out::println);
     }
 
-    private void acknowledge(long sequence, Payload payload) {
+    private void acknowledge(long sequence, Payload payload) throws IOException {
         backOff.succeeded();
-        System.out.println("acknowledged " + sequence + " " + payload.writer() + " " + payload.number());
-        System.out.flush();
+        Program.print(System.out, "acknowledged " + sequence + " " + payload.writer() + " " + payload.number());
     }
 
     private List<RemoteMemory> connect(List<RemoteHost> hosts) throws IOException, InterruptedException {

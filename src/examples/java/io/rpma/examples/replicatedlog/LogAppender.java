@@ -36,7 +36,7 @@ final class LogAppender {
     /** Is told of what is safe. */
     interface Listener {
         /** This record has survived, whatever happens to one of the replicas. */
-        void acknowledged(long sequence, Payload payload);
+        void acknowledged(long sequence, Payload payload) throws IOException;
     }
 
     /** A record that has its place, and is not acknowledged. */
@@ -117,7 +117,14 @@ final class LogAppender {
 
     /** What this program has not been told to be safe must be what it has written itself. */
     private void compare(long sequence, ByteBuffer record, long end) throws LogException {
-        if (!begun || sequence <= lastAcknowledged()) {
+        if (!begun || sequence < lastAcknowledged()) {
+            return;
+        }
+        if (sequence == lastAcknowledged()) {
+            if (end != acknowledgedEnd()) {
+                throw new LogException("record " + sequence + " was acknowledged, and ends at " + end + " instead of "
+                        + acknowledgedEnd() + ": the log is another one");
+            }
             return;
         }
         for (UnderWay own : underWay) {
@@ -130,6 +137,11 @@ final class LogAppender {
 
     private long lastAcknowledged() {
         return lastSequence - underWay.size();
+    }
+
+    /** Where the last acknowledged record ends. */
+    private long acknowledgedEnd() {
+        return underWay.isEmpty() ? tail : underWay.element().position;
     }
 
     /** How many bytes of records can still be appended. */
@@ -183,7 +195,7 @@ final class LogAppender {
         acknowledge();
     }
 
-    private void acknowledge() {
+    private void acknowledge() throws IOException {
         UnderWay record = underWay.remove();
         listener.acknowledged(record.sequence, record.payload);
     }

@@ -1,7 +1,9 @@
 package io.rpma.examples.replicatedlog;
 
+import io.rpma.examples.common.Program;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -13,8 +15,8 @@ final class RecordPrinter implements LogReader.Visitor {
             new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
 
     @Override
-    public void visit(long sequence, ByteBuffer record, long end) {
+    public void visit(long sequence, ByteBuffer record, long end) throws IOException {
         ByteBuffer payload = LogLayout.payload(record);
-        out.println(sequence + " " + payload.remaining() + " " + StandardCharsets.UTF_8.decode(payload));
+        Program.print(out, sequence + " " + payload.remaining() + " " + StandardCharsets.UTF_8.decode(payload));
     }
 }

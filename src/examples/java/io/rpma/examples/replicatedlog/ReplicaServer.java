@@ -49,7 +49,7 @@ final class ReplicaServer {
     }
 
     /** A signal is how a replica ends, and no failure. */
-    private void serveUntilSignal(RpmaPeer peer, RpmaMrLocal region) throws InterruptedException {
+    private void serveUntilSignal(RpmaPeer peer, RpmaMrLocal region) throws IOException, InterruptedException {
         Thread end = new Thread(() -> Runtime.getRuntime().halt(0), "end");
         Runtime.getRuntime().addShutdownHook(end);
         try (MemoryServer server = new MemoryServer(peer, region, address, port, SERVICE, System.out::println)) {

@@ -1,7 +1,6 @@
 package io.rpma.examples.resume;
 
 import io.rpma.examples.common.RemoteStore;
-import io.rpma.examples.common.Size;
 import io.rpma.examples.common.SourceFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -65,22 +64,27 @@ final class Copier {
     void resume(RemoteStore server) throws IOException, InterruptedException {
         long capacity = CopyLayout.capacity(server.size());
         if (file.size() > capacity) {
-            throw new IOException(file + " does not fit: it has " + Size.exact(file.size())
-                    + ", and the server's memory has room for " + Size.exact(Math.max(0, capacity)));
+            announce(server);
+            throw file.tooLarge(capacity, "the server's memory");
         }
         server.read(0, 0, CopyLayout.HEADER_LENGTH);
         Optional<CopyLayout.Copy> found =
                 CopyLayout.read(staging, server.size()).filter(copy -> copy.isOf(file.size(), digest));
-        if (found.isPresent()) {
-            position = found.get().position();
-        } else {
-            position = 0;
+        long there = found.map(CopyLayout.Copy::position).orElse(0L);
+        position = Math.min(position, there); // what was found counts when it is flushed
+        if (found.isEmpty()) {
             server.commit(CopyLayout.COMMIT_OFFSET, CopyLayout.NOTHING);
             CopyLayout.describe(staging, file.size(), digest);
             server.store(0, 0, CopyLayout.DESCRIPTION_LENGTH);
         }
         // Also what was found: the connection may have broken between its atomic write and the flush.
-        server.await(server.commit(CopyLayout.COMMIT_OFFSET, CopyLayout.committed(position)));
+        server.commit(CopyLayout.COMMIT_OFFSET, CopyLayout.committed(there));
+        announce(server);
+        position = there;
+    }
+
+    private void announce(RemoteStore server) throws IOException, InterruptedException {
+        server.await(server.commit(CopyLayout.ANNOUNCEMENT_OFFSET, CopyLayout.announcement(file.size())));
     }
 
     /**

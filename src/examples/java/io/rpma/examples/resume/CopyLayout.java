@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What is where in the server's memory.
@@ -16,12 +17,16 @@ import java.util.Optional;
  *   <tr><td>8</td><td>4</td><td>version: 1</td></tr>
  *   <tr><td>16</td><td>8</td><td>size of the file</td></tr>
  *   <tr><td>24</td><td>32</td><td>SHA-256 of the file</td></tr>
+ *   <tr><td>56</td><td>8</td><td>announcement: 0 while there is none, else the size of the client's file, plus 1</td></tr>
  *   <tr><td>64</td><td>8</td><td>commit word: 0 while there is no copy, else how many bytes of it are there, plus 1</td></tr>
  *   <tr><td>4096</td><td>up to the end</td><td>the file</td></tr>
  * </table>
  *
  * <p>The commit word makes the rest valid. It is written by atomic writes, each when what it vouches for is flushed: 0 before
  * the rest of the header is changed, 1 when that is done, then more with each block.
+ *
+ * <p>The server sets the announcement to 0 before each client, and so it knows whether the copy that it finds afterwards is
+ * that client's. A client announces its file when the commit word is about that file, or when the file does not fit.
  */
 final class CopyLayout {
     /** "RPMACOPY" as a little-endian number. */
@@ -29,11 +34,12 @@ final class CopyLayout {
 
     static final int VERSION = 1;
 
+    static final int ANNOUNCEMENT_OFFSET = 56;
     static final int COMMIT_OFFSET = 64;
     static final int HEADER_LENGTH = COMMIT_OFFSET + Long.BYTES;
 
-    /** What is before the commit word, and not changed while it is not 0. */
-    static final int DESCRIPTION_LENGTH = 56;
+    /** What describes the file, and is not changed while the commit word is not 0. */
+    static final int DESCRIPTION_LENGTH = ANNOUNCEMENT_OFFSET;
 
     /** Offset of the file: a page of its own. */
     static final long DATA = 4096;
@@ -41,7 +47,7 @@ final class CopyLayout {
     /** A flush needs so many bytes where it begins; blocks begin at multiples of it. */
     static final int ALIGNMENT = 8;
 
-    /** The commit word while there is no copy. */
+    /** The commit word while there is no copy, and the announcement while there is none. */
     static final long NOTHING = 0;
 
     private static final int VERSION_OFFSET = 8;
@@ -75,6 +81,22 @@ final class CopyLayout {
     /** The commit word for so many bytes. */
     static long committed(long position) {
         return position + 1;
+    }
+
+    /** The announcement of a file. */
+    static long announcement(long size) {
+        return size + 1;
+    }
+
+    /** The size of the file that a client has announced since the announcement was reset. */
+    static OptionalLong announced(ByteBuffer header) {
+        long announcement = littleEndian(header).getLong(ANNOUNCEMENT_OFFSET);
+        return announcement == NOTHING ? OptionalLong.empty() : OptionalLong.of(announcement - 1);
+    }
+
+    /** Makes room for the next client's announcement. */
+    static void resetAnnouncement(ByteBuffer header) {
+        littleEndian(header).putLong(ANNOUNCEMENT_OFFSET, NOTHING);
     }
 
     /** Describes a file in the first bytes of a buffer. */

@@ -9,16 +9,15 @@ import io.rpma.examples.common.Sha256;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.TargetMemory;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** Offers its memory to one client after the other, and checks a copy that is complete. */
 final class Server {
     /** The service that a client looks for: "rcpy". */
     static final int SERVICE = 0x7263_7079;
-
-    /** How many bytes are hashed at once. */
-    private static final int PART = 4 << 20;
 
     private final String address;
     private final int port;
@@ -49,6 +48,7 @@ final class Server {
                     MemoryServer server = new MemoryServer(peer, region, address, port, SERVICE, System.out::println)) {
                 boolean complete;
                 do {
+                    CopyLayout.resetAnnouncement(header(memory));
                     server.serve();
                     complete = check(memory);
                 } while (keep || !complete);
@@ -57,7 +57,11 @@ final class Server {
     }
 
     private static Optional<CopyLayout.Copy> read(RpmaMemory memory) {
-        return CopyLayout.read(memory.buffer(0, CopyLayout.HEADER_LENGTH), memory.size());
+        return CopyLayout.read(header(memory), memory.size());
+    }
+
+    private static ByteBuffer header(RpmaMemory memory) {
+        return memory.buffer(0, CopyLayout.HEADER_LENGTH);
     }
 
     private static String describe(Optional<CopyLayout.Copy> found) {
@@ -70,28 +74,34 @@ final class Server {
                 + Sha256.format(copy.digest());
     }
 
-    /** Returns whether the copy is complete. */
-    private static boolean check(RpmaMemory memory) throws IOException {
+    /**
+     * Tells what the last client has left; returns whether that is a complete copy of its file. One of an earlier client
+     * does not count.
+     */
+    static boolean check(RpmaMemory memory) throws IOException {
+        OptionalLong announced = CopyLayout.announced(header(memory));
+        long capacity = CopyLayout.capacity(memory.size());
+        if (announced.isEmpty()) {
+            System.out.println("no file was announced");
+            return false;
+        }
+        if (announced.getAsLong() > capacity) {
+            System.out.println("the client's file does not fit: it has " + Size.exact(announced.getAsLong())
+                    + ", and the memory has room for " + Size.exact(capacity));
+            return false;
+        }
         Optional<CopyLayout.Copy> found = read(memory);
         if (found.isEmpty() || !found.get().isComplete()) {
             System.out.println(describe(found));
             return false;
         }
         CopyLayout.Copy copy = found.get();
-        byte[] digest = hash(memory, copy.size());
+        byte[] digest = Sha256.of(memory, CopyLayout.DATA, copy.size(), done -> {});
         System.out.println("SHA-256 " + Sha256.format(digest));
         System.out.println("size " + copy.size() + " bytes");
         if (!Arrays.equals(digest, copy.digest())) {
             throw new IOException("the copy is complete, but not the file that the client has announced");
         }
         return true;
-    }
-
-    private static byte[] hash(RpmaMemory memory, long size) {
-        Sha256 digest = new Sha256();
-        for (long done = 0; done < size; done += PART) {
-            digest.update(memory.buffer(CopyLayout.DATA + done, (int) Math.min(PART, size - done)));
-        }
-        return digest.result();
     }
 }

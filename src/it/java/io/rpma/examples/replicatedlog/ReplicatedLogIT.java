@@ -235,6 +235,24 @@ class ReplicatedLogIT {
     }
 
     @Test
+    void whatCanNotBeAcknowledgedIsAFailure() throws Exception {
+        List<Jvm.Running> replicas = emptyReplicas("2M");
+        Jvm.Finished end = Jvm.likeThis()
+                .limit(LIMIT)
+                .under("sh", "-c", "exec \"$@\" >/dev/full", "sh")
+                .run(
+                        ReplicatedLog.class.getName(),
+                        "append",
+                        "--replica",
+                        address + ":" + pmemPort,
+                        "--replica",
+                        address + ":" + tmpfsPort);
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(end.err()).isEqualTo("replicatedlog append: the standard output can't be written\n");
+        terminate(replicas);
+    }
+
+    @Test
     void whatDoesNotFitIsNotBegun() throws Exception {
         List<Jvm.Running> replicas = emptyReplicas("2M");
         Jvm.Finished end = appender("--records", "100", "--size", "64k").awaitEnd();

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.RpmaMemory;
 import io.rpma.TestDevice;
 import io.rpma.examples.common.Sha256;
+import io.rpma.examples.replicate.Replicate;
 import io.rpma.testing.Jvm;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,8 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 class ResumeIT {
     private static final Duration LIMIT = Duration.ofSeconds(280);
-    private static final int FILE_SIZE = (48 << 20) + 17;
-    private static final String MEMORY_SIZE = "56M";
+    /** So much that the server can be killed before all of it is there, also by a process that has to wait for a processor. */
+    private static final int FILE_SIZE = (160 << 20) + 17;
+
+    private static final String MEMORY_SIZE = "168M";
 
     @TempDir
     private Path directory;
@@ -80,16 +84,17 @@ class ResumeIT {
         new Random().nextBytes(content);
         Path file = Files.write(directory.resolve("file"), content);
         Jvm.Running server = server();
-        Jvm.Running client = start("client", "--address", address, "--port", port, "--timeout", "120", file.toString());
+        Jvm.Running client = client(file);
         client.awaitLine("begun at 0 bytes");
+        int committed = 0;
         for (int death = 1; death <= 2; death++) {
-            // the next line, so that most of the file is still to be copied
-            long committed = client.lines().stream()
-                    .filter(line -> line.startsWith("committed "))
-                    .count();
-            client.awaitLine("committed ", (int) committed + 1);
+            // the first line since the server is there, so that most of the file is still to be copied
+            client.awaitLine("committed ", committed + 1);
             kill(server);
             long lost = number(client.awaitLine("lost after", death), "lost after");
+            committed = (int) client.lines().stream()
+                    .filter(line -> line.startsWith("committed "))
+                    .count();
             server = server();
             String offered = server.awaitLine("an unfinished copy");
             long resumed = number(client.awaitLine("resumed at", death), "resumed at");
@@ -100,12 +105,48 @@ class ResumeIT {
         digest.update(ByteBuffer.wrap(content));
         String sum = "SHA-256 " + Sha256.format(digest.result()) + "\nsize " + FILE_SIZE + " bytes\n";
         for (Jvm.Running side : List.of(client, server)) {
-            Jvm.Finished end = side.awaitEnd();
-            assertThat(end.status()).as(end.toString()).isZero();
-            assertThat(end.out()).endsWith(sum);
+            assertThat(assertEnds(side, 0).out()).endsWith(sum);
         }
         try (RpmaMemory memory = RpmaMemory.mapReadOnly(pmem)) {
             assertThat(memory.buffer(CopyLayout.DATA, FILE_SIZE)).isEqualTo(ByteBuffer.wrap(content));
         }
+    }
+
+    private Jvm.Running client(Path file) {
+        return start("client", "--address", address, "--port", port, "--timeout", "120", file.toString());
+    }
+
+    private static Jvm.Finished assertEnds(Jvm.Running side, int status) throws InterruptedException {
+        Jvm.Finished end = side.awaitEnd();
+        assertThat(end.status()).as(end.toString()).isEqualTo(status);
+        return end;
+    }
+
+    /** The copy of an earlier client is complete, and ends the server only when a client brings that file again. */
+    @Test
+    void onlyAClientWithItsFileEndsTheServer() throws Exception {
+        Path file = Files.write(directory.resolve("file"), new byte[100_000]);
+        Path large = directory.resolve("large");
+        try (RandomAccessFile sparse = new RandomAccessFile(large.toFile(), "rw")) {
+            sparse.setLength(172 << 20);
+        }
+        Jvm.Running first = server();
+        assertEnds(client(file), 0);
+        assertEnds(first, 0);
+
+        Jvm.Running server = server();
+        server.awaitLine("the memory holds a complete copy");
+        assertThat(assertEnds(client(large), 1).err()).contains("does not fit");
+        server.awaitLine("the client's file does not fit: it has 180355072 bytes");
+
+        Jvm.Running other = Jvm.likeThis()
+                .limit(LIMIT)
+                .start(Replicate.class.getName(), "send", "--address", address, "--port", port, file.toString());
+        started.add(other);
+        assertThat(assertEnds(other, 1).err()).contains("is not of this program");
+        server.awaitLine("no file was announced");
+
+        assertThat(assertEnds(client(file), 0).out()).contains("resumed at 100000 bytes");
+        assertThat(assertEnds(server, 0).out()).endsWith("size 100000 bytes\n");
     }
 }

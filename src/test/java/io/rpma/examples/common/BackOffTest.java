@@ -46,6 +46,25 @@ class BackOffTest {
     }
 
     @Test
+    void onlyWhatIsLostIsTriedAgain() throws Exception {
+        List<String> failures = new ArrayList<>(List.of("first", "second"));
+        BackOff.Attempt<String> attempt = () -> {
+            if (failures.isEmpty()) {
+                return "worked";
+            }
+            throw new LostException("A:1", failures.remove(0));
+        };
+        List<String> notes = new ArrayList<>();
+        assertThat(new BackOff(30).retry("no connection", notes::add, attempt)).isEqualTo("worked");
+        assertThat(notes).containsExactly("no connection yet: A:1: first");
+        IOException other = new IOException("not of this program");
+        assertThatThrownBy(() -> new BackOff(30).retry("no connection", notes::add, () -> {
+                    throw other;
+                }))
+                .isSameAs(other);
+    }
+
+    @Test
     void whatIsSaidWhenTheTimeIsUp() throws Exception {
         BackOff backOff = new BackOff(1);
         long long1 = System.nanoTime() - TimeUnit.SECONDS.toNanos(1);

@@ -101,6 +101,20 @@ class LogAppenderTest {
                 .hasMessageContaining("record 2 is of another appender");
     }
 
+    /** As many records, of another length. */
+    @Test
+    void anotherLogIsNoticed() throws Exception {
+        LogAppender appender = appender();
+        appender.recover(List.of(
+                memory("A", TestLog.of(SIZE, "one"), new Random(1)),
+                memory("B", TestLog.of(SIZE, "one"), new Random(2))));
+        assertThatThrownBy(() -> appender.recover(List.of(
+                        memory("C", TestLog.of(SIZE, "another one"), new Random(3)),
+                        memory("D", TestLog.of(SIZE, "another one"), new Random(4)))))
+                .isInstanceOf(LogException.class)
+                .hasMessage("C: record 1 was acknowledged, and ends at 32 instead of 24: the log is another one");
+    }
+
     @Test
     void acknowledgedRecordsThatAreGone() throws Exception {
         FakeMemory a = memory("A", TestLog.of(SIZE), new Random(1));

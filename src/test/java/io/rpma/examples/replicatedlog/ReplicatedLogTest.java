@@ -73,6 +73,14 @@ class ReplicatedLogTest {
     }
 
     @Test
+    void waitsForAHostThatIsDown() throws Exception {
+        Jvm.Finished end = run("append", "--replica", "192.0.2.1", "--replica", "192.0.2.2", "--timeout", "1");
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(end.out()).startsWith("waiting for 192.0.2.1:7204: ").hasLineCount(1);
+        assertThat(end.err()).startsWith("replicatedlog append: nothing was acknowledged within 1 s (--timeout): ");
+    }
+
+    @Test
     void anAddressOfNoDevice() throws Exception {
         Path memory = directory.resolve("memory");
         Jvm.Finished end = run("replica", "--address", "192.0.2.1", "--memory", memory.toString(), "--size", "64k");
@@ -87,6 +95,16 @@ class ReplicatedLogTest {
         Jvm.Finished end = run("show", "--memory", memory.toString());
         assertThat(end.status()).as(end.toString()).isZero();
         assertThat(end.out()).isEqualTo("1 3 one\n2 0 \n3 5 dr\u00e9i\n");
+    }
+
+    @Test
+    void showsToNobody() throws Exception {
+        Path memory = Files.write(directory.resolve("log"), TestLog.of(8192, "one", "two"));
+        Jvm.Finished end = Jvm.likeThis()
+                .under("sh", "-c", "exec \"$@\" >/dev/full", "sh")
+                .run(ReplicatedLog.class.getName(), "show", "--memory", memory.toString());
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(end.err()).isEqualTo("replicatedlog show: the standard output can't be written\n");
     }
 
     @Test

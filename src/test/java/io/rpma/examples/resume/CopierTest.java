@@ -74,6 +74,8 @@ class CopierTest {
             assertThatThrownBy(() -> copier.resume(server))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("does not fit");
+            assertThat(CopyLayout.announced(server.content())).hasValue(file.size());
+            CopyLayout.resetAnnouncement(server.content());
             assertThat(server.content()).isEqualTo(ByteBuffer.allocate(SIZE));
         }
     }
@@ -96,6 +98,24 @@ class CopierTest {
             assertThat(found()).get().matches(copy -> copy.position() == 0);
             other.copy(server);
             assertComplete(second);
+        }
+    }
+
+    /** It may have been left by a connection that broke before the flush. */
+    @Test
+    void whatIsFoundCountsWhenItIsFlushed() throws Exception {
+        try (SourceFile file = file("file", 100_000)) {
+            Copier first = copier(file);
+            first.resume(server);
+            first.copy(server);
+            Copier again = copier(file);
+            int readAndCommit = 2;
+            server.connect(readAndCommit);
+            assertThatThrownBy(() -> again.resume(server)).isInstanceOf(LostException.class);
+            assertThat(again.position()).isZero();
+            server.connect(FakeMemory.NEVER);
+            again.resume(server);
+            assertThat(again.position()).isEqualTo(100_000);
         }
     }
 
@@ -126,6 +146,7 @@ class CopierTest {
                 boolean complete = false;
                 boolean givenUp = false;
                 while (!complete && !givenUp) {
+                    server.set(CopyLayout.ANNOUNCEMENT_OFFSET, new byte[Long.BYTES]);
                     server.connect(random.nextInt(random.nextBoolean() ? 8 : 60));
                     try {
                         copier.resume(server);
@@ -138,6 +159,7 @@ class CopierTest {
                         givenUp = random.nextInt(4) == 0;
                     }
                     checkCommitted(contents);
+                    checkAnnounced(file);
                     assertThat(committed(file)).isGreaterThanOrEqualTo(copier.position());
                 }
                 if (complete) {
@@ -157,6 +179,14 @@ class CopierTest {
                     .hasSize((int) copy.size());
             assertThat(copied(copy.position())).isEqualTo(ByteBuffer.wrap(content, 0, (int) copy.position()));
         });
+    }
+
+    /** Who has announced a file vouches for the copy. */
+    private void checkAnnounced(SourceFile file) throws IOException {
+        byte[] digest = file.sha256(done -> {});
+        if (CopyLayout.announced(server.content()).isPresent()) {
+            assertThat(found()).get().matches(copy -> copy.isOf(file.size(), digest));
+        }
     }
 
     /** How many bytes of a file the server has. */

@@ -57,6 +57,16 @@ class CopyLayoutTest {
         assertThat(read(header(1024, CopyLayout.committed(0)))).isPresent();
     }
 
+    @Test
+    void anAnnouncement() {
+        ByteBuffer header = ByteBuffer.wrap(header(1001, CopyLayout.committed(64)));
+        assertThat(CopyLayout.announced(header)).isEmpty();
+        header.order(ByteOrder.LITTLE_ENDIAN).putLong(CopyLayout.ANNOUNCEMENT_OFFSET, CopyLayout.announcement(0));
+        assertThat(CopyLayout.announced(header)).hasValue(0);
+        CopyLayout.resetAnnouncement(header);
+        assertThat(header.array()).isEqualTo(header(1001, CopyLayout.committed(64)));
+    }
+
     private static void assertNone(long size, long commitWord, Consumer<byte[]> damage) {
         byte[] header = header(size, commitWord);
         damage.accept(header);

@@ -69,6 +69,15 @@ class ResumeTest {
     }
 
     @Test
+    void waitsForAHostThatIsDown() throws Exception {
+        Path file = Files.write(directory.resolve("file"), new byte[10]);
+        Jvm.Finished end = run("client", "--address", "192.0.2.1", "--timeout", "1", file.toString());
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(end.out()).startsWith("waiting for 192.0.2.1:7204: ").hasLineCount(1);
+        assertThat(end.err()).startsWith("resume client: nothing was committed within 1 s (--timeout): ");
+    }
+
+    @Test
     void anAddressOfNoDevice() throws Exception {
         Path memory = Files.createFile(directory.resolve("memory"));
         Jvm.Finished end = run("server", "--address", "192.0.2.1", "--memory", memory.toString(), "--size", "64k");

@@ -1,0 +1,212 @@
+/*
+ * client.c -- the client of the benchmarks in C, beside that in Java (io.rpma.bench.device.Client)
+ *
+ * usage: client ADDRESS PORT
+ *
+ * Takes commands from its standard input, a line each, and answers each by a line of numbers: times in nanoseconds, and by how
+ * many kilobytes its resident memory has grown. It ends when the input does, and with status 1 when anything fails.
+ *
+ *   load OPERATION BYTES DEPTH poll|wait COUNT [FILE]   runs a load: its time; the times of the operations go to FILE
+ *   connect COUNT           opens connections until there are so many: the time, and the growth
+ *   spread COUNT FILE       writes 8 bytes through each of them in turn: the time; those of the operations go to FILE
+ *   disconnect              closes them: the time
+ *   register BYTES          registers memory and gives it back: the times of both
+ *   regions COUNT           registers so many pages one by one: the time, and the growth
+ */
+#include "client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LINE 4096
+#define PAGE 4096UL
+#define MOST_CONNECTIONS 4096
+
+/* what the commands work on */
+struct session {
+	struct client client;
+	struct connection connection; /* the one that is measured */
+	struct connection many[MOST_CONNECTIONS];
+	size_t count;
+};
+
+static long resident_kb(void)
+{
+	long total = 0;
+	long resident = 0;
+	FILE *statm = fopen("/proc/self/statm", "r");
+	if (statm == NULL || fscanf(statm, "%ld %ld", &total, &resident) != 2)
+		fail("/proc/self/statm");
+	fclose(statm);
+	return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static uint64_t *new_samples(uint64_t count)
+{
+	/* touched, so that no page is missing while the clock runs */
+	uint64_t *samples = malloc(count * sizeof(*samples));
+	if (samples == NULL)
+		fail("malloc()");
+	memset(samples, 0xff, count * sizeof(*samples));
+	return samples;
+}
+
+static void write_samples(const char *path, uint64_t *samples, uint64_t count)
+{
+	FILE *file = fopen(path, "w");
+	if (file == NULL || fwrite(samples, sizeof(*samples), count, file) != count || fclose(file) != 0)
+		fail(path);
+	free(samples);
+}
+
+static void misused(const char *line)
+{
+	fprintf(stderr, "no such command: %s", line);
+	exit(EXIT_FAILURE);
+}
+
+static void command_load(struct session *session, const char *line)
+{
+	char operation[LINE];
+	char mode[LINE];
+	char path[LINE] = "";
+	struct load load;
+	if (sscanf(line, "load %s %zu %u %s %lu %s", operation, &load.size, &load.depth, mode, &load.count, path) < 5)
+		misused(line);
+	load.operation = operation_of(operation);
+	load.waits = strcmp(mode, "wait") == 0;
+	if (load.operation == OPERATIONS)
+		misused(line);
+	uint64_t *samples = path[0] == '\0' ? NULL : new_samples(load.count);
+	uint64_t time = run_load(&session->client, &session->connection, &load, samples);
+	if (samples != NULL)
+		write_samples(path, samples, load.count);
+	printf("%lu\n", time);
+}
+
+static void command_connect(struct session *session, const char *line)
+{
+	size_t count;
+	if (sscanf(line, "connect %zu", &count) != 1 || count > MOST_CONNECTIONS)
+		misused(line);
+	long before = resident_kb();
+	uint64_t start = now_ns();
+	for (; session->count < count; session->count++)
+		session->many[session->count] =
+			open_connection(&session->client, session->client.port + 1, SMALL_QUEUE_SIZE);
+	uint64_t time = now_ns() - start;
+	printf("%lu %ld\n", time, resident_kb() - before);
+}
+
+static void command_spread(struct session *session, const char *line)
+{
+	uint64_t count;
+	char path[LINE];
+	struct load load = {.operation = WRITE, .size = 8, .depth = 1, .count = 1};
+	if (sscanf(line, "spread %lu %s", &count, path) != 2)
+		misused(line);
+	uint64_t *samples = new_samples(count);
+	uint64_t start = now_ns();
+	for (uint64_t i = 0; i < count; i++)
+		run_load(&session->client, &session->many[i % session->count], &load, &samples[i]);
+	uint64_t time = now_ns() - start;
+	write_samples(path, samples, count);
+	printf("%lu\n", time);
+}
+
+static void command_disconnect(struct session *session)
+{
+	uint64_t start = now_ns();
+	while (session->count > 0)
+		close_connection(&session->many[--session->count]);
+	printf("%lu\n", now_ns() - start);
+}
+
+static void command_register(struct session *session, const char *line)
+{
+	size_t size;
+	struct rpma_mr_local *region = NULL;
+	if (sscanf(line, "register %zu", &size) != 1)
+		misused(line);
+	void *memory = allocate(size);
+	uint64_t start = now_ns();
+	check("rpma_mr_reg()", rpma_mr_reg(session->client.peer, memory, size, RPMA_MR_USAGE_WRITE_DST, &region));
+	uint64_t registered = now_ns();
+	check("rpma_mr_dereg()", rpma_mr_dereg(&region));
+	printf("%lu %lu\n", registered - start, now_ns() - registered);
+	munmap(memory, size);
+}
+
+static void command_regions(struct session *session, const char *line)
+{
+	size_t count;
+	if (sscanf(line, "regions %zu", &count) != 1 || count == 0)
+		misused(line);
+	char *memory = allocate(count * PAGE);
+	memset(memory, 1, count * PAGE); /* it is not what is measured */
+	struct rpma_mr_local **regions = calloc(count, sizeof(*regions));
+	if (regions == NULL)
+		fail("calloc()");
+	long before = resident_kb();
+	uint64_t start = now_ns();
+	for (size_t i = 0; i < count; i++)
+		check("rpma_mr_reg()", rpma_mr_reg(session->client.peer, memory + i * PAGE, PAGE,
+						   RPMA_MR_USAGE_WRITE_DST, &regions[i]));
+	uint64_t time = now_ns() - start;
+	printf("%lu %ld\n", time, resident_kb() - before);
+	for (size_t i = 0; i < count; i++)
+		check("rpma_mr_dereg()", rpma_mr_dereg(&regions[i]));
+	free(regions);
+	munmap(memory, count * PAGE);
+}
+
+static bool is_command(const char *line, const char *name)
+{
+	size_t length = strlen(name);
+	return strncmp(line, name, length) == 0 && (line[length] == ' ' || line[length] == '\n');
+}
+
+static void run_command(struct session *session, const char *line)
+{
+	if (is_command(line, "load"))
+		command_load(session, line);
+	else if (is_command(line, "connect"))
+		command_connect(session, line);
+	else if (is_command(line, "spread"))
+		command_spread(session, line);
+	else if (is_command(line, "disconnect"))
+		command_disconnect(session);
+	else if (is_command(line, "register"))
+		command_register(session, line);
+	else if (is_command(line, "regions"))
+		command_regions(session, line);
+	else
+		misused(line);
+}
+
+int main(int argc, char **argv)
+{
+	static struct session session;
+	char line[LINE];
+	if (argc != 3) {
+		fputs("usage: client ADDRESS PORT\n", stderr);
+		return EXIT_FAILURE;
+	}
+	show_errors();
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	session.client.address = argv[1];
+	session.client.port = atoi(argv[2]);
+	session.client.peer = open_peer(argv[1]);
+	check("rpma_mr_reg()", rpma_mr_reg(session.client.peer, allocate(MEMORY_SIZE), MEMORY_SIZE,
+					   RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_SEND |
+						   RPMA_MR_USAGE_RECV,
+					   &session.client.memory));
+	session.connection = open_connection(&session.client, session.client.port, QUEUE_SIZE);
+	puts("ok");
+	while (fgets(line, sizeof(line), stdin) != NULL)
+		run_command(&session, line);
+	return EXIT_SUCCESS;
+}

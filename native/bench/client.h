@@ -1,0 +1,58 @@
+/*
+ * client.h -- a client's connections, and what is measured with them
+ */
+#ifndef RPMA_BENCH_CLIENT_H
+#define RPMA_BENCH_CLIENT_H
+
+#include "common.h"
+
+struct client {
+	const char *address;
+	int port;
+	struct rpma_peer *peer;
+	struct rpma_mr_local *memory; /* source and destination of everything */
+};
+
+struct connection {
+	struct rpma_conn *conn;
+	struct rpma_cq *cq;
+	struct rpma_mr_remote *dram;
+	struct rpma_mr_remote *pmem; /* NULL where the target has none */
+};
+
+/* what is measured of one connection */
+enum operation {
+	WRITE,
+	READ,
+	FLUSH_VISIBILITY, /* a write and its flush */
+	FLUSH_PERSISTENT,
+	ATOMIC_WRITE,
+	SEND, /* until the answer, of the same bytes, is there */
+	WRITE_WITH_IMM, /* until the answer, of no bytes, is there */
+	OPERATIONS
+};
+
+/* a number of operations with so many of them under way at a time */
+struct load {
+	enum operation operation;
+	size_t size; /* in bytes */
+	unsigned depth;
+	bool waits; /* for completions, else it polls */
+	uint64_t count;
+};
+
+/* the operation of a name, or OPERATIONS */
+enum operation operation_of(const char *name);
+
+/*
+ * runs a load and returns how long it took; samples, if not NULL, gets the time from each completion to the next, which
+ * with a depth of 1 is the round trip of each operation
+ */
+uint64_t run_load(const struct client *client, const struct connection *connection, const struct load *load,
+		  uint64_t *samples);
+
+struct connection open_connection(const struct client *client, int port, uint32_t queue_size);
+
+void close_connection(struct connection *connection);
+
+#endif

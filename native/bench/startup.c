@@ -1,0 +1,41 @@
+/*
+ * startup.c -- how long a program in C takes to its first completed write, beside that in Java
+ * (io.rpma.bench.device.Startup)
+ *
+ * usage: startup ADDRESS PORT
+ *
+ * Prints the times (of CLOCK_MONOTONIC, in nanoseconds) at which main began, the library was loaded (before that already, in C),
+ * the device found, the peer created, memory registered, the connection established and a write completed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client.h"
+
+int main(int argc, char **argv)
+{
+	uint64_t begun = now_ns();
+	struct ibv_context *context = NULL;
+	struct client client = {0};
+	struct load load = {.operation = WRITE, .size = 8, .depth = 1, .count = 1};
+	if (argc != 3) {
+		fputs("usage: startup ADDRESS PORT\n", stderr);
+		return EXIT_FAILURE;
+	}
+	client.address = argv[1];
+	client.port = atoi(argv[2]);
+	check("rpma_utils_get_ibv_context()",
+	      rpma_utils_get_ibv_context(client.address, RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
+	uint64_t found = now_ns();
+	check("rpma_peer_new()", rpma_peer_new(context, &client.peer));
+	uint64_t created = now_ns();
+	check("rpma_mr_reg()", rpma_mr_reg(client.peer, allocate(4096), 4096, RPMA_MR_USAGE_WRITE_SRC, &client.memory));
+	uint64_t registered = now_ns();
+	struct connection connection = open_connection(&client, client.port + 1, SMALL_QUEUE_SIZE);
+	uint64_t connected = now_ns();
+	run_load(&client, &connection, &load, NULL);
+	uint64_t written = now_ns();
+	printf("%lu %lu %lu %lu %lu %lu %lu\n", begun, begun, found, created, registered, connected, written);
+	close_connection(&connection);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,230 @@
+/*
+ * tax.c -- what a call of librpma costs in C: the counterpart of io.rpma.bench.tax
+ *
+ * usage: tax OPERATION SAMPLES
+ *
+ * Prints the nanoseconds of one operation in each sample. Meant for a librpma that does nothing (noop-librpma.c).
+ */
+#include <librpma.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* as long as those in Java */
+#define SAMPLE_NANOS 2000000LL
+/* operations between two looks at the clock */
+#define BLOCK 1000
+#define BATCH 16
+#define REGION_SIZE 4096
+#define NANOS_PER_SECOND 1000000000LL
+
+/* what the operations work on */
+struct target {
+	struct rpma_conn *conn;
+	struct rpma_cq *empty_cq;
+	struct rpma_cq *full_cq;
+	struct rpma_mr_local *local;
+	struct rpma_mr_remote *remote;
+	size_t offset;
+	size_t length;
+	const void *op_context;
+	uint32_t imm;
+	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
+	struct ibv_wc wcs[BATCH];
+};
+
+/* carries an operation out so many times */
+typedef void operation(struct target *target, int times);
+
+/* the compiler must take the value for used */
+static inline void use(uint64_t value)
+{
+	__asm__ volatile("" : : "r"(value));
+}
+
+static inline void check(int rc)
+{
+	if (rc == 0)
+		return;
+	fprintf(stderr, "tax: librpma answered %d\n", rc);
+	exit(EXIT_FAILURE);
+}
+
+static void post_read(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rpma_read(t->conn, t->local, t->offset, t->remote, t->offset, t->length, RPMA_F_COMPLETION_ALWAYS,
+				t->op_context));
+}
+
+static void post_write(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rpma_write(t->conn, t->remote, t->offset, t->local, t->offset, t->length, RPMA_F_COMPLETION_ALWAYS,
+				t->op_context));
+}
+
+static void post_write_with_imm(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rpma_write_with_imm(t->conn, t->remote, t->offset, t->local, t->offset, t->length,
+				RPMA_F_COMPLETION_ALWAYS, t->imm, t->op_context));
+}
+
+static void post_atomic_write(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rpma_atomic_write(t->conn, t->remote, t->offset, t->value, RPMA_F_COMPLETION_ALWAYS, t->op_context));
+}
+
+static void post_flush(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rpma_flush(t->conn, t->remote, t->offset, t->length, RPMA_FLUSH_TYPE_VISIBILITY,
+				RPMA_F_COMPLETION_ALWAYS, t->op_context));
+}
+
+static void post_send(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rpma_send(t->conn, t->local, t->offset, t->length, RPMA_F_COMPLETION_ALWAYS, t->op_context));
+}
+
+static void post_send_with_imm(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rpma_send_with_imm(t->conn, t->local, t->offset, t->length, RPMA_F_COMPLETION_ALWAYS, t->imm,
+				t->op_context));
+}
+
+static void post_recv(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rpma_recv(t->conn, t->local, t->offset, t->length, t->op_context));
+}
+
+static void poll_nothing(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		int taken = 0;
+		if (rpma_cq_get_wc(t->empty_cq, BATCH, t->wcs, &taken) != RPMA_E_NO_COMPLETION)
+			check(RPMA_E_UNKNOWN);
+	}
+}
+
+static void poll_batch(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		int taken = 0;
+		check(rpma_cq_get_wc(t->full_cq, BATCH, t->wcs, &taken));
+		for (int wc = 0; wc < taken; wc++) {
+			use(t->wcs[wc].wr_id);
+			use(t->wcs[wc].status);
+		}
+	}
+}
+
+/* a batch with places of their own; in C that is no more than a loop */
+static void post_batch(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		for (size_t post = 0; post < BATCH; post++)
+			check(rpma_write(t->conn, t->remote, t->offset + post * t->length, t->local,
+					t->offset + post * t->length, t->length, RPMA_F_COMPLETION_ALWAYS, t->op_context));
+	}
+}
+
+static const struct {
+	const char *name;
+	operation *run;
+	int parts; /* what is counted as one operation */
+} operations[] = {
+	{"read", post_read, 1},
+	{"write", post_write, 1},
+	{"writeWithImm", post_write_with_imm, 1},
+	{"atomicWrite", post_atomic_write, 1},
+	{"flush", post_flush, 1},
+	{"send", post_send, 1},
+	{"sendWithImm", post_send_with_imm, 1},
+	{"recv", post_recv, 1},
+	{"emptyPoll", poll_nothing, 1},
+	{"pollOf16", poll_batch, BATCH},
+	{"batchOf16", post_batch, BATCH},
+};
+
+static int64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * NANOS_PER_SECOND + time.tv_nsec;
+}
+
+/* the nanoseconds of one time */
+static double sample(operation *run, struct target *target)
+{
+	int64_t start = now();
+	int64_t end = start;
+	int64_t times = 0;
+	while (end - start < SAMPLE_NANOS) {
+		run(target, BLOCK);
+		times += BLOCK;
+		end = now();
+	}
+	return (double)(end - start) / (double)times;
+}
+
+static void connect_to(struct rpma_peer *peer, struct target *target)
+{
+	struct rpma_conn_req *req = NULL;
+	check(rpma_conn_req_new(peer, "localhost", "7204", NULL, &req));
+	check(rpma_conn_req_connect(&req, NULL, &target->conn));
+	check(rpma_conn_get_cq(target->conn, &target->empty_cq));
+	check(rpma_conn_get_rcq(target->conn, &target->full_cq));
+}
+
+static void map_region(struct rpma_peer *peer, char memory[REGION_SIZE], struct target *target)
+{
+	size_t size = 0;
+	check(rpma_mr_reg(peer, memory, REGION_SIZE, RPMA_MR_USAGE_READ_DST, &target->local));
+	check(rpma_mr_get_descriptor_size(target->local, &size));
+	char *descriptor = malloc(size);
+	if (descriptor == NULL)
+		check(RPMA_E_NOMEM);
+	check(rpma_mr_get_descriptor(target->local, descriptor));
+	check(rpma_mr_remote_from_descriptor(descriptor, size, &target->remote));
+	free(descriptor);
+}
+
+int main(int argc, char *argv[])
+{
+	long samples = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+	size_t chosen = 0;
+	size_t count = sizeof(operations) / sizeof(operations[0]);
+	while (samples > 0 && chosen < count && strcmp(operations[chosen].name, argv[1]) != 0)
+		chosen++;
+	if (samples <= 0 || chosen == count) {
+		fprintf(stderr, "usage: tax OPERATION SAMPLES\n");
+		return 2;
+	}
+
+	static char memory[REGION_SIZE];
+	struct target target = {.length = 64, .imm = 1};
+	struct ibv_context *context = NULL;
+	struct rpma_peer *peer = NULL;
+	check(rpma_utils_get_ibv_context("localhost", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
+	check(rpma_peer_new(context, &peer));
+	map_region(peer, memory, &target);
+	connect_to(peer, &target);
+
+	(void)sample(operations[chosen].run, &target);
+	for (long i = 0; i < samples; i++)
+		printf("%.3f\n", sample(operations[chosen].run, &target) / operations[chosen].parts);
+
+	check(rpma_conn_delete(&target.conn));
+	check(rpma_mr_remote_delete(&target.remote));
+	check(rpma_mr_dereg(&target.local));
+	check(rpma_peer_delete(&peer));
+	return 0;
+}

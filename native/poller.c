@@ -1,0 +1,215 @@
+/*
+ * poller.c -- Poller: one thread waits until any of many objects has something to say
+ */
+#include <errno.h>
+#include <librpma.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "handle.h"
+#include "log.h"
+#include "natives.h"
+
+/* of one wait; what else is ready comes with the next one */
+#define MOST_READY 256
+
+/* of the descriptors that end a wait and belong to no object */
+#define NO_NUMBER 0
+
+struct poller {
+	int epoll_fd;
+	int wake_fd;
+};
+
+static void poller_free(struct poller *poller)
+{
+	if (poller->wake_fd >= 0)
+		close(poller->wake_fd);
+	if (poller->epoll_fd >= 0)
+		close(poller->epoll_fd);
+	free(poller);
+}
+
+static int control(const struct poller *poller, int operation, int fd, uint32_t events, uint64_t number)
+{
+	struct epoll_event event = {.events = events, .data = {.u64 = number}};
+	return epoll_ctl(poller->epoll_fd, operation, fd, &event);
+}
+
+static int open_fds(struct poller *poller)
+{
+	poller->wake_fd = -1;
+	poller->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (poller->epoll_fd < 0)
+		return log_error("epoll_create1()", errno);
+	poller->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (poller->wake_fd < 0)
+		return log_error("eventfd()", errno);
+	if (control(poller, EPOLL_CTL_ADD, poller->wake_fd, EPOLLIN, NO_NUMBER) != 0)
+		return log_error("epoll_ctl()", errno);
+	return 0;
+}
+
+/* the close of the poller ends a wait for good: nobody takes that away, unlike a wake-up */
+static int end_waits_at_close(const struct poller *poller, jlong handle)
+{
+	int wait_fd;
+	int close_fd;
+	int rc = handle_hold_fds(handle, &wait_fd, &close_fd);
+	if (rc != 0)
+		return rc;
+	if (control(poller, EPOLL_CTL_ADD, close_fd, EPOLLIN, NO_NUMBER) != 0)
+		rc = log_error("epoll_ctl()", errno);
+	handle_release(handle);
+	return rc;
+}
+
+static int adopt(struct poller *poller, jlong *handle)
+{
+	int rc = open_fds(poller);
+	if (rc != 0)
+		return rc;
+	/* an epoll descriptor can be waited for like others */
+	*handle = handle_new(poller, poller->epoll_fd);
+	if (*handle < 0)
+		return RPMA_E_NOMEM;
+	rc = end_waits_at_close(poller, *handle);
+	if (rc != 0)
+		handle_drop(handle, 1);
+	return rc;
+}
+
+static jlong poller_new(JNIEnv *env, jclass natives)
+{
+	(void)env;
+	(void)natives;
+	struct poller *poller = malloc(sizeof(*poller));
+	if (poller == NULL)
+		return RPMA_E_NOMEM;
+	jlong handle = 0;
+	log_begin();
+	int rc = log_end(adopt(poller, &handle));
+	if (rc == 0)
+		return handle;
+	poller_free(poller);
+	return rc;
+}
+
+static jint poller_delete(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct poller *poller = handle_retire(&handle, 1);
+	if (poller == NULL)
+		return HANDLE_CLOSED;
+	poller_free(poller);
+	return 0;
+}
+
+/* once, so that a descriptor whose object is being served does not end further waits */
+static int watch(const struct poller *poller, int fd, uint64_t number)
+{
+	if (control(poller, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT, number) == 0)
+		return 0;
+	if (errno == ENOENT && control(poller, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLONESHOT, number) == 0)
+		return 0;
+	return log_error("epoll_ctl()", errno);
+}
+
+/* the next time that the object has something to say, a wait returns its number; a number is not NO_NUMBER */
+static jint poller_watch(JNIEnv *env, jclass natives, jlong handle, jlong object, jlong number)
+{
+	(void)env;
+	(void)natives;
+	const struct poller *poller = handle_hold(handle);
+	if (poller == NULL)
+		return HANDLE_CLOSED;
+	int fd;
+	int rc = handle_hold_fd(object, &fd);
+	if (rc == 0) {
+		log_begin();
+		rc = log_end(watch(poller, fd, (uint64_t)number));
+		handle_release(object);
+	}
+	handle_release(handle);
+	return rc;
+}
+
+/* does nothing where the object is not watched */
+static void poller_unwatch(JNIEnv *env, jclass natives, jlong handle, jlong object)
+{
+	(void)env;
+	(void)natives;
+	const struct poller *poller = handle_hold(handle);
+	if (poller == NULL)
+		return;
+	int fd;
+	if (handle_hold_fd(object, &fd) == 0) {
+		(void)control(poller, EPOLL_CTL_DEL, fd, 0, NO_NUMBER);
+		handle_release(object);
+	}
+	handle_release(handle);
+}
+
+static jint take_numbers(const struct poller *poller, const struct epoll_event *events, int count, jlong *numbers)
+{
+	jint taken = 0;
+	for (int i = 0; i < count; i++) {
+		eventfd_t wakes;
+		if (events[i].data.u64 != NO_NUMBER)
+			numbers[taken++] = (jlong)events[i].data.u64;
+		else
+			/* fails when it is the close that has ended the wait, which stays */
+			(void)eventfd_read(poller->wake_fd, &wakes);
+	}
+	return taken;
+}
+
+/* the count of objects that are ready, whose numbers it fills in; a negative timeout waits without end */
+static jint poller_wait(JNIEnv *env, jclass natives, jlong handle, jlongArray ready, jint timeout_ms)
+{
+	(void)natives;
+	struct epoll_event events[MOST_READY];
+	jlong numbers[MOST_READY];
+	jsize capacity = (*env)->GetArrayLength(env, ready);
+	const struct poller *poller = handle_hold(handle);
+	if (poller == NULL)
+		return HANDLE_CLOSED;
+	int count = epoll_wait(poller->epoll_fd, events, capacity < MOST_READY ? capacity : MOST_READY, timeout_ms);
+	jint result = 0;
+	if (count > 0) {
+		result = take_numbers(poller, events, count, numbers);
+	} else if (count < 0 && errno != EINTR) {
+		log_begin();
+		result = log_end(log_error("epoll_wait()", errno));
+	}
+	handle_release(handle);
+	if (result > 0)
+		(*env)->SetLongArrayRegion(env, ready, 0, result, numbers);
+	return result;
+}
+
+static void poller_wake(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct poller *poller = handle_hold(handle);
+	if (poller == NULL)
+		return;
+	/* fails only when the counter is full, and then the poller is awake anyway */
+	(void)eventfd_write(poller->wake_fd, 1);
+	handle_release(handle);
+}
+
+static const JNINativeMethod methods[] = {
+	{"pollerNew", "()J", poller_new},
+	{"pollerDelete", "(J)I", poller_delete},
+	{"pollerWatch", "(JJJ)I", poller_watch},
+	{"pollerUnwatch", "(JJ)V", poller_unwatch},
+	{"pollerWait", "(J[JI)I", poller_wait},
+	{"pollerWake", "(J)V", poller_wake},
+};
+
+const struct jni_table poller_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,0 +1,110 @@
+package io.rpma.bench;
+
+import io.rpma.bench.device.DeviceSuite;
+import io.rpma.bench.tax.Tax;
+import io.rpma.examples.common.Program;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * Runs the benchmarks, in the checkout's directory:
+ *
+ * <pre>
+ * java -cp 'target/classes:target/test-classes:target/lib/*' io.rpma.bench.Bench tax
+ * </pre>
+ *
+ * <p>Ends with status 0 if all targets are met, 3 if one is missed, 1 if something could not be measured, and 2 if it was called
+ * wrongly.
+ */
+@Command(
+        name = "bench",
+        description = "Measures the library beside C.",
+        synopsisSubcommandLabel = "SUITE",
+        subcommands = {Tax.class, DeviceSuite.class, Bench.Show.class, Bench.Summary.class})
+public final class Bench extends Program {
+    /** Where suites put what they make: each its report, under its name. */
+    public static final Path OUTPUT = Path.of("target/bench");
+
+    private static final int MISSED = 3;
+
+    private Bench() {}
+
+    /**
+     * Runs the command line.
+     *
+     * @param args the arguments
+     */
+    public static void main(String[] args) {
+        System.exit(new Bench().run(args));
+    }
+
+    /** Ends a suite: writes its report, shows it, and returns the exit status. */
+    public static int finish(Report report, CommandSpec command) throws IOException {
+        Path file = OUTPUT.resolve(report.suite() + ".json");
+        report.write(file);
+        CommandLine commandLine = command.commandLine();
+        commandLine.getOut().print(Table.of(report));
+        commandLine.getOut().println("written to " + file);
+        commandLine.getOut().flush();
+        return report.passes() ? 0 : MISSED;
+    }
+
+    /** Shows reports again. */
+    @Command(name = "report", description = "Shows reports of earlier runs.")
+    static final class Show implements Callable<Integer> {
+        @Parameters(arity = "1..*", paramLabel = "FILE", description = "A report: target/bench/SUITE.json.")
+        private Path[] files;
+
+        @Spec
+        private CommandSpec command;
+
+        @Override
+        public Integer call() throws Exception {
+            boolean passes = true;
+            for (Path file : files) {
+                Report report = Report.read(file);
+                command.commandLine().getOut().println(Table.of(report));
+                passes &= report.passes();
+            }
+            return passes ? 0 : MISSED;
+        }
+    }
+
+    /** Puts reports together: one table of targets, and pictures. */
+    @Command(name = "summary", description = "Shows the targets of all reports, and draws them into target/bench.")
+    static final class Summary implements Callable<Integer> {
+        @Parameters(arity = "1..*", paramLabel = "FILE", description = "A report: target/bench/SUITE.json.")
+        private Path[] files;
+
+        @Spec
+        private CommandSpec command;
+
+        @Override
+        public Integer call() throws Exception {
+            List<Target> targets = new ArrayList<>();
+            PrintWriter out = command.commandLine().getOut();
+            for (Path file : files) {
+                Report report = Report.read(file);
+                targets.addAll(report.targets());
+                for (Path picture : Pictures.draw(report, OUTPUT)) {
+                    out.println("drawn: " + picture);
+                }
+            }
+            out.println();
+            out.print(Table.ofTargets(targets));
+            long met = targets.stream().filter(Target::pass).count();
+            out.println(met + " of " + targets.size() + " targets are met");
+            out.flush();
+            return met == targets.size() ? 0 : MISSED;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.rpma.bench;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/** What the benchmarks have in C, in {@code native/bench}. */
+public final class CPrograms {
+    private CPrograms() {}
+
+    /** Compiles everything into a directory, which takes a second and a C compiler. */
+    public static void build(Path directory) throws IOException, InterruptedException {
+        run("native/bench/build", directory.toString());
+    }
+
+    /**
+     * Runs a program and returns what it prints.
+     *
+     * @throws IOException if the program can't be started, or fails; with what it printed
+     */
+    public static String run(String... command) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        // A sanitizer is for the JVMs.
+        builder.environment().remove("LD_PRELOAD");
+        Process process = builder.start();
+        try {
+            process.getOutputStream().close();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            int status = process.waitFor();
+            if (status != 0) {
+                throw new IOException(String.join(" ", command) + " ended with status " + status + ": " + output);
+            }
+            return output;
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.rpma.bench;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonParseException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * What came of a suite.
+ *
+ * @param suite its name: {@code tax}
+ * @param machine where it ran
+ * @param results what was measured
+ * @param targets what that had to be
+ */
+public record Report(String suite, Machine machine, List<Result> results, List<Target> targets) {
+    private static final Gson JSON =
+            new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create();
+
+    /**
+     * Reads a report that {@link #write} has written.
+     *
+     * @throws IOException if the file can't be read, or is no such report
+     */
+    public static Report read(Path file) throws IOException {
+        Report report;
+        try {
+            report = JSON.fromJson(Files.readString(file), Report.class);
+        } catch (JsonParseException e) {
+            throw new IOException(file + " is no report: " + e.getMessage(), e);
+        }
+        if (report == null
+                || report.suite == null
+                || report.machine == null
+                || report.results == null
+                || report.targets == null) {
+            throw new IOException(file + " is no report: it has not all of suite, machine, results and targets");
+        }
+        return report;
+    }
+
+    /** Writes the report to a file, as JSON. */
+    public void write(Path file) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        Files.writeString(file, JSON.toJson(this) + "\n");
+    }
+
+    /** Whether every target is met. */
+    public boolean passes() {
+        return targets.stream().allMatch(Target::pass);
+    }
+}

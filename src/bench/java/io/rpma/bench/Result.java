@@ -1,0 +1,58 @@
+package io.rpma.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.DoubleBinaryOperator;
+
+/**
+ * What one program was measured to need for one thing.
+ *
+ * @param name what was measured: {@code write}
+ * @param params under which conditions: {@code {"depth": "16", "value": "p99"}}
+ * @param language who was measured
+ * @param unit of the numbers: {@code ns/op}, {@code ops/s} or {@code B/op}
+ * @param rounds a number for each round
+ * @param median theirs
+ */
+public record Result(
+        String name, Map<String, String> params, Language language, String unit, List<Double> rounds, double median) {
+
+    /** Makes a result of the numbers of its rounds. */
+    public static Result of(
+            String name, Map<String, String> params, Language language, String unit, List<Double> rounds) {
+        return new Result(name, Map.copyOf(params), language, unit, List.copyOf(rounds), median(rounds));
+    }
+
+    /** How much more this is than another of the same rounds: the median of the differences in each round. */
+    public double minus(Result other) {
+        return compare(other, (mine, theirs) -> mine - theirs);
+    }
+
+    /** How many times the other of the same rounds this is: the median of the ratios in each round. */
+    public double over(Result other) {
+        return compare(other, (mine, theirs) -> mine / theirs);
+    }
+
+    private double compare(Result other, DoubleBinaryOperator comparison) {
+        if (rounds.size() != other.rounds.size()) {
+            throw new IllegalArgumentException(
+                    name + " has " + rounds.size() + " rounds, and " + other.name + " has " + other.rounds.size());
+        }
+        List<Double> compared = new ArrayList<>();
+        for (int i = 0; i < rounds.size(); i++) {
+            compared.add(comparison.applyAsDouble(rounds.get(i), other.rounds.get(i)));
+        }
+        return median(compared);
+    }
+
+    /** The number in the middle, or the mean of the two that are. */
+    public static double median(List<Double> numbers) {
+        if (numbers.isEmpty()) {
+            throw new IllegalArgumentException("no numbers have no median");
+        }
+        List<Double> sorted = numbers.stream().sorted().toList();
+        int half = sorted.size() / 2;
+        return sorted.size() % 2 == 1 ? sorted.get(half) : (sorted.get(half - 1) + sorted.get(half)) / 2;
+    }
+}

@@ -1,0 +1,125 @@
+package io.rpma.bench;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** A report for people to read. */
+public final class Table {
+    private static final String NOTHING = "";
+
+    /** Of a distribution; the report's file has more. */
+    private static final Set<String> SHOWN = Set.of(NOTHING, "p50", "p99");
+
+    private final List<List<String>> rows = new ArrayList<>();
+
+    private Table() {}
+
+    /** The text of a report: the medians of C and Java side by side, and the targets. */
+    public static String of(Report report) {
+        Machine machine = report.machine();
+        return String.join(
+                "\n",
+                report.suite() + ", " + machine.date(),
+                machine.cpu() + ", " + machine.kernel(),
+                machine.jdk() + ", librpma " + machine.librpma(),
+                "",
+                results(report).text(),
+                ofTargets(report.targets()));
+    }
+
+    private static Table results(Report report) {
+        Table table = new Table();
+        table.add("", "unit", "C", "C again", "Java", "Java - C", "Java / C");
+        Map<List<Object>, Map<Language, Result>> measured = new LinkedHashMap<>();
+        for (Result result : report.results()) {
+            if (!SHOWN.contains(result.params().getOrDefault("value", NOTHING))) {
+                continue;
+            }
+            measured.computeIfAbsent(
+                            List.of(result.name(), result.params(), result.unit()),
+                            key -> new EnumMap<>(Language.class))
+                    .put(result.language(), result);
+        }
+        for (Map<Language, Result> byLanguage : measured.values()) {
+            Result any = byLanguage.values().iterator().next();
+            Result c = byLanguage.get(Language.C);
+            Result java = byLanguage.get(Language.JAVA);
+            boolean both = c != null && java != null;
+            table.add(
+                    title(any),
+                    any.unit(),
+                    median(c),
+                    median(byLanguage.get(Language.CONTROL)),
+                    median(java),
+                    both ? number(java.minus(c)) : NOTHING,
+                    both ? number(java.over(c)) : NOTHING);
+        }
+        return table;
+    }
+
+    private static String title(Result result) {
+        String params = new TreeMap<>(result.params())
+                .entrySet().stream()
+                        .map(param -> " " + param.getKey() + "=" + param.getValue())
+                        .collect(Collectors.joining());
+        return result.name() + params;
+    }
+
+    /** The text of targets, each with pass or miss. */
+    static String ofTargets(List<Target> targets) {
+        Table table = new Table();
+        table.add("target", "unit", "at most", "at least", "value", "");
+        for (Target target : targets) {
+            String bound = number(target.target());
+            boolean most = target.bound() == Target.Bound.AT_MOST;
+            table.add(
+                    target.what(),
+                    target.unit(),
+                    most ? bound : NOTHING,
+                    most ? NOTHING : bound,
+                    number(target.value()),
+                    target.pass() ? "pass" : "MISS");
+        }
+        return table.text();
+    }
+
+    private static String median(Result result) {
+        return result == null ? NOTHING : number(result.median());
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, Math.abs(value) < 1000 ? "%.2f" : "%,.0f", value);
+    }
+
+    private void add(String... cells) {
+        rows.add(List.of(cells));
+    }
+
+    /** The first two columns are words, the others numbers. */
+    private String text() {
+        List<Integer> widths = new ArrayList<>(Collections.nCopies(rows.get(0).size(), 0));
+        for (List<String> row : rows) {
+            for (int i = 0; i < row.size(); i++) {
+                widths.set(i, Math.max(widths.get(i), row.get(i).length()));
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < row.size(); i++) {
+                String padding = " ".repeat(widths.get(i) - row.get(i).length());
+                line.append(i < 2 ? row.get(i) + padding : padding + row.get(i)).append("  ");
+            }
+            text.append(line.toString().stripTrailing()).append('\n');
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,167 @@
+package io.rpma.bench.device;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The client in Java beside {@code native/bench/client.c}, which tells what the commands do; here numbers of memory are
+ * followed by those of the heap.
+ */
+final class Client {
+    private static final int PAGE = 4096;
+    private static final int SPREAD_BYTES = 8;
+
+    private final String address;
+    private final int port;
+    private final RpmaPeer peer;
+    private final RpmaMrLocal memory;
+    private final Connection connection;
+    private final RpmaCompletions completions = Load.completions();
+    private final List<Connection> many = new ArrayList<>();
+
+    private Client(String address, int port) throws InterruptedException {
+        this.address = address;
+        this.port = port;
+        peer = RpmaPeer.create(RpmaDevice.local(address));
+        memory = peer.register(
+                RpmaMemory.allocate(Load.MEMORY_SIZE),
+                RpmaMrUsage.WRITE_SRC,
+                RpmaMrUsage.READ_DST,
+                RpmaMrUsage.SEND,
+                RpmaMrUsage.RECV);
+        connection = Connection.open(peer, address, port, Connection.QUEUE_SIZE);
+    }
+
+    /**
+     * Runs commands until the input ends, and ends with the process.
+     *
+     * @param args the address and the port of the target
+     */
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Client client = new Client(args[0], Integer.parseInt(args[1]));
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        System.out.println("ok");
+        for (String line = input.readLine(); line != null; line = input.readLine()) {
+            System.out.println(client.run(line.split(" ")));
+        }
+    }
+
+    private String run(String[] words) throws IOException, InterruptedException {
+        switch (words[0]) {
+            case "load":
+                return load(words);
+            case "connect":
+                return connect(Integer.parseInt(words[1]));
+            case "spread":
+                return spread(Integer.parseInt(words[1]), Path.of(words[2]));
+            case "disconnect":
+                return disconnect();
+            case "register":
+                return register(Long.parseLong(words[1]));
+            case "regions":
+                return regions(Integer.parseInt(words[1]));
+            default:
+                throw new IllegalArgumentException("no such command: " + String.join(" ", words));
+        }
+    }
+
+    private String load(String[] words) throws IOException, InterruptedException {
+        int count = Integer.parseInt(words[5]);
+        Load load = new Load(
+                Operation.of(words[1]),
+                Long.parseLong(words[2]),
+                Integer.parseInt(words[3]),
+                words[4].equals("wait"),
+                count);
+        if (words.length == 6) {
+            return Long.toString(load.run(connection, memory, completions, null, 0));
+        }
+        long[] samples = samples(count);
+        long time = load.run(connection, memory, completions, samples, 0);
+        Samples.write(samples, Path.of(words[6]));
+        return Long.toString(time);
+    }
+
+    private String connect(int count) throws InterruptedException {
+        UsedMemory before = UsedMemory.now();
+        long start = System.nanoTime();
+        while (many.size() < count) {
+            many.add(Connection.open(peer, address, port + 1, Connection.SMALL_QUEUE_SIZE));
+        }
+        long time = System.nanoTime() - start;
+        return time + " " + UsedMemory.now().since(before);
+    }
+
+    private String spread(int count, Path file) throws IOException, InterruptedException {
+        long[] samples = samples(count);
+        Load load = new Load(Operation.WRITE, SPREAD_BYTES, 1, false, 1);
+        long start = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            load.run(many.get(i % many.size()), memory, completions, samples, i);
+        }
+        long time = System.nanoTime() - start;
+        Samples.write(samples, file);
+        return Long.toString(time);
+    }
+
+    private String disconnect() throws InterruptedException {
+        long start = System.nanoTime();
+        while (!many.isEmpty()) {
+            many.remove(many.size() - 1).close();
+        }
+        return Long.toString(System.nanoTime() - start);
+    }
+
+    private String register(long size) {
+        try (RpmaMemory registered = RpmaMemory.allocate(size)) {
+            long start = System.nanoTime();
+            RpmaMrLocal region = peer.register(registered, RpmaMrUsage.WRITE_DST);
+            long end = System.nanoTime();
+            region.close();
+            return (end - start) + " " + (System.nanoTime() - end);
+        }
+    }
+
+    private String regions(int count) {
+        try (RpmaMemory registered = RpmaMemory.allocate((long) count * PAGE)) {
+            touch(registered);
+            List<RpmaMrLocal> regions = new ArrayList<>(count);
+            UsedMemory before = UsedMemory.now();
+            long start = System.nanoTime();
+            for (long i = 0; i < count; i++) {
+                regions.add(peer.register(registered.address() + i * PAGE, PAGE, registered, RpmaMrUsage.WRITE_DST));
+            }
+            long time = System.nanoTime() - start;
+            String answer = time + " " + UsedMemory.now().since(before);
+            regions.forEach(RpmaMrLocal::close);
+            return answer;
+        }
+    }
+
+    /** Its pages are not what is measured. */
+    private static void touch(RpmaMemory memory) {
+        ByteBuffer bytes = memory.buffer();
+        for (int i = 0; i < bytes.limit(); i += PAGE) {
+            bytes.put(i, (byte) 1);
+        }
+    }
+
+    private static long[] samples(int count) {
+        long[] samples = new long[count];
+        Arrays.fill(samples, -1);
+        return samples;
+    }
+}

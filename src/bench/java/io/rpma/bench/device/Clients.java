@@ -1,0 +1,106 @@
+package io.rpma.bench.device;
+
+import io.rpma.bench.Bench;
+import io.rpma.bench.Language;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** The target and its three clients. Only one of them works at a time. */
+final class Clients implements AutoCloseable {
+    /** A heap that is resident from the start, so that what grows is the native memory. */
+    private static final List<String> HEAP = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch");
+
+    private final Map<Language, ClientProcess> clients = new EnumMap<>(Language.class);
+    private final ClientProcess target;
+
+    private Clients(ClientProcess target) {
+        this.target = target;
+    }
+
+    /**
+     * Starts them.
+     *
+     * @param address of the device
+     * @param port the first of two that are free
+     * @param pmem a device DAX, or null
+     * @param jvmOptions of the client in Java
+     */
+    static Clients start(String address, int port, Path pmem, List<String> jvmOptions) throws IOException {
+        List<String> command = new ArrayList<>(List.of(program("target"), address, Integer.toString(port)));
+        if (pmem != null) {
+            command.add(pmem.toString());
+        }
+        Clients all = new Clients(ClientProcess.start("the target", command));
+        try {
+            List<String> options = new ArrayList<>(HEAP);
+            options.addAll(jvmOptions);
+            List<String> c = List.of(program("client"), address, Integer.toString(port));
+            all.clients.put(Language.C, ClientProcess.start("the client in C", c));
+            all.clients.put(Language.CONTROL, ClientProcess.start("the second client in C", c));
+            all.clients.put(
+                    Language.JAVA,
+                    ClientProcess.start(
+                            "the client in Java",
+                            java(
+                                    options,
+                                    System.getProperty("java.class.path"),
+                                    Client.class,
+                                    address,
+                                    Integer.toString(port))));
+        } catch (IOException e) {
+            try {
+                all.close();
+            } catch (IOException failure) {
+                e.addSuppressed(failure);
+            }
+            throw e;
+        }
+        return all;
+    }
+
+    /** The path of a program in C, where native/rxe has built it. */
+    static String program(String name) {
+        return Bench.OUTPUT.resolve(name).toString();
+    }
+
+    /** The command line of a program in Java. */
+    static List<String> java(List<String> jvmOptions, String classPath, Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(jvmOptions);
+        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", classPath, main.getName()));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /** Has a client carry out a command, and returns the numbers of its answer. */
+    long[] run(Language language, String command) throws IOException {
+        return clients.get(language).run(command);
+    }
+
+    /** Ends all of them, also those after one that fails; the target last, for the clients are connected to it. */
+    @Override
+    public void close() throws IOException {
+        List<ClientProcess> processes = new ArrayList<>(clients.values());
+        processes.add(target);
+        IOException failure = null;
+        for (ClientProcess process : processes) {
+            try {
+                process.close();
+            } catch (IOException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

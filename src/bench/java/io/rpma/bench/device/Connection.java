@@ -1,0 +1,75 @@
+package io.rpma.bench.device;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaCq;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaPeer;
+import io.rpma.RpmaPeerCfg;
+import java.util.Arrays;
+
+/**
+ * A client's side of a connection with the target.
+ *
+ * @param conn the connection
+ * @param cq where its operations complete
+ * @param dram the target's volatile memory
+ * @param pmem its persistent memory, or null
+ */
+record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem) {
+    /** Of a connection that is measured alone. */
+    static final int QUEUE_SIZE = 256;
+
+    /** Of one of many, which the target accepts at the next port. */
+    static final int SMALL_QUEUE_SIZE = 16;
+
+    // struct offer of native/bench/common.h
+    private static final int DRAM = 0;
+    private static final int PMEM = DRAM + RpmaMrLocal.DESCRIPTOR_SIZE;
+    private static final int PEER_CFG = PMEM + RpmaMrLocal.DESCRIPTOR_SIZE;
+    private static final int END = PEER_CFG + RpmaPeerCfg.DESCRIPTOR_SIZE;
+
+    static Connection open(RpmaPeer peer, String address, int port, int queueSize) throws InterruptedException {
+        RpmaConn conn;
+        try (RpmaConnCfg cfg =
+                RpmaConnCfg.create().setSqSize(queueSize).setRqSize(queueSize).setCqSize(2 * queueSize)) {
+            conn = RpmaConnReq.create(peer, address, port, cfg).connect();
+        }
+        expect(conn, RpmaConnEvent.ESTABLISHED);
+        byte[] offer = conn.getPrivateData();
+        try (RpmaPeerCfg cfg = RpmaPeerCfg.fromDescriptor(Arrays.copyOfRange(offer, PEER_CFG, END))) {
+            conn.applyRemotePeerCfg(cfg);
+        }
+        return new Connection(
+                conn,
+                conn.getCq(),
+                openOffered(Arrays.copyOfRange(offer, DRAM, PMEM)),
+                openOffered(Arrays.copyOfRange(offer, PMEM, PEER_CFG)));
+    }
+
+    private static RpmaMrRemote openOffered(byte[] descriptor) {
+        return Arrays.equals(descriptor, new byte[RpmaMrLocal.DESCRIPTOR_SIZE])
+                ? null
+                : RpmaMrRemote.fromDescriptor(descriptor);
+    }
+
+    private static void expect(RpmaConn conn, RpmaConnEvent expected) throws InterruptedException {
+        RpmaConnEvent event = conn.nextEvent();
+        if (event != expected) {
+            throw new IllegalStateException("expected " + expected + ", and the connection is " + event);
+        }
+    }
+
+    void close() throws InterruptedException {
+        dram.close();
+        if (pmem != null) {
+            pmem.close();
+        }
+        conn.disconnect();
+        expect(conn, RpmaConnEvent.CLOSED);
+        conn.close();
+    }
+}

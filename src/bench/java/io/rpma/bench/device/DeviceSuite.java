@@ -1,0 +1,281 @@
+package io.rpma.bench.device;
+
+import io.rpma.bench.Bench;
+import io.rpma.bench.CPrograms;
+import io.rpma.bench.Language;
+import io.rpma.bench.Machine;
+import io.rpma.bench.Report;
+import io.rpma.bench.Result;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The benchmarks on a device: round trips, throughput, scale and start. */
+@Command(name = "device", description = "Measures operations on an RDMA device.")
+public final class DeviceSuite implements Callable<Integer> {
+    private static final String SUITE = "device";
+    private static final Path SAMPLES = Bench.OUTPUT.resolve("samples");
+    private static final int SPREAD_COUNT = 2000;
+
+    /** HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it. */
+    private static final long WARM_UP_COUNT = 15_000;
+
+    /** What is done once, or in the hundreds, is compiled sooner or not at all. */
+    private static final int FRESH_CONNECTIONS = 10;
+
+    private static final int FRESH_COUNT = 1000;
+
+    private static final int WARM_UP_DEPTH = 16;
+
+    /** Between which a measurement's number of operations is. */
+    private static final long LEAST_COUNT = 20;
+
+    private static final long MOST_COUNT = 200_000;
+
+    private static final int TRIES = 3;
+
+    /** What a program has to be through until a write is completed, with the names of the times that it prints. */
+    private static final List<String> PHASES =
+            List.of("process", "library", "device", "peer", "registration", "connection", "write");
+
+    @Option(names = "--address", required = true, paramLabel = "ADDRESS", description = "Address of the RDMA device.")
+    private String address;
+
+    @Option(
+            names = "--port",
+            defaultValue = "7310",
+            paramLabel = "PORT",
+            description = "The first of two free ports; default ${DEFAULT-VALUE}.")
+    private int port;
+
+    @Option(names = "--pmem", paramLabel = "PATH", description = "A device DAX, for flushes to persistence.")
+    private Path pmem;
+
+    @Option(names = "--quick", description = "Less of everything.")
+    private boolean quick;
+
+    @Option(
+            names = "--client-jvm",
+            split = " ",
+            paramLabel = "OPTION",
+            description = "Options of the JVM that is measured once it is warm, separated by blanks.")
+    private List<String> clientJvm = List.of();
+
+    @Option(
+            names = "--startup-jvm",
+            split = " ",
+            paramLabel = "OPTION",
+            description = "Options of JVMs of which is measured what is done once, separated by blanks.")
+    private List<String> startupJvm = List.of();
+
+    @Option(
+            names = "--librpma",
+            defaultValue = "of unknown version",
+            paramLabel = "VERSION",
+            description = "Which librpma this is, for the report.")
+    private String librpma;
+
+    @Spec
+    private CommandSpec command;
+
+    private final Measurements measurements = new Measurements();
+    private final long started = System.nanoTime();
+
+    /** For the command line. */
+    public DeviceSuite() {}
+
+    @Override
+    public Integer call() throws Exception {
+        Plan plan = quick ? Plan.quick(pmem != null) : Plan.full(pmem != null);
+        Files.createDirectories(Bench.OUTPUT);
+        try (Clients clients = Clients.start(address, port, pmem, clientJvm)) {
+            warmUp(clients, plan);
+            measurePoints(clients, plan);
+        }
+        try (Clients clients = Clients.start(address, port, pmem, startupJvm)) {
+            tryOut(clients);
+            measureRegistration(clients, plan);
+            measureScale(clients, plan);
+            measureStartup(plan);
+        }
+        List<Result> results = measurements.results();
+        return Bench.finish(new Report(SUITE, Machine.here(librpma), results, DeviceTargets.of(results)), command);
+    }
+
+    /** Lets the compiler of the JVM see all that it will be asked for, before anything of it is measured. */
+    private void warmUp(Clients clients, Plan plan) throws IOException {
+        Set<Point> small = new LinkedHashSet<>();
+        for (Point point : plan.points()) {
+            small.add(new Point(point.operation(), Long.BYTES, Math.min(point.depth(), WARM_UP_DEPTH), point.waits()));
+        }
+        for (Point point : small) {
+            say("warming up " + point);
+            run(clients, Language.JAVA, point, WARM_UP_COUNT);
+        }
+    }
+
+    /** What is measured of registration and scale, a little of it beforehand. */
+    private void tryOut(Clients clients) throws IOException {
+        say("trying out registration and connections");
+        for (Language language : Language.values()) {
+            clients.run(language, "regions " + FRESH_COUNT);
+            clients.run(language, "connect " + FRESH_CONNECTIONS);
+            clients.run(language, "spread " + FRESH_COUNT + " " + SAMPLES);
+            clients.run(language, "disconnect");
+        }
+    }
+
+    private void measurePoints(Clients clients, Plan plan) throws IOException {
+        int number = 0;
+        for (Point point : plan.points()) {
+            number++;
+            long count = count(clients, point, plan.millis());
+            say(number + "/" + plan.points().size() + " " + point + ", " + plan.rounds() + " rounds of " + count);
+            for (int round = 0; round < plan.rounds(); round++) {
+                for (Language language : order(round)) {
+                    measure(clients, language, point, count);
+                }
+            }
+        }
+    }
+
+    /** How many operations take about so long, by tries in C: first tries are much slower than what comes after. */
+    private static long count(Clients clients, Point point, long millis) throws IOException {
+        long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+        long least = Math.max(LEAST_COUNT, 2L * point.depth());
+        long count = least;
+        for (int i = 0; i < TRIES; i++) {
+            long tried = clients.run(Language.C, point.command(count))[0];
+            count = Math.max(least, Math.min(MOST_COUNT, count * nanos / tried));
+        }
+        return count;
+    }
+
+    private void measure(Clients clients, Language language, Point point, long count) throws IOException {
+        String name = point.operation().command();
+        double seconds = run(clients, language, point, count) / 1e9;
+        if (point.isRoundTrip()) {
+            measurements.add(name, point.params(), language, Samples.read(SAMPLES));
+        } else {
+            measurements.add(name, point.params(), language, "ops/s", count / seconds);
+        }
+    }
+
+    /** Has a client run so many operations, and returns their time; the samples are written where they are looked at. */
+    private static long run(Clients clients, Language language, Point point, long count) throws IOException {
+        String load = point.command(count);
+        return clients.run(language, point.isRoundTrip() ? load + " " + SAMPLES : load)[0];
+    }
+
+    private void measureRegistration(Clients clients, Plan plan) throws IOException {
+        for (long size : plan.registered()) {
+            say("registering " + size + " bytes");
+            Map<String, String> params = Map.of("bytes", Long.toString(size));
+            for (int round = 0; round < plan.rounds(); round++) {
+                for (Language language : order(round)) {
+                    long[] times = clients.run(language, "register " + size);
+                    measurements.add("register", params, language, "us", times[0] / 1e3);
+                    measurements.add("deregister", params, language, "us", times[1] / 1e3);
+                }
+            }
+        }
+        Map<String, String> params = Map.of("regions", Integer.toString(plan.regions()));
+        for (int round = 0; round < plan.scaleRounds(); round++) {
+            for (Language language : order(round)) {
+                say("registering " + plan.regions() + " regions in " + language);
+                addGrowth(
+                        "region", params, language, clients.run(language, "regions " + plan.regions()), plan.regions());
+            }
+        }
+    }
+
+    private void measureScale(Clients clients, Plan plan) throws IOException {
+        for (int round = 0; round < plan.scaleRounds(); round++) {
+            for (Language language : order(plan.scaled(), round)) {
+                say("connecting up to " + Collections.max(plan.connections()) + " times in " + language);
+                grow(clients, language, plan.connections());
+            }
+        }
+    }
+
+    private void grow(Clients clients, Language language, List<Integer> connections) throws IOException {
+        int before = 0;
+        for (int count : connections) {
+            Map<String, String> params = Map.of("connections", Integer.toString(count));
+            long[] growth = clients.run(language, "connect " + count);
+            addGrowth("connection", params, language, growth, count - before);
+            clients.run(language, "spread " + SPREAD_COUNT + " " + SAMPLES);
+            measurements.add("spread write", params, language, Samples.read(SAMPLES));
+            before = count;
+        }
+        double nanos = clients.run(language, "disconnect")[0];
+        measurements.add("disconnect", Map.of(), language, "us", nanos / 1e3 / before);
+    }
+
+    /** What each of so many new things costs: its time, its memory, and in Java its part of the heap. */
+    private void addGrowth(String name, Map<String, String> params, Language language, long[] growth, int count) {
+        measurements.add(name, params, language, "us", growth[0] / 1e3 / count);
+        measurements.add(name + " memory", params, language, "KB", (double) growth[1] / count);
+        if (growth.length > 2) {
+            measurements.add(name + " heap", params, language, "B", (double) growth[2] / count);
+        }
+    }
+
+    private void measureStartup(Plan plan) throws IOException, InterruptedException {
+        String jar = System.getProperty("rpma.jar", "target/classes");
+        String classPath = jar + ":target/test-classes";
+        List<String> c = List.of(Clients.program("startup"), address, Integer.toString(port));
+        List<String> java = Clients.java(startupJvm, classPath, Startup.class, address, Integer.toString(port));
+        for (int round = 0; round < plan.startupRounds(); round++) {
+            say("starting " + (round + 1) + "/" + plan.startupRounds());
+            for (Language language : order(round)) {
+                measureStartup(language, language == Language.JAVA ? java : c);
+            }
+        }
+    }
+
+    private void measureStartup(Language language, List<String> program) throws IOException, InterruptedException {
+        long spawned = System.nanoTime();
+        String answer = CPrograms.run(program.toArray(new String[0])).strip();
+        long last = spawned;
+        long[] times = ClientProcess.numbers(program.get(0), answer);
+        for (int i = 0; i < times.length; i++) {
+            // In C the library is there before main begins.
+            if (times[i] > last) {
+                measurements.add("start", Map.of("phase", PHASES.get(i)), language, "ms", (times[i] - last) / 1e6);
+            }
+            last = times[i];
+        }
+        measurements.add("start", Map.of("phase", "all"), language, "ms", (last - spawned) / 1e6);
+    }
+
+    private static List<Language> order(int round) {
+        return order(List.of(Language.values()), round);
+    }
+
+    /** Who is measured first takes turns. */
+    private static List<Language> order(List<Language> languages, int round) {
+        List<Language> order = new ArrayList<>(languages);
+        Collections.rotate(order, round);
+        return order;
+    }
+
+    private void say(String what) {
+        PrintWriter progress = command.commandLine().getErr();
+        progress.printf("%4d s  %s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - started), what);
+        progress.flush();
+    }
+}

@@ -1,0 +1,114 @@
+package io.rpma.bench.device;
+
+import io.rpma.bench.Language;
+import io.rpma.bench.Result;
+import io.rpma.bench.Target;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What the results on a device have to be. */
+final class DeviceTargets {
+    private static final double P50 = 1.05;
+    private static final double P99 = 1.2;
+    private static final double THROUGHPUT = 0.97;
+    private static final double STARTUP = 1.2;
+    private static final double SCALE = 1.5;
+
+    private final Map<Map<String, String>, Map<Language, Result>> measured = new LinkedHashMap<>();
+
+    private DeviceTargets(List<Result> results) {
+        for (Result result : results) {
+            Map<String, String> key = new TreeMap<>(result.params());
+            key.put("name", result.name());
+            key.put("unit", result.unit());
+            measured.computeIfAbsent(key, added -> new EnumMap<>(Language.class))
+                    .put(result.language(), result);
+        }
+    }
+
+    /** Holds results against the targets. */
+    static List<Target> of(List<Result> results) {
+        DeviceTargets all = new DeviceTargets(results);
+        List<Target> targets = new ArrayList<>();
+        for (Operation operation : Operation.values()) {
+            all.addOperation(operation.command(), targets);
+        }
+        all.addScale(targets);
+        all.addStartup(targets);
+        return targets;
+    }
+
+    private void addOperation(String operation, List<Target> targets) {
+        measured.forEach((key, byLanguage) -> {
+            if (!key.get("name").equals(operation)) {
+                return;
+            }
+            double ratio = byLanguage.get(Language.JAVA).over(byLanguage.get(Language.C));
+            String title = title(key, byLanguage);
+            if (key.containsKey("depth")) {
+                targets.add(Target.atLeast(title, THROUGHPUT, ratio, ""));
+            } else if (key.get("value").equals("p50")) {
+                targets.add(Target.atMost(title, P50, ratio, ""));
+            } else if (key.get("value").equals("p99")) {
+                targets.add(Target.atMost(title, P99, ratio, ""));
+            }
+        });
+    }
+
+    /** What a target is about, and how far two clients in C were apart: what is smaller than that tells nothing. */
+    private static String title(Map<String, String> key, Map<Language, Result> byLanguage) {
+        double noise = byLanguage.get(Language.CONTROL).over(byLanguage.get(Language.C));
+        String what = key.containsKey("depth") ? "depth " + key.get("depth") + " ops/s" : key.get("value");
+        return String.format(
+                Locale.ROOT,
+                "%s %s B, %s, %s: Java / C (C / C %.2f)",
+                key.get("name"),
+                key.get("bytes"),
+                key.get("completions"),
+                what,
+                noise);
+    }
+
+    /** The cost of an operation among many connections, over that with one of them. */
+    private void addScale(List<Target> targets) {
+        Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
+        measured.forEach((key, byLanguage) -> {
+            if (key.get("name").equals("spread write") && key.get("value").equals("p50")) {
+                byConnections.put(Integer.valueOf(key.get("connections")), byLanguage);
+            }
+        });
+        Map<Language, Result> one = byConnections.remove(1);
+        if (one == null) {
+            return;
+        }
+        byConnections.forEach((connections, many) -> {
+            double java = many.get(Language.JAVA).over(one.get(Language.JAVA));
+            double c = many.get(Language.C).over(one.get(Language.C));
+            String title = String.format(
+                    Locale.ROOT, "write on one of %d connections / on the only one, Java (C: %.2f)", connections, c);
+            targets.add(Target.atMost(title, SCALE, java, ""));
+        });
+    }
+
+    private void addStartup(List<Target> targets) {
+        Map<Language, Result> all = phase("all");
+        if (all == null) {
+            return;
+        }
+        double jvm = phase("process").get(Language.JAVA).median();
+        double c = all.get(Language.C).median();
+        double java = all.get(Language.JAVA).median();
+        String title = String.format(
+                Locale.ROOT, "first write: Java (%.0f ms) / C (%.0f ms) + start of the JVM (%.0f ms)", java, c, jvm);
+        targets.add(Target.atMost(title, STARTUP, java / (c + jvm), ""));
+    }
+
+    private Map<Language, Result> phase(String phase) {
+        return measured.get(new TreeMap<>(Map.of("name", "start", "phase", phase, "unit", "ms")));
+    }
+}

@@ -1,0 +1,92 @@
+package io.rpma.bench.device;
+
+import io.rpma.bench.Language;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a run measures.
+ *
+ * @param points of one connection
+ * @param rounds how often each is measured, in each program
+ * @param millis about how long one measurement takes
+ * @param connections to how many connections it grows, ascending
+ * @param scaled who grows
+ * @param scaleRounds how often
+ * @param registered sizes of memory that is registered, in bytes
+ * @param regions how many small regions there are at a time
+ * @param startupRounds how often a program is started
+ */
+record Plan(
+        List<Point> points,
+        int rounds,
+        long millis,
+        List<Integer> connections,
+        List<Language> scaled,
+        int scaleRounds,
+        List<Long> registered,
+        int regions,
+        int startupRounds) {
+    private static final long KIB = 1 << 10;
+    private static final long MIB = 1 << 20;
+
+    /** The longest an atomic write can be, and the shortest that is measured of the others. */
+    private static final long WORD = 8;
+
+    /** Everything; takes about half an hour on an emulated machine. */
+    static Plan full(boolean persistent) {
+        List<Point> points = new ArrayList<>();
+        for (int depth : new int[] {1, 16, 64}) {
+            for (boolean waits : new boolean[] {false, true}) {
+                for (Operation operation : Operation.values()) {
+                    for (long size : List.of(WORD, 64L, KIB, 64 * KIB, MIB)) {
+                        if (operation != Operation.ATOMIC_WRITE || size == WORD) {
+                            points.add(new Point(operation, size, depth, waits));
+                        }
+                    }
+                }
+            }
+        }
+        return new Plan(
+                possible(points, persistent),
+                5,
+                300,
+                List.of(1, 10, 100, 1000),
+                List.of(Language.values()),
+                3,
+                List.of(MIB, 16 * MIB, 256 * MIB, 1024 * MIB, 2048 * MIB),
+                10_000,
+                5);
+    }
+
+    /** What fits into about three minutes. */
+    static Plan quick(boolean persistent) {
+        List<Point> points = new ArrayList<>();
+        for (Operation operation : Operation.values()) {
+            points.add(new Point(operation, WORD, 1, false));
+        }
+        points.add(new Point(Operation.WRITE, 64 * KIB, 1, false));
+        points.add(new Point(Operation.WRITE, WORD, 1, true));
+        points.add(new Point(Operation.WRITE, KIB, 16, false));
+        points.add(new Point(Operation.READ, KIB, 16, false));
+        points.add(new Point(Operation.FLUSH_PERSISTENT, KIB, 16, false));
+        points.add(new Point(Operation.SEND, KIB, 16, false));
+        points.add(new Point(Operation.WRITE, KIB, 64, false));
+        return new Plan(
+                possible(points, persistent),
+                3,
+                200,
+                List.of(1, 100, 1000),
+                List.of(Language.C, Language.JAVA),
+                1,
+                List.of(MIB, 16 * MIB),
+                2000,
+                3);
+    }
+
+    private static List<Point> possible(List<Point> points, boolean persistent) {
+        return points.stream()
+                .filter(point -> persistent || point.operation() != Operation.FLUSH_PERSISTENT)
+                .toList();
+    }
+}

@@ -1,0 +1,46 @@
+package io.rpma.bench.device;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What is measured of one connection: an operation, and how.
+ *
+ * @param operation which one
+ * @param size of each in bytes
+ * @param depth how many are under way; with 1 the time of each is measured, else the time of all
+ * @param waits for completions, else it polls
+ */
+record Point(Operation operation, long size, int depth, boolean waits) {
+    boolean isRoundTrip() {
+        return depth == 1;
+    }
+
+    /** What the results are told apart by. */
+    Map<String, String> params() {
+        Map<String, String> params = new LinkedHashMap<>();
+        params.put("bytes", Long.toString(size));
+        params.put("completions", waits ? "wait" : "poll");
+        if (!isRoundTrip()) {
+            params.put("depth", Integer.toString(depth));
+        }
+        return params;
+    }
+
+    /** The command that has a client run so many operations. */
+    String command(long count) {
+        return String.join(
+                " ",
+                "load",
+                operation.command(),
+                Long.toString(size),
+                Integer.toString(depth),
+                waits ? "wait" : "poll",
+                Long.toString(count));
+    }
+
+    @Override
+    public String toString() {
+        return operation.command() + " " + params();
+    }
+}

@@ -1,0 +1,39 @@
+package io.rpma.bench.tax;
+
+import static io.rpma.RpmaConn.F_COMPLETION_ALWAYS;
+
+import io.rpma.RpmaBatch;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+
+/** Many posts in one downcall; in C that is no more than a loop. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@State(Scope.Thread)
+public class BatchTaxBenchmark {
+    private RpmaBatch batch;
+
+    /** Makes the batch, which loads the library: after the target has loaded librpma. */
+    @Setup
+    public void create(NoopTarget target) {
+        batch = RpmaBatch.create(NoopTarget.BATCH);
+    }
+
+    /** A batch of {@code rpma_write}, filled and posted. */
+    @Benchmark
+    @OperationsPerInvocation(NoopTarget.BATCH)
+    public int batchOf16(NoopTarget t) {
+        for (int i = 0; i < NoopTarget.BATCH; i++) {
+            long offset = t.offset + i * t.length;
+            batch.write(t.conn, t.remote, offset, t.local, offset, t.length, F_COMPLETION_ALWAYS, t.opContext);
+        }
+        return batch.post();
+    }
+}

@@ -1,0 +1,67 @@
+package io.rpma.bench.tax;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaCq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** What the operations work on, of a librpma that does nothing; {@code struct target} in {@code tax.c}. */
+@State(Scope.Thread)
+public class NoopTarget {
+    /** The path of that librpma. */
+    static final String LIBRARY_PROPERTY = "io.rpma.bench.noop";
+
+    static final int BATCH = 16;
+    private static final int REGION_SIZE = 4096;
+
+    private RpmaPeer peer;
+    private RpmaMemory memory;
+
+    RpmaConn conn;
+    RpmaCq emptyCq;
+    RpmaCq fullCq;
+    RpmaMrLocal local;
+    RpmaMrRemote remote;
+    RpmaCompletions completions;
+    long offset;
+    long length = 64;
+    long opContext;
+    int imm = 1;
+    long value;
+
+    /** Connects. */
+    @Setup(Level.Trial)
+    public void open() {
+        // The linker gives it to the shim, which asks for this name.
+        System.load(System.getProperty(LIBRARY_PROPERTY));
+        peer = RpmaPeer.create(RpmaDevice.local("localhost"));
+        memory = RpmaMemory.allocate(REGION_SIZE);
+        local = peer.register(memory, RpmaMrUsage.values());
+        remote = RpmaMrRemote.fromDescriptor(local.getDescriptor());
+        conn = RpmaConnReq.create(peer, "localhost", 7204, null).connect();
+        emptyCq = conn.getCq();
+        fullCq = conn.getRcq().orElseThrow();
+        completions = RpmaCompletions.create(BATCH);
+    }
+
+    /** Closes everything. */
+    @TearDown(Level.Trial)
+    public void close() {
+        conn.close();
+        remote.close();
+        local.close();
+        memory.close();
+        peer.close();
+    }
+}

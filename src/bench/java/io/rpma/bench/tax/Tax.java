@@ -1,0 +1,203 @@
+package io.rpma.bench.tax;
+
+import io.rpma.bench.Bench;
+import io.rpma.bench.CPrograms;
+import io.rpma.bench.Language;
+import io.rpma.bench.Machine;
+import io.rpma.bench.Report;
+import io.rpma.bench.Result;
+import io.rpma.bench.Target;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.Options;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * Measures what the binding adds to a call of C.
+ *
+ * <p>A round takes short samples of each operation: in C, in a JVM of its own, and in C again. Of a round's samples the
+ * fastest counts, because the others tell what else the machine had to do; their median is shown beside it.
+ */
+@Command(name = "tax", description = "Measures what a call costs more than in C, with a librpma that does nothing.")
+public final class Tax implements Callable<Integer> {
+    /** Short, so that some are not interrupted on a machine that has other work too; {@code SAMPLE_NANOS} in C. */
+    private static final TimeValue SAMPLE = TimeValue.milliseconds(2);
+
+    private static final TimeValue WARM_UP = TimeValue.milliseconds(100);
+
+    private static final String PROFILED = "gc.alloc.rate.norm";
+    private static final Map<String, String> FASTEST = Map.of("sample", "fastest");
+    private static final Map<String, String> MEDIAN = Map.of("sample", "median");
+
+    private static final double CALL_NANOS = 20;
+    private static final double COMPLETION_NANOS = 4;
+    private static final double BATCHED_NANOS = 5;
+
+    private static final List<Operation> OPERATIONS = List.of(
+            new Operation("read", CALL_NANOS),
+            new Operation("write", CALL_NANOS),
+            new Operation("writeWithImm", CALL_NANOS),
+            new Operation("atomicWrite", CALL_NANOS),
+            new Operation("flush", CALL_NANOS),
+            new Operation("send", CALL_NANOS),
+            new Operation("sendWithImm", CALL_NANOS),
+            new Operation("recv", CALL_NANOS),
+            new Operation("emptyPoll", CALL_NANOS),
+            new Operation("pollOf16", COMPLETION_NANOS),
+            new Operation("batchOf16", BATCHED_NANOS));
+
+    @Option(names = "--quick", description = "Take less than a minute, for numbers that are less sure.")
+    private boolean quick;
+
+    @Spec
+    private CommandSpec command;
+
+    /** How much is measured; the samples are those of a round in each language. */
+    private enum Effort {
+        QUICK(2, 2, 100),
+        FULL(5, 5, 300);
+
+        private final int rounds;
+        private final int warmUps;
+        private final int samples;
+
+        Effort(int rounds, int warmUps, int samples) {
+            this.rounds = rounds;
+            this.warmUps = warmUps;
+            this.samples = samples;
+        }
+    }
+
+    /** What both sides have by this name, and how many nanoseconds more than in C it may take. */
+    private record Operation(String name, double target) {}
+
+    /** What the rounds have found for one operation in one language. */
+    private record Rounds(List<Double> fastest, List<Double> medians) {
+        Rounds() {
+            this(new ArrayList<>(), new ArrayList<>());
+        }
+
+        void add(List<Double> samples) {
+            fastest.add(Collections.min(samples));
+            medians.add(Result.median(samples));
+        }
+    }
+
+    /** What the rounds have found for one operation. */
+    private record Measured(Operation operation, Rounds c, Rounds control, Rounds java, List<Double> allocated) {
+        Measured(Operation operation) {
+            this(operation, new Rounds(), new Rounds(), new Rounds(), new ArrayList<>());
+        }
+
+        void addRound(Effort effort) throws IOException, InterruptedException, RunnerException {
+            c.add(runC(operation, effort));
+            Collection<IterationResult> samples = runJava(operation, effort).getIterationResults();
+            java.add(samples.stream()
+                    .map(sample -> sample.getPrimaryResult().getScore())
+                    .toList());
+            allocated.add(samples.stream()
+                    .mapToDouble(
+                            sample -> sample.getSecondaryResults().get(PROFILED).getScore())
+                    .min()
+                    .orElseThrow());
+            control.add(runC(operation, effort));
+        }
+
+        List<Result> results() {
+            return List.of(
+                    nanos(FASTEST, Language.C, c.fastest),
+                    nanos(FASTEST, Language.CONTROL, control.fastest),
+                    nanos(FASTEST, Language.JAVA, java.fastest),
+                    nanos(MEDIAN, Language.C, c.medians),
+                    nanos(MEDIAN, Language.CONTROL, control.medians),
+                    nanos(MEDIAN, Language.JAVA, java.medians),
+                    Result.of(operation.name, Map.of(), Language.JAVA, "B/op", allocated));
+        }
+
+        private Result nanos(Map<String, String> params, Language language, List<Double> rounds) {
+            return Result.of(operation.name, params, language, "ns/op", rounds);
+        }
+
+        Target timeTarget() {
+            double more = nanos(FASTEST, Language.JAVA, java.fastest).minus(nanos(FASTEST, Language.C, c.fastest));
+            return Target.atMost(operation.name + ": Java - C", operation.target, more, "ns");
+        }
+
+        /** JMH allocates a part of a byte for each operation, and an object has 16 bytes or more. */
+        Target allocationTarget() {
+            return Target.atMost(operation.name + ": allocated", 0, Math.rint(Result.median(allocated)), "B");
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException, RunnerException {
+        Effort effort = quick ? Effort.QUICK : Effort.FULL;
+        CPrograms.build(Bench.OUTPUT);
+        List<Measured> all = OPERATIONS.stream().map(Measured::new).toList();
+        for (int round = 1; round <= effort.rounds; round++) {
+            System.err.println("round " + round + " of " + effort.rounds);
+            for (Measured measured : all) {
+                measured.addRound(effort);
+            }
+        }
+        List<Result> results = new ArrayList<>();
+        List<Target> targets = new ArrayList<>();
+        for (Measured measured : all) {
+            results.addAll(measured.results());
+            targets.add(measured.timeTarget());
+            targets.add(measured.allocationTarget());
+        }
+        return Bench.finish(new Report("tax", Machine.here("that does nothing"), results, targets), command);
+    }
+
+    static List<String> operations() {
+        return OPERATIONS.stream().map(Operation::name).toList();
+    }
+
+    private static List<Double> runC(Operation operation, Effort effort) throws IOException, InterruptedException {
+        String program = Bench.OUTPUT.resolve("tax").toString();
+        return CPrograms.run(program, operation.name, Integer.toString(effort.samples))
+                .lines()
+                .map(Double::valueOf)
+                .toList();
+    }
+
+    private static BenchmarkResult runJava(Operation operation, Effort effort) throws RunnerException {
+        Path library = Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath();
+        Options options = new OptionsBuilder()
+                .include("^" + Tax.class.getPackageName() + "\\.\\w+\\." + operation.name + "$")
+                .forks(1)
+                .warmupIterations(effort.warmUps)
+                .warmupTime(WARM_UP)
+                .measurementIterations(effort.samples)
+                .measurementTime(SAMPLE)
+                .addProfiler(GCProfiler.class)
+                .jvmArgs("-D" + NoopTarget.LIBRARY_PROPERTY + "=" + library, "--enable-native-access=ALL-UNNAMED")
+                .shouldFailOnError(true)
+                .verbosity(VerboseMode.SILENT)
+                .build();
+        Collection<RunResult> results = new Runner(options).run();
+        if (results.size() != 1) {
+            throw new RunnerException(results.size() + " benchmarks are called " + operation.name);
+        }
+        return results.iterator().next().getBenchmarkResults().iterator().next();
+    }
+}

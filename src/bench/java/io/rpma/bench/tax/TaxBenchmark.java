@@ -1,0 +1,85 @@
+package io.rpma.bench.tax;
+
+import static io.rpma.RpmaConn.F_COMPLETION_ALWAYS;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaFlushType;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.infra.Blackhole;
+
+/** Each post and poll by itself; the functions of {@code tax.c}. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class TaxBenchmark {
+    /** {@code rpma_read}. */
+    @Benchmark
+    public boolean read(NoopTarget t) {
+        return t.conn.read(t.local, t.offset, t.remote, t.offset, t.length, F_COMPLETION_ALWAYS, t.opContext);
+    }
+
+    /** {@code rpma_write}. */
+    @Benchmark
+    public boolean write(NoopTarget t) {
+        return t.conn.write(t.remote, t.offset, t.local, t.offset, t.length, F_COMPLETION_ALWAYS, t.opContext);
+    }
+
+    /** {@code rpma_write_with_imm}. */
+    @Benchmark
+    public boolean writeWithImm(NoopTarget t) {
+        return t.conn.writeWithImm(
+                t.remote, t.offset, t.local, t.offset, t.length, F_COMPLETION_ALWAYS, t.imm, t.opContext);
+    }
+
+    /** {@code rpma_atomic_write}. */
+    @Benchmark
+    public boolean atomicWrite(NoopTarget t) {
+        return t.conn.atomicWrite(t.remote, t.offset, t.value, F_COMPLETION_ALWAYS, t.opContext);
+    }
+
+    /** {@code rpma_flush}. */
+    @Benchmark
+    public boolean flush(NoopTarget t) {
+        return t.conn.flush(t.remote, t.offset, t.length, RpmaFlushType.VISIBILITY, F_COMPLETION_ALWAYS, t.opContext);
+    }
+
+    /** {@code rpma_send}. */
+    @Benchmark
+    public boolean send(NoopTarget t) {
+        return t.conn.send(t.local, t.offset, t.length, F_COMPLETION_ALWAYS, t.opContext);
+    }
+
+    /** {@code rpma_send_with_imm}. */
+    @Benchmark
+    public boolean sendWithImm(NoopTarget t) {
+        return t.conn.sendWithImm(t.local, t.offset, t.length, F_COMPLETION_ALWAYS, t.imm, t.opContext);
+    }
+
+    /** {@code rpma_recv}. */
+    @Benchmark
+    public boolean recv(NoopTarget t) {
+        return t.conn.recv(t.local, t.offset, t.length, t.opContext);
+    }
+
+    /** {@code rpma_cq_get_wc} of an empty queue. */
+    @Benchmark
+    public int emptyPoll(NoopTarget t) {
+        return t.emptyCq.poll(t.completions);
+    }
+
+    /** {@code rpma_cq_get_wc} of 16 completions, and reading whose each is and how it ended. */
+    @Benchmark
+    @OperationsPerInvocation(NoopTarget.BATCH)
+    public void pollOf16(NoopTarget t, Blackhole blackhole) {
+        RpmaCompletions completions = t.completions;
+        int taken = t.fullCq.poll(completions);
+        for (int i = 0; i < taken; i++) {
+            blackhole.consume(completions.wrId(i));
+            blackhole.consume(completions.status(i));
+        }
+    }
+}

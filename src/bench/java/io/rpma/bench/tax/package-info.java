@@ -1,0 +1,6 @@
+/**
+ * What the binding costs: calls of a librpma that does nothing, through the library and from C.
+ *
+ * <p>The C side is {@code native/bench/tax.c}; {@link io.rpma.bench.tax.Tax} runs both.
+ */
+package io.rpma.bench.tax;

@@ -1,0 +1,109 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rpma.testing.Jvm;
+import io.rpma.testing.VirtualThreads;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+
+/** Virtual threads that wait leave their carriers to others, and wake as other threads do. */
+@Timeout(600)
+@EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
+class VirtualThreadsIT {
+    private static final int THREADS = 1000;
+
+    /** Three of each connection on the side that connects, and two on the other. */
+    private static final int DESCRIPTORS = 6 * THREADS;
+
+    /** The result of what a virtual thread does. */
+    private static <T> T call(Callable<T> task) throws Exception {
+        FutureTask<T> call = new FutureTask<>(task);
+        VirtualThreads.start(call);
+        return call.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aThousandWaitForTheirConnectionsOnTwoCarriers() throws Exception {
+        Jvm.Finished end = Jvm.likeThis()
+                .under("sh", "-c", "ulimit -n " + DESCRIPTORS + "; exec \"$@\"", "sh")
+                .options("-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2")
+                .limit(Duration.ofSeconds(500))
+                .run(
+                        VirtualThreadsProgram.class.getName(),
+                        TestDevice.address(),
+                        Integer.toString(TestDevice.port()),
+                        Integer.toString(THREADS));
+        assertEquals(0, end.status(), end.toString());
+        for (String what : new String[] {
+            VirtualThreadsProgram.COMPLETIONS, VirtualThreadsProgram.EVENTS, VirtualThreadsProgram.CLOSED
+        }) {
+            assertTrue(end.out().contains(what + THREADS + "\n"), end.toString());
+        }
+    }
+
+    @Test
+    void timeouts() throws Exception {
+        try (Pair pair = Pair.connect();
+                RpmaEp ep = RpmaEp.listen(pair.peer, TestDevice.address(), TestDevice.port())) {
+            for (long millis : new long[] {0, 50}) {
+                long start = System.nanoTime();
+                assertTrue(call(() -> pair.client.nextEvent(millis, TimeUnit.MILLISECONDS))
+                        .isEmpty());
+                assertTrue(call(() -> ep.nextConnReq(null, millis, TimeUnit.MILLISECONDS))
+                        .isEmpty());
+                assertEquals(
+                        0,
+                        call(() ->
+                                pair.client.getCq().await(RpmaCompletions.create(1), millis, TimeUnit.MILLISECONDS)));
+                assertTrue(System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(3 * millis), "too early");
+            }
+        }
+    }
+
+    @Test
+    void interrupts() throws Exception {
+        try (Pair pair = Pair.connect()) {
+            FutureTask<Integer> wait =
+                    new FutureTask<>(() -> pair.client.getCq().await(RpmaCompletions.create(1)));
+            Thread thread = VirtualThreads.start(wait);
+            thread.interrupt();
+            ExecutionException e =
+                    assertThrows(ExecutionException.class, () -> wait.get(Pair.TIMEOUT_S, TimeUnit.SECONDS));
+            assertEquals(InterruptedException.class, e.getCause().getClass());
+            Pair.assertPosted(pair.client.write(RpmaConn.F_COMPLETION_ALWAYS, 1));
+            assertEquals(1, call(() -> pair.client.getCq().await(RpmaCompletions.create(1))));
+        }
+    }
+
+    @Test
+    void aConnectionIsMadeByVirtualThreads() throws Exception {
+        int port = TestDevice.port();
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port)) {
+            FutureTask<RpmaConn> accept = new FutureTask<>(() -> {
+                RpmaConn conn = ep.nextConnReq(null).connect();
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, conn);
+                return conn;
+            });
+            VirtualThreads.start(accept);
+            RpmaConn client = call(() -> {
+                RpmaConn conn = RpmaConnReq.create(peer, TestDevice.address(), port, null)
+                        .connect();
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, conn);
+                return conn;
+            });
+            accept.get(Pair.TIMEOUT_S, TimeUnit.SECONDS).close();
+            client.close();
+        }
+    }
+}

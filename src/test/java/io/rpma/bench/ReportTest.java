@@ -1,0 +1,99 @@
+package io.rpma.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the benchmarks make of their numbers. */
+class ReportTest {
+    private static final Map<String, String> DEPTH = Map.of("depth", "16");
+    private static final Result C = Result.of("write", DEPTH, Language.C, "ns/op", List.of(3.0, 1.0, 200.0));
+    private static final Result CONTROL = Result.of("write", DEPTH, Language.CONTROL, "ns/op", List.of(2.0, 4.0));
+    private static final Result JAVA = Result.of("write", DEPTH, Language.JAVA, "ns/op", List.of(15.0, 16.0, 206.0));
+    private static final Machine MACHINE =
+            new Machine("2 x Model", "Linux 6.1", "VM 17", "1.3.0", "2026-11-21T00:00:00Z");
+    private static final Report REPORT = new Report(
+            "some",
+            MACHINE,
+            List.of(C, CONTROL, JAVA),
+            List.of(
+                    Target.atMost("write: Java - C", 20, JAVA.minus(C), "ns"),
+                    Target.atLeast("pipelined: Java / C", 0.97, 0.5, "")));
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void takesTheMedian() {
+        assertThat(C.median()).isEqualTo(3);
+        assertThat(CONTROL.median()).isEqualTo(3);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Result.of("write", DEPTH, Language.C, "ns/op", List.of()));
+    }
+
+    /** A machine that is slow in one round is so for both. */
+    @Test
+    void comparesRoundByRound() {
+        assertThat(JAVA.minus(C)).isEqualTo(12);
+        assertThat(JAVA.over(C)).isEqualTo(5);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> JAVA.minus(CONTROL))
+                .withMessageContaining("3 rounds");
+    }
+
+    @Test
+    void holdsValuesAgainstTargets() {
+        assertThat(Target.atMost("most", 20, 20, "ns").pass()).isTrue();
+        assertThat(Target.atMost("most", 20, 20.01, "ns").pass()).isFalse();
+        assertThat(Target.atLeast("least", 0.97, 0.97, "").pass()).isTrue();
+        assertThat(Target.atLeast("least", 0.97, 0.96, "").pass()).isFalse();
+        assertThat(Target.atMost("most", 20, Double.NaN, "ns").pass()).isFalse();
+        assertThat(REPORT.passes()).isFalse();
+    }
+
+    @Test
+    void isReadAsItWasWritten() throws IOException {
+        Path file = directory.resolve("new/some.json");
+        REPORT.write(file);
+        assertThat(Report.read(file)).isEqualTo(REPORT);
+        assertThat(Files.readString(file))
+                .contains("\"suite\": \"some\"", "\"language\": \"control\"", "\"unit\": \"ns/op\"", "\"pass\": false");
+    }
+
+    @Test
+    void refusesOtherFiles() throws IOException {
+        Path file = directory.resolve("other.json");
+        for (String text : List.of("", "no JSON", "{}", "{\"suite\": \"some\"}", "[1]")) {
+            Files.writeString(file, text);
+            assertThatIOException().isThrownBy(() -> Report.read(file)).withMessageContaining("is no report");
+        }
+    }
+
+    @Test
+    void showsCAndJavaSideBySide() {
+        assertThat(Table.of(REPORT).lines())
+                .contains(
+                        "2 x Model, Linux 6.1",
+                        "VM 17, librpma 1.3.0",
+                        "                unit      C  C again   Java  Java - C  Java / C",
+                        "write depth=16  ns/op  3.00     3.00  16.00     12.00      5.00",
+                        "write: Java - C      ns      20.00            12.00  pass",
+                        "pipelined: Java / C                     0.97   0.50  MISS");
+    }
+
+    @Test
+    void knowsTheMachine() throws IOException {
+        Machine machine = Machine.here("none");
+        assertThat(machine.cpu()).matches("\\d+ x .+");
+        assertThat(machine.kernel()).startsWith("Linux ");
+        assertThat(machine.librpma()).isEqualTo("none");
+    }
+}

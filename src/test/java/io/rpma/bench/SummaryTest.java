@@ -1,0 +1,106 @@
+package io.rpma.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.CProgram;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is shown and drawn of reports. In JVMs of their own: the JDK's fonts do not stand -Xcheck:jni. */
+class SummaryTest {
+    private static final Target MET = Target.atMost("write: Java - C", 20, 6, "ns");
+    private static final Target MISSED = Target.atLeast("pipelined: Java / C", 0.97, 0.5, "");
+    private static final byte[] PNG = {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    private static final int PNG_SIZE_AT = 16;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void showsTheTargetsOfAllReports() throws IOException, InterruptedException {
+        CProgram.Finished summary =
+                summary(write("one", List.of(), List.of(MET)), write("two", List.of(), List.of(MISSED)));
+        assertThat(summary.output())
+                .contains("20.00", "pass", "0.97", "MISS", "1 of 2 targets are met")
+                .doesNotContain("drawn");
+        assertThat(summary.status()).isEqualTo(3);
+    }
+
+    @Test
+    void succeedsWhereAllTargetsAreMet() throws IOException, InterruptedException {
+        CProgram.Finished summary = summary(write("one", List.of(), List.of(MET)));
+        assertThat(summary.output()).contains("1 of 1 targets are met");
+        assertThat(summary.status()).isZero();
+    }
+
+    @Test
+    void drawsPercentilesAndScale() throws IOException, InterruptedException {
+        List<Result> results = new ArrayList<>();
+        for (Language language : Language.values()) {
+            for (String percentile : List.of("p50", "p99", "p99.9")) {
+                results.add(
+                        result("write", language, Map.of("bytes", "8", "completions", "poll", "value", percentile)));
+                results.add(result("read", language, Map.of("bytes", "8", "completions", "wait", "value", percentile)));
+            }
+            for (String connections : List.of("1", "10", "1000")) {
+                results.add(result("spread write", language, Map.of("connections", connections, "value", "p50")));
+            }
+            results.add(result("write", language, Map.of("bytes", "8", "depth", "16")));
+        }
+        CProgram.Finished summary = summary(write("one", results, List.of(MET)));
+        assertThat(summary.status()).as(summary.output()).isZero();
+        for (String picture : List.of("latency-write-poll.png", "latency-read-wait.png", "scale.png")) {
+            assertThat(summary.output()).contains("drawn: target/bench/" + picture);
+            ByteBuffer bytes = ByteBuffer.wrap(
+                    Files.readAllBytes(directory.resolve("target/bench").resolve(picture)));
+            assertThat(bytes.array()).startsWith(PNG);
+            assertThat(bytes.getInt(PNG_SIZE_AT)).isEqualTo(900);
+            assertThat(bytes.getInt(PNG_SIZE_AT + Integer.BYTES)).isEqualTo(600);
+        }
+        assertThat(summary.output().lines().filter(line -> line.startsWith("drawn")))
+                .hasSize(3);
+    }
+
+    @Test
+    void failsOnOtherFiles() throws IOException, InterruptedException {
+        Path file = directory.resolve("other.json");
+        Files.writeString(file, "{}");
+        CProgram.Finished summary = summary(file);
+        assertThat(summary.output()).contains("is no report");
+        assertThat(summary.status()).isEqualTo(1);
+    }
+
+    private CProgram.Finished summary(Path... files) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                "env",
+                "-C",
+                directory.toString(),
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Djava.awt.headless=true",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Bench.class.getName(),
+                "summary"));
+        for (Path file : files) {
+            command.add(file.toString());
+        }
+        return CProgram.run(Map.of(), command.toArray(new String[0]));
+    }
+
+    private Path write(String name, List<Result> results, List<Target> targets) throws IOException {
+        Path file = directory.resolve(name + ".json");
+        new Report(name, new Machine("", "", "", "", ""), results, targets).write(file);
+        return file;
+    }
+
+    private static Result result(String name, Language language, Map<String, String> params) {
+        return Result.of(name, params, language, "ns/op", List.of(50_000.0, 60_000.0));
+    }
+}

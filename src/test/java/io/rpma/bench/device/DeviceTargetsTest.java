@@ -1,0 +1,101 @@
+package io.rpma.bench.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.bench.Language;
+import io.rpma.bench.Target;
+import java.util.List;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Test;
+
+/** What is made of the measurements on a device. */
+class DeviceTargetsTest {
+    private static final Map<String, String> ROUND_TRIP = new Point(Operation.WRITE, 8, 1, false).params();
+
+    private final Measurements measurements = new Measurements();
+
+    @Test
+    void holdsRoundTripsAgainstC() {
+        for (double round : new double[] {1, 5, 2}) {
+            measurements.add("write", ROUND_TRIP, Language.C, times(1000, round));
+            measurements.add("write", ROUND_TRIP, Language.CONTROL, times(1000, 1.01 * round));
+            measurements.add("write", ROUND_TRIP, Language.JAVA, times(1000, 1.1 * round));
+        }
+        List<Target> targets = DeviceTargets.of(measurements.results());
+        assertThat(targets)
+                .extracting(Target::what)
+                .containsExactly(
+                        "write 8 B, poll, p50: Java / C (C / C 1.01)", "write 8 B, poll, p99: Java / C (C / C 1.01)");
+        assertThat(targets).extracting(Target::target).containsExactly(1.05, 1.2);
+        assertThat(targets).extracting(Target::pass).containsExactly(false, true);
+    }
+
+    /** Of 100 times one is beyond p99, which says nothing. */
+    @Test
+    void leavesOutPercentilesThatTooFewTimesAreBeyond() {
+        for (Language language : Language.values()) {
+            measurements.add("write", ROUND_TRIP, language, times(100, 1));
+        }
+        assertThat(DeviceTargets.of(measurements.results()))
+                .extracting(Target::what)
+                .containsExactly("write 8 B, poll, p50: Java / C (C / C 1.00)");
+        assertThat(measurements.results())
+                .extracting(result -> result.params().get("value"))
+                .contains("p10", "p90")
+                .doesNotContain("p95", "p99", "p99.9");
+    }
+
+    @Test
+    void holdsThroughputAgainstC() {
+        Map<String, String> params = new Point(Operation.READ, 1024, 16, true).params();
+        measurements.add("read", params, Language.C, "ops/s", 1000);
+        measurements.add("read", params, Language.CONTROL, "ops/s", 900);
+        measurements.add("read", params, Language.JAVA, "ops/s", 960);
+        assertThat(DeviceTargets.of(measurements.results()))
+                .containsExactly(
+                        Target.atLeast("read 1024 B, wait, depth 16 ops/s: Java / C (C / C 0.90)", 0.97, 0.96, ""));
+    }
+
+    @Test
+    void holdsManyConnectionsAgainstOne() {
+        for (Language language : Language.values()) {
+            measurements.add("spread write", Map.of("connections", "1"), language, times(1000, 1));
+            measurements.add(
+                    "spread write",
+                    Map.of("connections", "1000"),
+                    language,
+                    times(1000, language == Language.JAVA ? 1.6 : 1.4));
+        }
+        List<Target> targets = DeviceTargets.of(measurements.results());
+        assertThat(targets)
+                .extracting(Target::what)
+                .containsExactly("write on one of 1000 connections / on the only one, Java (C: 1.40)");
+        assertThat(targets.get(0).value()).isBetween(1.59, 1.61);
+        assertThat(targets.get(0).pass()).isFalse();
+    }
+
+    @Test
+    void holdsTheStartAgainstCAndTheStartOfTheJvm() {
+        start("process", 5, 300);
+        start("all", 100, 440);
+        assertThat(DeviceTargets.of(measurements.results()))
+                .containsExactly(Target.atMost(
+                        "first write: Java (440 ms) / C (100 ms) + start of the JVM (300 ms)", 1.2, 1.1, ""));
+    }
+
+    private void start(String phase, double c, double java) {
+        measurements.add("start", Map.of("phase", phase), Language.C, "ms", c);
+        measurements.add("start", Map.of("phase", phase), Language.CONTROL, "ms", c);
+        measurements.add("start", Map.of("phase", phase), Language.JAVA, "ms", java);
+    }
+
+    /** Times that are evenly spread, from one microsecond on. */
+    private static Histogram times(int count, double factor) {
+        Histogram times = new Histogram(3);
+        for (int i = 0; i < count; i++) {
+            times.recordValue((long) (factor * (10_000 + 10 * i)));
+        }
+        return times;
+    }
+}

@@ -1,0 +1,60 @@
+package io.rpma.bench.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What is measured, and how the clients are told. */
+class PlanTest {
+    @Test
+    void measuresEveryOperation() {
+        for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
+            assertThat(plan.points()).doesNotHaveDuplicates();
+            assertThat(plan.points()).extracting(Point::operation).contains(Operation.values());
+            assertThat(plan.points()).extracting(Point::depth).contains(1, 16, 64);
+            assertThat(plan.points()).extracting(Point::waits).contains(true, false);
+            assertThat(plan.connections()).startsWith(1).isSorted();
+        }
+    }
+
+    @Test
+    void flushesToPersistenceOnlyWhereThereIsPersistentMemory() {
+        for (Plan plan : List.of(Plan.full(false), Plan.quick(false))) {
+            assertThat(plan.points())
+                    .extracting(Point::operation)
+                    .contains(Operation.FLUSH_VISIBILITY)
+                    .doesNotContain(Operation.FLUSH_PERSISTENT);
+        }
+    }
+
+    @Test
+    void writesAtomicallyNoMoreThanAWord() {
+        assertThat(Plan.full(true).points())
+                .filteredOn(point -> point.operation() == Operation.ATOMIC_WRITE)
+                .isNotEmpty()
+                .allMatch(point -> point.size() == Long.BYTES);
+    }
+
+    @Test
+    void makesCommands() {
+        assertThat(new Point(Operation.FLUSH_PERSISTENT, 1024, 16, true).command(500))
+                .isEqualTo("load flush-persistent 1024 16 wait 500");
+        assertThat(new Point(Operation.WRITE, 8, 1, false).command(20)).isEqualTo("load write 8 1 poll 20");
+    }
+
+    /** Both clients know an operation by the same name. */
+    @Test
+    void namesOperationsAsTheClientInCDoes() throws IOException {
+        String c = Files.readString(Path.of("native/bench/load.c"));
+        for (Operation operation : Operation.values()) {
+            assertThat(c).contains("[" + operation.name() + "] = \"" + operation.command() + "\"");
+            assertThat(Operation.of(operation.command())).isEqualTo(operation);
+        }
+        assertThatIllegalArgumentException().isThrownBy(() -> Operation.of("nothing"));
+    }
+}

@@ -1,0 +1,98 @@
+package io.rpma.bench.tax;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParser;
+import io.rpma.bench.CPrograms;
+import io.rpma.testing.Jvm;
+import io.rpma.testing.Tool;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The librpma that does nothing, and the programs that measure what a call of it costs. */
+@Timeout(60)
+class TaxTest {
+    @TempDir
+    private Path directory;
+
+    private String library;
+    private String program;
+
+    @BeforeEach
+    void build() throws Exception {
+        CPrograms.build(directory);
+        library = directory.resolve("librpma.so.0").toString();
+        program = directory.resolve("tax").toString();
+    }
+
+    private static List<String> exported(String library) throws Exception {
+        return Tool.run("nm", "--dynamic", "--defined-only", "--with-symbol-versions", library)
+                .lines()
+                .map(line -> line.replaceAll(".* ", ""))
+                .filter(name -> name.startsWith("rpma_"))
+                .toList();
+    }
+
+    @Test
+    void theLibraryHasTheSymbolsOfTheRealOne() throws Exception {
+        String real = Tool.run("gcc", "-print-file-name=librpma.so").strip();
+        assertThat(exported(library))
+                .hasSize(84)
+                .allSatisfy(name -> assertThat(name).endsWith("@@LIBRPMA_1.0"))
+                .containsExactlyInAnyOrderElementsOf(exported(real));
+    }
+
+    @Test
+    void theLibraryHasTheNameOfTheRealOne() throws Exception {
+        assertThat(Tool.run("readelf", "--dynamic", library)).contains("Library soname: [librpma.so.0]");
+    }
+
+    @Test
+    void everyOperationRunsInC() throws Exception {
+        for (String operation : Tax.operations()) {
+            assertThat(CPrograms.run(program, operation, "2").lines().map(Double::valueOf))
+                    .hasSize(2)
+                    .allSatisfy(nanos -> assertThat(nanos).isPositive());
+        }
+    }
+
+    @Test
+    void otherOperationsAreRefused() {
+        assertThatIOException()
+                .isThrownBy(() -> CPrograms.run(program, "no", "1"))
+                .withMessageContaining("status 2: usage");
+        assertThatIOException()
+                .isThrownBy(() -> CPrograms.run(program, "read", "0"))
+                .withMessageContaining("status 2: usage");
+        assertThatIOException().isThrownBy(() -> CPrograms.run(program)).withMessageContaining("status 2: usage");
+    }
+
+    /** In a JVM of its own, which has no other librpma. */
+    @Test
+    void everyOperationRunsInJava() throws Exception {
+        Path results = directory.resolve("results.json");
+        String options = "-f 0 -wi 0 -i 1 -r 1ms -foe true -rf json -rff " + results;
+        Jvm.Finished jmh = Jvm.likeThis()
+                .options("-D" + NoopTarget.LIBRARY_PROPERTY + "=" + library, "-Djmh.ignoreLock=true")
+                .run(("org.openjdk.jmh.Main " + Tax.class.getPackageName() + " " + options).split(" "));
+        assertThat(jmh.status()).as(jmh.toString()).isZero();
+        assertThat(benchmarks(results)).containsExactlyInAnyOrderElementsOf(Tax.operations());
+    }
+
+    private static List<String> benchmarks(Path results) throws Exception {
+        Iterable<JsonElement> all =
+                JsonParser.parseString(Files.readString(results)).getAsJsonArray();
+        return StreamSupport.stream(all.spliterator(), false)
+                .map(result -> result.getAsJsonObject().get("benchmark").getAsString())
+                .map(name -> name.substring(name.lastIndexOf('.') + 1))
+                .toList();
+    }
+}
