@@ -23,8 +23,8 @@
 
 struct handle_entry {
 	_Atomic jlong handle; /* of the object; of an even generation while there is none */
-	uint32_t holds;
 	void *object;
+	uint32_t holds;
 	int wait_fd;  /* what a wait on the object polls, or -1 */
 	int close_fd; /* an eventfd that ends the waits at close; made by the first wait, else -1 */
 	uint32_t next_free;

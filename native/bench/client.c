@@ -8,7 +8,8 @@
  *
  *   load OPERATION BYTES DEPTH poll|wait COUNT [FILE]   runs a load: its time; the times of the operations go to FILE
  *   connect COUNT           opens connections until there are so many: the time, and the growth
- *   spread COUNT FILE       writes 8 bytes through each of them in turn: the time; those of the operations go to FILE
+ *   spread COUNT OVER FILE  writes 8 bytes through each of the first OVER of them in turn: the time; those of the operations
+ *                           go to FILE
  *   disconnect              closes them: the time
  *   register BYTES          registers memory and gives it back: the times of both
  *   regions COUNT           registers so many pages one by one: the time, and the growth
@@ -104,14 +105,15 @@ static void command_connect(struct session *session, const char *line)
 static void command_spread(struct session *session, const char *line)
 {
 	uint64_t count;
+	size_t over;
 	char path[LINE];
 	struct load load = {.operation = WRITE, .size = 8, .depth = 1, .count = 1};
-	if (sscanf(line, "spread %lu %s", &count, path) != 2)
+	if (sscanf(line, "spread %lu %zu %s", &count, &over, path) != 3 || over < 1 || over > session->count)
 		misused(line);
 	uint64_t *samples = new_samples(count);
 	uint64_t start = now_ns();
 	for (uint64_t i = 0; i < count; i++)
-		run_load(&session->client, &session->many[i % session->count], &load, &samples[i]);
+		run_load(&session->client, &session->many[i % over], &load, &samples[i]);
 	uint64_t time = now_ns() - start;
 	write_samples(path, samples, count);
 	printf("%lu\n", time);

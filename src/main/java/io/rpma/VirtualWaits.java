@@ -15,8 +15,6 @@ import java.util.concurrent.locks.LockSupport;
  * objects of them all.
  */
 final class VirtualWaits {
-    private static final MethodHandle IS_VIRTUAL = findIsVirtual();
-
     private static final AtomicReference<Poller> POLLER = new AtomicReference<>();
 
     /**
@@ -27,26 +25,37 @@ final class VirtualWaits {
 
     private VirtualWaits() {}
 
-    /** Thread.isVirtual() came with JDK 21. */
-    private static MethodHandle findIsVirtual() {
-        try {
-            return MethodHandles.publicLookup()
-                    .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-        } catch (NoSuchMethodException e) {
-            return MethodHandles.dropArguments(MethodHandles.constant(boolean.class, false), 0, Thread.class);
-        } catch (IllegalAccessException e) {
-            throw new AssertionError(e);
-        }
-    }
-
     /** Returns whether the current thread is a virtual one. */
     static boolean isVirtual() {
-        try {
-            return (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
+        Thread thread = Thread.currentThread();
+        // the class of virtual threads is another one; most programs wait in no thread that has to be asked
+        return thread.getClass() != Thread.class && Threads.isVirtual(thread);
+    }
+
+    /** Made when a thread has to be asked: method handles take some time to start. */
+    private static final class Threads {
+        private static final MethodHandle IS_VIRTUAL = findIsVirtual();
+
+        /** Thread.isVirtual() came with JDK 21. */
+        private static MethodHandle findIsVirtual() {
+            try {
+                return MethodHandles.publicLookup()
+                        .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+            } catch (NoSuchMethodException e) {
+                return MethodHandles.dropArguments(MethodHandles.constant(boolean.class, false), 0, Thread.class);
+            } catch (IllegalAccessException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        static boolean isVirtual(Thread thread) {
+            try {
+                return (boolean) IS_VIRTUAL.invokeExact(thread);
+            } catch (RuntimeException | Error e) {
+                throw e;
+            } catch (Throwable e) {
+                throw new AssertionError(e);
+            }
         }
     }
 

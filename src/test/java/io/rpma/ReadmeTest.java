@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.testing.Readme;
 import io.rpma.testing.Tool;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -54,8 +55,9 @@ class ReadmeTest {
 
     private static List<String> exported() throws Exception {
         RpmaConnCfg.create().close();
-        Matcher librpma =
-                Pattern.compile("(?m)/\\S*/librpma\\.so\\S*$").matcher(Files.readString(Path.of("/proc/self/maps")));
+        // names of mapped files are bytes
+        String maps = Files.readString(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1);
+        Matcher librpma = Pattern.compile("(?m)/\\S*/librpma\\.so\\S*$").matcher(maps);
         assertThat(librpma.find()).as("librpma is loaded").isTrue();
         return functions(Tool.run("nm", "--dynamic", "--defined-only", librpma.group()));
     }

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ class RpmaMemoryTest {
 
     /** The shared anonymous mappings of this process, which are those of {@link RpmaMemory}; each as its line. */
     private static List<String> mappings() {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1)) {
             return lines.filter(line -> line.endsWith("/dev/zero (deleted)")).collect(Collectors.toList());
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -66,7 +66,7 @@ final class Client {
             case "connect":
                 return connect(Integer.parseInt(words[1]));
             case "spread":
-                return spread(Integer.parseInt(words[1]), Path.of(words[2]));
+                return spread(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Path.of(words[3]));
             case "disconnect":
                 return disconnect();
             case "register":
@@ -105,12 +105,12 @@ final class Client {
         return time + " " + UsedMemory.now().since(before);
     }
 
-    private String spread(int count, Path file) throws IOException, InterruptedException {
+    private String spread(int count, int over, Path file) throws IOException, InterruptedException {
         long[] samples = samples(count);
         Load load = new Load(Operation.WRITE, SPREAD_BYTES, 1, false, 1);
         long start = System.nanoTime();
         for (int i = 0; i < count; i++) {
-            load.run(many.get(i % many.size()), memory, completions, samples, i);
+            load.run(many.get(i % over), memory, completions, samples, i);
         }
         long time = System.nanoTime() - start;
         Samples.write(samples, file);

@@ -90,7 +90,7 @@ final class DeviceTargets {
             double java = many.get(Language.JAVA).over(one.get(Language.JAVA));
             double c = many.get(Language.C).over(one.get(Language.C));
             String title = String.format(
-                    Locale.ROOT, "write on one of %d connections / on the only one, Java (C: %.2f)", connections, c);
+                    Locale.ROOT, "write on each of %d connections in turn / on one, Java (C: %.2f)", connections, c);
             targets.add(Target.atMost(title, SCALE, java, ""));
         });
     }

@@ -70,7 +70,7 @@ class DeviceTargetsTest {
         List<Target> targets = DeviceTargets.of(measurements.results());
         assertThat(targets)
                 .extracting(Target::what)
-                .containsExactly("write on one of 1000 connections / on the only one, Java (C: 1.40)");
+                .containsExactly("write on each of 1000 connections in turn / on one, Java (C: 1.40)");
         assertThat(targets.get(0).value()).isBetween(1.59, 1.61);
         assertThat(targets.get(0).pass()).isFalse();
     }
