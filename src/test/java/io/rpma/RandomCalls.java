@@ -51,6 +51,7 @@ final class RandomCalls {
             "has a shared receive queue",
             "listens",
             "does not listen",
+            "has no request to reject",
             "is for datagrams",
             "is for connections");
 

@@ -166,6 +166,43 @@ class RdmaConnectIT {
         }
     }
 
+    /** Linux would wait for the answer to what has been sent before, at the close and for a minute. */
+    @Test
+    void onlyARequestCanBeRejected() throws InterruptedException {
+        int port = TestDevice.port();
+        try (RdmaId listener = listen(port);
+                RdmaId client = resolved(port)) {
+            client.createQp(RdmaPair.attr());
+            client.connect(new RdmaConnParam());
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> client.reject(new byte[0]))
+                    .withMessage(client + " has no request to reject");
+            try (RdmaId server = request(listener)) {
+                server.createQp(RdmaPair.attr());
+                server.accept(new RdmaConnParam());
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> server.reject(new byte[0]))
+                        .withMessage(server + " has no request to reject");
+                awaitEvent(client, RdmaEventType.ESTABLISHED);
+                awaitEvent(server, RdmaEventType.ESTABLISHED);
+            }
+        }
+    }
+
+    @Test
+    void aRequestIsRejectedOnce() throws InterruptedException {
+        int port = TestDevice.port();
+        try (RdmaId listener = listen(port);
+                RdmaId client = resolved(port)) {
+            client.createQp(RdmaPair.attr());
+            client.connect(new RdmaConnParam());
+            try (RdmaId server = request(listener)) {
+                server.reject(new byte[0]);
+                assertFails("EINVAL", () -> server.reject(new byte[0]));
+            }
+        }
+    }
+
     @Test
     void nobodyListens() throws InterruptedException {
         try (RdmaId client = resolved(TestDevice.port())) {
@@ -236,7 +273,9 @@ class RdmaConnectIT {
                     .withMessage(id + " has no queue pair");
             assertThatIllegalStateException().isThrownBy(() -> id.accept(new RdmaConnParam()));
             assertThatIllegalStateException().isThrownBy(id::qp);
-            assertFails("EINVAL", () -> id.reject(new byte[0]));
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> id.reject(new byte[0]))
+                    .withMessage(id + " has no request to reject");
             assertThatIllegalArgumentException().isThrownBy(() -> id.reject(new byte[256]));
             assertThatIllegalArgumentException().isThrownBy(() -> id.resolveRoute(-1));
             assertThatIllegalArgumentException().isThrownBy(() -> id.resolveAddr(null, address(1), -1));

@@ -52,6 +52,9 @@ public final class RdmaId implements AutoCloseable {
     /** librdmacm changes an id in all calls but posts and polls, without a lock; none of them blocks. */
     private final ReentrantLock control = new ReentrantLock();
 
+    /** Whether the request has been accepted; under the lock. */
+    private boolean accepted;
+
     private volatile RdmaQp qp;
     private volatile RdmaSrq srq;
     private volatile NativeObject requests;
@@ -394,7 +397,13 @@ public final class RdmaId implements AutoCloseable {
      */
     public void accept(RdmaConnParam param) {
         qp();
-        call("rdma_accept", () -> param.accept(handle.id()));
+        call("rdma_accept", () -> acceptRequest(param));
+    }
+
+    private long acceptRequest(RdmaConnParam param) {
+        long result = param.accept(handle.id());
+        accepted |= result == 0;
+        return result;
     }
 
     /**
@@ -402,12 +411,21 @@ public final class RdmaId implements AutoCloseable {
      *
      * @param privateData what the other side is told: see {@link RdmaConnParam#privateData}
      * @throws IllegalArgumentException if {@code privateData} has more than 255 bytes
-     * @throws IllegalStateException if closed
-     * @throws io.rpma.RpmaException if there is no request, or the private data is too long
+     * @throws IllegalStateException if closed, or accepted already, or not from {@link #getRequest}
+     * @throws io.rpma.RpmaException if the request is rejected already, or the private data is too long
      */
     public void reject(byte[] privateData) {
         byte[] data = RdmaConnParam.checkedPrivateData(privateData);
-        call("rdma_reject", () -> Natives.idReject(handle.id(), data));
+        call("rdma_reject", () -> rejectRequest(data));
+    }
+
+    /** Of what has been sent and waits for an answer, Linux would go on to wait: closing would take a minute. */
+    private long rejectRequest(byte[] data) {
+        handle.checkOpen();
+        if (request == null || accepted) {
+            throw new IllegalStateException(handle + " has no request to reject");
+        }
+        return Natives.idReject(handle.id(), data);
     }
 
     /**
