@@ -18,6 +18,11 @@ enum qp_numbers { MAX_SEND_WR, MAX_RECV_WR, MAX_SEND_SGE, MAX_RECV_SGE, MAX_INLI
 
 enum queues { SEND_QUEUE, RECV_QUEUE, QUEUES };
 
+static jint least(jint one, jint other)
+{
+	return one < other ? one : other;
+}
+
 static jint create(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all, struct ibv_srq *srq)
 {
 	struct ibv_qp_init_attr attr = {
@@ -34,8 +39,9 @@ static jint create(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all
 	};
 	if (rdma_create_qp(id, NULL, &attr) != 0)
 		return rdmacm_failed();
-	numbers[MAX_SEND_WR] = (jint)attr.cap.max_send_wr;
-	numbers[MAX_RECV_WR] = (jint)attr.cap.max_recv_wr;
+	/* the completion queues are made for as many as were asked for, the queues may have become longer */
+	numbers[MAX_SEND_WR] = least((jint)attr.cap.max_send_wr, id->send_cq->cqe);
+	numbers[MAX_RECV_WR] = least((jint)attr.cap.max_recv_wr, id->recv_cq->cqe);
 	numbers[MAX_SEND_SGE] = (jint)attr.cap.max_send_sge;
 	numbers[MAX_RECV_SGE] = (jint)attr.cap.max_recv_sge;
 	numbers[MAX_INLINE_DATA] = (jint)attr.cap.max_inline_data;
@@ -115,6 +121,20 @@ static jint qp_create(JNIEnv *env, jclass natives, jlong id_handle, jintArray nu
 	return result;
 }
 
+/*
+ * The id to send on. NULL and the reason when it is closed, or has no connection yet: soft-RoCE's provider puts a post into the
+ * queue before the kernel refuses it, and the kernel carries it out once there is a connection.
+ */
+static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
+{
+	struct rdma_cm_id *id = handle_marked(queue);
+	bool sends = id != NULL && id->qp->state >= IBV_QPS_RTS;
+	if (__builtin_expect(sends, 1))
+		return id;
+	*reason = id == NULL ? HANDLE_CLOSED : RDMACM_ERRNO - ENOTCONN;
+	return NULL;
+}
+
 static jint post_write(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags,
 		jlong remote_addr, jint rkey, jlong context)
 {
@@ -123,9 +143,9 @@ static jint post_write(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
-	struct ibv_mr *mr = handle_marked(mr_handle);
 	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_mr *mr = handle_marked(mr_handle);
 	if (id != NULL && mr != NULL)
 		result = rdmacm_posted(rdma_post_write(id, rdmacm_context(context), rdmacm_address(mr, offset),
 				(size_t)length, mr, flags, (uint64_t)remote_addr, (uint32_t)rkey));
@@ -142,8 +162,8 @@ static jint post_write_inline(JNIEnv *env, jclass natives, jlong queue, jlong ad
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
 	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
 	if (id != NULL)
 		result = rdmacm_posted(rdma_post_write(id, rdmacm_context(context), jni_pointer(address), (size_t)length,
 				NULL, flags | IBV_SEND_INLINE, (uint64_t)remote_addr, (uint32_t)rkey));
@@ -159,9 +179,9 @@ static jint post_writev(JNIEnv *env, jclass natives, jlong queue, jlong parts, j
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
-	struct ibv_sge sges[RDMACM_MAX_SGE];
 	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_sge sges[RDMACM_MAX_SGE];
 	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
 		result = rdmacm_posted(rdma_post_writev(id, rdmacm_context(context), sges, count, flags,
 				(uint64_t)remote_addr, (uint32_t)rkey));
@@ -177,9 +197,9 @@ static jint post_read(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle,
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
-	struct ibv_mr *mr = handle_marked(mr_handle);
 	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_mr *mr = handle_marked(mr_handle);
 	if (id != NULL && mr != NULL)
 		result = rdmacm_posted(rdma_post_read(id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length,
 				mr, flags, (uint64_t)remote_addr, (uint32_t)rkey));
@@ -195,9 +215,9 @@ static jint post_readv(JNIEnv *env, jclass natives, jlong queue, jlong parts, ji
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
-	struct ibv_sge sges[RDMACM_MAX_SGE];
 	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_sge sges[RDMACM_MAX_SGE];
 	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
 		result = rdmacm_posted(rdma_post_readv(id, rdmacm_context(context), sges, count, flags, (uint64_t)remote_addr,
 				(uint32_t)rkey));
@@ -213,9 +233,9 @@ static jint post_send(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle,
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
-	struct ibv_mr *mr = handle_marked(mr_handle);
 	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_mr *mr = handle_marked(mr_handle);
 	if (id != NULL && mr != NULL)
 		result = rdmacm_posted(rdma_post_send(
 				id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length, mr, flags));
@@ -230,8 +250,8 @@ static jint post_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong add
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
 	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
 	if (id != NULL)
 		result = rdmacm_posted(rdma_post_send(id, rdmacm_context(context), jni_pointer(address), (size_t)length, NULL,
 				flags | IBV_SEND_INLINE));
@@ -246,9 +266,9 @@ static jint post_sendv(JNIEnv *env, jclass natives, jlong queue, jlong parts, ji
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
-	struct ibv_sge sges[RDMACM_MAX_SGE];
 	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_sge sges[RDMACM_MAX_SGE];
 	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
 		result = rdmacm_posted(rdma_post_sendv(id, rdmacm_context(context), sges, count, flags));
 	thread_unmark(thread);
@@ -307,10 +327,10 @@ static jint post_ud_send(JNIEnv *env, jclass natives, jlong queue, jlong mr_hand
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
 	struct ibv_mr *mr = handle_marked(mr_handle);
 	struct ibv_ah *ah = handle_marked(ah_handle);
-	jint result = HANDLE_CLOSED;
 	if (id != NULL && mr != NULL && ah != NULL)
 		result = post_datagram(id, context, rdmacm_address(mr, offset), length, mr, flags, ah, remote_qpn);
 	thread_unmark(thread);
@@ -325,9 +345,9 @@ static jint post_ud_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong 
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
-	struct ibv_ah *ah = handle_marked(ah_handle);
 	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_ah *ah = handle_marked(ah_handle);
 	if (id != NULL && ah != NULL)
 		result = post_datagram(id, context, jni_pointer(address), length, NULL, flags | IBV_SEND_INLINE, ah, remote_qpn);
 	thread_unmark(thread);
@@ -357,9 +377,9 @@ static jint post_write_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong 
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	const struct rdma_cm_id *id = handle_marked(queue);
-	const struct ibv_mr *mr = handle_marked(mr_handle);
 	jint result = HANDLE_CLOSED;
+	const struct rdma_cm_id *id = sender(queue, &result);
+	const struct ibv_mr *mr = handle_marked(mr_handle);
 	if (id != NULL && mr != NULL) {
 		struct ibv_send_wr wr = {
 			.wr_id = (uint64_t)context,
@@ -382,9 +402,9 @@ static jint post_send_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong m
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	const struct rdma_cm_id *id = handle_marked(queue);
-	const struct ibv_mr *mr = handle_marked(mr_handle);
 	jint result = HANDLE_CLOSED;
+	const struct rdma_cm_id *id = sender(queue, &result);
+	const struct ibv_mr *mr = handle_marked(mr_handle);
 	if (id != NULL && mr != NULL) {
 		struct ibv_send_wr wr = {
 			.wr_id = (uint64_t)context,
@@ -404,9 +424,9 @@ static jint post_atomic(enum ibv_wr_opcode opcode, jlong queue, jlong mr_handle,
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	const struct rdma_cm_id *id = handle_marked(queue);
-	const struct ibv_mr *mr = handle_marked(mr_handle);
 	jint result = HANDLE_CLOSED;
+	const struct rdma_cm_id *id = sender(queue, &result);
+	const struct ibv_mr *mr = handle_marked(mr_handle);
 	if (id != NULL && mr != NULL) {
 		struct ibv_send_wr wr = {
 			.wr_id = (uint64_t)context,
@@ -473,14 +493,15 @@ static jint poll_recv_comp(JNIEnv *env, jclass natives, jlong queue, jint capaci
 	return poll_queue(queue, false, capacity, completions);
 }
 
-/* takes a pending event and asks for the next, without blocking; 0 also when there is none */
+/* takes a pending event, if there is one, and asks for the next, without blocking */
 static jint rearm(struct ibv_cq *cq, struct ibv_comp_channel *channel)
 {
 	struct ibv_cq *of = NULL;
 	void *context = NULL;
-	if (ibv_get_cq_event(channel, &of, &context) != 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : rdmacm_failed();
-	ibv_ack_cq_events(of, 1);
+	if (ibv_get_cq_event(channel, &of, &context) == 0)
+		ibv_ack_cq_events(of, 1);
+	else if (errno != EAGAIN && errno != EINTR)
+		return rdmacm_failed();
 	return arm(cq) == 0 ? 0 : rdmacm_failed();
 }
 

@@ -29,7 +29,7 @@ static struct ibv_context context = {
 static struct ibv_pd the_pd = {.context = &context};
 static struct ibv_comp_channel the_comp_channel = {.context = &context, .fd = -1};
 static struct ibv_cq the_cq = {.context = &context, .channel = &the_comp_channel};
-static struct ibv_qp the_qp = {.context = &context, .qp_num = 1};
+static struct ibv_qp the_qp = {.context = &context, .qp_num = 1, .state = IBV_QPS_RTS};
 static struct ibv_mr the_mr = {.context = &context, .pd = &the_pd};
 static struct rdma_event_channel the_channel = {.fd = -1};
 static struct rdma_cm_id the_id;

@@ -124,7 +124,7 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if bytes are outside of the region
      * @throws IllegalArgumentException if the length or the flags are wrong
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postWrite(RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -147,12 +147,12 @@ public final class RdmaQp {
      * @return whether it is posted; false if the send queue is full
      * @throws IllegalArgumentException if the parts are more than {@link #maxSendSge}, or the flags are wrong
      * @throws IllegalStateException if the id or a region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postWritev(RdmaSgeList src, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
-        long sges = src.use(maxSendSge);
-        int result = Natives.postWritev(sendQueue, sges, src.count(), flags, remoteAddr, rkey, context);
+        int count = src.use(maxSendSge);
+        int result = Natives.postWritev(sendQueue, src.address(), count, flags, remoteAddr, rkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_writev", result, handle);
@@ -173,7 +173,7 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
      * @throws IllegalStateException if the id is closed, or it is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postWriteInline(RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -202,7 +202,7 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if bytes are outside of the region
      * @throws IllegalArgumentException if the length or the flags are wrong
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postWriteWithImm(
             RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, int imm, long context) {
@@ -229,7 +229,7 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if bytes are outside of the region
      * @throws IllegalArgumentException if the region is not registered for this, or the length or the flags are wrong
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postRead(RdmaMr dst, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -253,12 +253,12 @@ public final class RdmaQp {
      * @throws IllegalArgumentException if a region is not registered for this, the parts are more than {@link #maxSendSge}, or
      *     the flags are wrong
      * @throws IllegalStateException if the id or a region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postReadv(RdmaSgeList dst, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
-        long sges = dst.useWritable(maxSendSge);
-        int result = Natives.postReadv(sendQueue, sges, dst.count(), flags, remoteAddr, rkey, context);
+        int count = dst.useWritable(maxSendSge);
+        int result = Natives.postReadv(sendQueue, dst.address(), count, flags, remoteAddr, rkey, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_readv", result, handle);
@@ -278,7 +278,7 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if bytes are outside of the region
      * @throws IllegalArgumentException if the length or the flags are wrong
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postSend(RdmaMr src, long offset, long length, int flags, long context) {
         checkConnected(flags);
@@ -299,12 +299,12 @@ public final class RdmaQp {
      * @return whether it is posted; false if the send queue is full
      * @throws IllegalArgumentException if the parts are more than {@link #maxSendSge}, or the flags are wrong
      * @throws IllegalStateException if the id or a region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postSendv(RdmaSgeList src, int flags, long context) {
         checkConnected(flags);
-        long sges = src.use(maxSendSge);
-        int result = Natives.postSendv(sendQueue, sges, src.count(), flags, context);
+        int count = src.use(maxSendSge);
+        int result = Natives.postSendv(sendQueue, src.address(), count, flags, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_sendv", result, handle);
@@ -323,7 +323,7 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
      * @throws IllegalStateException if the id is closed, or it is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postSendInline(RdmaInlineData src, int length, int flags, long context) {
         checkConnected(flags);
@@ -349,7 +349,7 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if bytes are outside of the region
      * @throws IllegalArgumentException if the length or the flags are wrong
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postSendWithImm(RdmaMr src, long offset, long length, int flags, int imm, long context) {
         checkConnected(flags);
@@ -379,7 +379,7 @@ public final class RdmaQp {
      * @throws IllegalArgumentException if the region is not registered for this, {@code remoteAddr} is no multiple of 8, or
      *     the flags are wrong
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postCompareAndSwap(
             RdmaMr dst, long offset, int flags, long remoteAddr, int rkey, long compare, long swap, long context) {
@@ -409,7 +409,7 @@ public final class RdmaQp {
      * @throws IllegalArgumentException if the region is not registered for this, {@code remoteAddr} is no multiple of 8, or
      *     the flags are wrong
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the device refuses, for example because there is no connection
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
      */
     public boolean postFetchAndAdd(
             RdmaMr dst, long offset, int flags, long remoteAddr, int rkey, long add, long context) {
@@ -513,8 +513,8 @@ public final class RdmaQp {
      */
     public boolean postRecvv(RdmaSgeList dst, long context) {
         checkOwnReceives();
-        long sges = dst.useWritable(maxRecvSge);
-        int result = Natives.postRecvv(recvQueue, sges, dst.count(), context);
+        int count = dst.useWritable(maxRecvSge);
+        int result = Natives.postRecvv(recvQueue, dst.address(), count, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_recvv", result, handle);

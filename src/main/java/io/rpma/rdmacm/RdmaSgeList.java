@@ -66,16 +66,19 @@ public final class RdmaSgeList {
         if (length + bytes > MAX_TOTAL) {
             throw new IllegalArgumentException("one operation transfers at most 2^31 bytes, not " + (length + bytes));
         }
-        if (count == regions.length) {
-            throw new IllegalStateException("the list has " + count + " parts and takes no more");
+        // read once, here and below: a thread that must not use the list meanwhile makes the count wrong, but never too
+        // large
+        int added = count;
+        if (added == regions.length) {
+            throw new IllegalStateException("the list has " + added + " parts and takes no more");
         }
-        int part = count * SIZE;
+        int part = added * SIZE;
         parts.putLong(part + MR, id);
         parts.putLong(part + OFFSET, offset);
         parts.putLong(part + LENGTH, bytes);
-        regions[count] = region;
+        regions[added] = region;
         length += bytes;
-        count++;
+        count = added + 1;
         return this;
     }
 
@@ -100,21 +103,28 @@ public final class RdmaSgeList {
         return length;
     }
 
-    /** The address for an operation that takes so many parts. */
-    long use(int maxSge) {
-        if (count > maxSge) {
-            throw new IllegalArgumentException(
-                    "the list has " + count + " parts, and the queue takes " + maxSge + " in one operation");
-        }
+    /** The address of the first part. */
+    long address() {
         return address;
     }
 
+    /** How many parts there are, for an operation that takes so many. */
+    int use(int maxSge) {
+        int used = count;
+        if (used > maxSge) {
+            throw new IllegalArgumentException(
+                    "the list has " + used + " parts, and the queue takes " + maxSge + " in one operation");
+        }
+        return used;
+    }
+
     /** As {@link #use}, for an operation that writes to the parts. */
-    long useWritable(int maxSge) {
-        for (int i = 0; i < count; i++) {
+    int useWritable(int maxSge) {
+        int used = use(maxSge);
+        for (int i = 0; i < used; i++) {
             regions[i].checkWritable();
         }
-        return use(maxSge);
+        return used;
     }
 
     @Override

@@ -74,7 +74,8 @@ public final class RdmaSrq {
      * @throws io.rpma.RpmaException if the device refuses
      */
     public boolean postRecvv(RdmaSgeList dst, long context) {
-        int result = Natives.postRecvv(id, dst.useWritable(maxSge), dst.count(), context);
+        int count = dst.useWritable(maxSge);
+        int result = Natives.postRecvv(id, dst.address(), count, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_recvv", result, handle);
