@@ -15,6 +15,9 @@
 /* what a native returns when the id has no device yet, which librdmacm would follow a null pointer for */
 #define RDMACM_NO_DEVICE (-2)
 
+/* what rdma_get_request() has come upon instead of a request */
+#define RDMACM_OTHER_EVENT (-3)
+
 /* more than any device takes in one operation */
 #define RDMACM_MAX_SGE 64
 

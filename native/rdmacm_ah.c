@@ -55,6 +55,7 @@ static jlong from_completion(const struct rdma_cm_id *id, struct ibv_wc *complet
 		return RDMACM_NO_DEVICE;
 	if (read_header(mr, offset, &header) != 0)
 		return rdmacm_failed();
+	errno = 0; /* a header that makes no sense leaves none */
 	return adopt(ibv_create_ah_from_wc(id->pd, completion, &header, id->port_num));
 }
 

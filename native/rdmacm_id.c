@@ -51,7 +51,7 @@ static struct rdma_event_channel *new_channel(void)
 	return NULL;
 }
 
-/* 0 or -1 with errno; everything is gone in any case */
+/* 0 or -1 with errno; then what librdmacm could not end is left, but nobody can use it any more */
 static int destroy(struct rdmacm_id *self)
 {
 	if (self->id->qp != NULL)
@@ -219,13 +219,29 @@ static jint id_resolve_route(JNIEnv *env, jclass natives, jlong handle, jint tim
 	return result;
 }
 
-/* requests that come before the change of channels move with it */
-static jlong listen_on(struct rdma_cm_id *id, int backlog)
+/* on the channel that it has for its requests already: those that come before a change of channels are lost */
+static jlong listen_for(struct rdma_cm_id *id, int backlog)
 {
-	if (rdma_listen(id, backlog) != 0 || rdma_migrate_id(id, NULL) != 0 || jni_nonblocking(id->channel->fd) != 0)
+	if (jni_nonblocking(id->channel->fd) != 0)
 		return rdmacm_failed();
 	jlong requests = handle_new(id, id->channel->fd);
-	return requests > 0 ? requests : RDMACM_NOMEM;
+	if (requests < 0)
+		return RDMACM_NOMEM;
+	if (rdma_listen(id, backlog) == 0)
+		return requests;
+	jint result = rdmacm_failed();
+	handle_drop(&requests, 1);
+	return result;
+}
+
+static jlong listen_on(const struct rdmacm_id *self, int backlog)
+{
+	if (rdma_migrate_id(self->id, NULL) != 0)
+		return rdmacm_failed();
+	jlong result = listen_for(self->id, backlog);
+	if (result < 0)
+		(void)rdma_migrate_id(self->id, self->channel);
+	return result;
 }
 
 /* the handle to wait for requests with; called once for an id that listens */
@@ -236,7 +252,7 @@ static jlong id_listen(JNIEnv *env, jclass natives, jlong handle, jint backlog)
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
 		return HANDLE_CLOSED;
-	jlong result = listen_on(self->id, backlog);
+	jlong result = listen_on(self, backlog);
 	handle_release(handle);
 	return result;
 }
@@ -291,12 +307,21 @@ static void give_event(JNIEnv *env, const struct rdma_cm_event *event, jbyteArra
 	(*env)->SetByteArrayRegion(env, bytes, 0, (jsize)sizeof(copy), (const jbyte *)&copy);
 }
 
+/* what rdma_get_request() has failed for: it keeps an event that is no request until it is called again */
+static jlong no_request(JNIEnv *env, const struct rdma_cm_id *listener, jbyteArray event)
+{
+	if (listener->event == NULL)
+		return errno == EAGAIN ? 0 : rdmacm_failed();
+	give_event(env, listener->event, event);
+	return RDMACM_OTHER_EVENT;
+}
+
 /* the request's id, 0 when there is none; its event goes to Java and is acknowledged when the id changes channels */
 static jlong get_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray event)
 {
 	struct rdma_cm_id *id = NULL;
 	if (rdma_get_request(listener, &id) != 0)
-		return errno == EAGAIN ? 0 : rdmacm_failed();
+		return no_request(env, listener, event);
 	give_event(env, id->event, event);
 	struct rdmacm_id *self = take_over(id);
 	if (self == NULL) {
@@ -341,12 +366,15 @@ static jint id_next_event(JNIEnv *env, jclass natives, jlong handle, jbyteArray 
 
 typedef int connecter(struct rdma_cm_id *id, struct rdma_conn_param *param);
 
-static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray private_data, jint responder_resources,
-		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
+/* with ibacm librdmacm puts a header of 36 bytes before them, and does not check whether they fit behind it */
+#define CONNECT_DATA (UINT8_MAX - 36)
+
+static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray private_data, size_t most_data,
+		jint responder_resources, jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	jbyte bytes[UINT8_MAX];
 	jsize length = (*env)->GetArrayLength(env, private_data);
-	if (length > (jsize)sizeof(bytes))
+	if (length > (jsize)most_data)
 		return RDMACM_ERRNO - EINVAL;
 	(*env)->GetByteArrayRegion(env, private_data, 0, length, bytes);
 	struct rdma_conn_param param = {
@@ -372,16 +400,16 @@ static jint id_connect(JNIEnv *env, jclass natives, jlong handle, jbyteArray pri
 		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	(void)natives;
-	return connect_by(rdma_connect, env, handle, private_data, responder_resources, initiator_depth, flow_control,
-			retry_count, rnr_retry_count);
+	return connect_by(rdma_connect, env, handle, private_data, CONNECT_DATA, responder_resources, initiator_depth,
+			flow_control, retry_count, rnr_retry_count);
 }
 
 static jint id_accept(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data, jint responder_resources,
 		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	(void)natives;
-	return connect_by(rdma_accept, env, handle, private_data, responder_resources, initiator_depth, flow_control,
-			retry_count, rnr_retry_count);
+	return connect_by(rdma_accept, env, handle, private_data, UINT8_MAX, responder_resources, initiator_depth,
+			flow_control, retry_count, rnr_retry_count);
 }
 
 static jint id_reject(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data)

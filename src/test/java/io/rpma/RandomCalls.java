@@ -52,6 +52,7 @@ final class RandomCalls {
             "listens",
             "does not listen",
             "has no request to reject",
+            "has no connection",
             "is for datagrams",
             "is for connections");
 

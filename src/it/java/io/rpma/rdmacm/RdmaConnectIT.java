@@ -19,6 +19,8 @@ import io.rpma.TestDevice;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -43,6 +45,9 @@ class RdmaConnectIT {
     private static byte[] start(byte[] data, int length) {
         return Arrays.copyOf(data, length);
     }
+
+    private static final int REQUESTS = 200;
+    private static final int SPINS = 20_000;
 
     private static void assertFails(String errno, ThrowingCallable call) {
         assertThatExceptionOfType(RpmaException.class)
@@ -203,6 +208,96 @@ class RdmaConnectIT {
         }
     }
 
+    /** Each request is answered: by the device before anybody listens, and by the listener from then on. */
+    @Test
+    void noRequestIsLostWhileListeningBegins() throws Exception {
+        int port = TestDevice.port();
+        SplittableRandom random = new SplittableRandom(1);
+        for (int i = 0; i < REQUESTS; i++) {
+            try (RdmaId listener = RdmaId.create(RdmaPortSpace.TCP);
+                    RdmaId client = resolved(port)) {
+                listener.bindAddr(address(port));
+                client.createQp(RdmaPair.attr());
+                FutureTask<RdmaEvent> connecting = new FutureTask<>(() -> {
+                    client.connect(new RdmaConnParam());
+                    return client.nextEvent(TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+                });
+                new Thread(connecting, "connecting").start();
+                for (int spins = random.nextInt(SPINS); spins > 0; spins--) {
+                    Thread.onSpinWait();
+                }
+                listener.listen(0);
+                while (!connecting.isDone()) {
+                    listener.getRequest(1, TimeUnit.MILLISECONDS).ifPresent(RdmaId::close);
+                }
+                assertThat(connecting.get().type()).as("request " + i).isSameAs(RdmaEventType.REJECTED);
+            }
+        }
+    }
+
+    @Test
+    void anIdThatCouldNotListenCanConnect() throws InterruptedException {
+        int port = TestDevice.port();
+        try (RdmaId listener = listen(port);
+                RdmaId second = RdmaId.create(RdmaPortSpace.TCP)) {
+            second.bindAddr(address(0));
+            int taken = second.localAddr().orElseThrow().getPort();
+            try (RdmaId client = resolved(port)) {
+                client.createQp(RdmaPair.attr());
+                assertFails("EINVAL", () -> client.listen(0));
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> client.getRequest())
+                        .withMessage(client + " does not listen");
+                client.connect(new RdmaConnParam());
+                request(listener).close();
+                assertFails("ECONNREFUSED", () -> awaitEvent(client, RdmaEventType.ESTABLISHED));
+            }
+            second.listen(0);
+            assertThat(second.localAddr().orElseThrow().getPort()).isEqualTo(taken);
+        }
+    }
+
+    /** librdmacm would break the queue pair before the system says that there is nothing to disconnect. */
+    @Test
+    void whatIsNotConnectedIsNotDisconnected() throws InterruptedException {
+        int port = TestDevice.port();
+        try (RdmaId listener = listen(port);
+                RdmaId client = resolved(port)) {
+            client.createQp(RdmaPair.attr());
+            assertHasNoConnection(client);
+            client.connect(new RdmaConnParam());
+            try (RdmaId server = request(listener)) {
+                server.createQp(RdmaPair.attr());
+                assertHasNoConnection(server);
+                RdmaPair.accept(client, server);
+                client.disconnect();
+                awaitEvent(server, RdmaEventType.DISCONNECTED);
+            }
+        }
+    }
+
+    private static void assertHasNoConnection(RdmaId id) {
+        assertThatIllegalStateException().isThrownBy(id::disconnect).withMessage(id + " has no connection");
+    }
+
+    /** Of a client that has gone there is nothing to reject. */
+    @Test
+    void aClientThatGaveUpDoesNotHideWhyThereIsNoQueuePair() throws InterruptedException {
+        int port = TestDevice.port();
+        RdmaQpInitAttr tooMuch = RdmaPair.attr().maxSendWr(1 << 30);
+        try (RdmaAddrInfo there = RdmaAddrInfo.passive(TestDevice.address(), port, RdmaPortSpace.TCP);
+                RdmaId listener = RdmaId.createEp(there, tooMuch)) {
+            listener.listen(0);
+            try (RdmaId client = resolved(port)) {
+                client.createQp(RdmaPair.attr());
+                client.connect(new RdmaConnParam());
+            }
+            assertThatExceptionOfType(RpmaException.class)
+                    .isThrownBy(() -> listener.getRequest(TIMEOUT_S, TimeUnit.SECONDS))
+                    .satisfies(e -> assertThat(e.operation()).isEqualTo("rdma_create_qp"));
+        }
+    }
+
     @Test
     void nobodyListens() throws InterruptedException {
         try (RdmaId client = resolved(TestDevice.port())) {
@@ -263,7 +358,6 @@ class RdmaConnectIT {
                 () -> id.resolveRoute(1),
                 () -> id.createQp(RdmaPair.attr()),
                 () -> id.createSrq(1, 1),
-                () -> id.disconnect(),
                 () -> RdmaMr.regMsgs(id, memory)
             }) {
                 assertThatIllegalStateException().isThrownBy(call).withMessageContaining(id + " has no device yet");
@@ -273,6 +367,7 @@ class RdmaConnectIT {
                     .withMessage(id + " has no queue pair");
             assertThatIllegalStateException().isThrownBy(() -> id.accept(new RdmaConnParam()));
             assertThatIllegalStateException().isThrownBy(id::qp);
+            assertHasNoConnection(id);
             assertThatIllegalStateException()
                     .isThrownBy(() -> id.reject(new byte[0]))
                     .withMessage(id + " has no request to reject");
@@ -303,7 +398,7 @@ class RdmaConnectIT {
                     .withMessage(listener + " listens: see getRequest()");
             assertThatIllegalStateException()
                     .isThrownBy(() -> listener.disconnect())
-                    .withMessage(listener + " listens, and has no connection");
+                    .withMessage(listener + " has no connection");
             assertThatIllegalStateException()
                     .isThrownBy(() -> client.getRequest())
                     .withMessage(client + " does not listen");

@@ -6,11 +6,14 @@ import io.rpma.internal.Internals;
  * The natives of this package and nothing else; each has its function in the C file of the same family.
  *
  * <p>Objects are named by handles (see native/handle.h). A native that yields a handle or a number returns on failure
- * librdmacm's errno below -1000, -1 when one of its objects is closed, or {@link #NO_DEVICE}.
+ * librdmacm's errno below -1000, -1 when one of its objects is closed, {@link #NO_DEVICE} or {@link #OTHER_EVENT}.
  */
 final class Natives {
     /** The id is not bound to a device yet. */
     static final int NO_DEVICE = -2;
+
+    /** There was an event that is no request. */
+    static final int OTHER_EVENT = -3;
 
     /** A post was made; the alternative is a full queue. */
     static final int POSTED = 0;

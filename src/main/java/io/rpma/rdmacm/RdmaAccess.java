@@ -20,10 +20,18 @@ public enum RdmaAccess {
         return 1 << ordinal();
     }
 
+    /**
+     * The bits of all.
+     *
+     * @throws IllegalArgumentException if the other side shall write where this one may not
+     */
     static int mask(RdmaAccess... access) {
         int mask = 0;
         for (RdmaAccess one : access) {
             mask |= one.bit();
+        }
+        if ((mask & (REMOTE_WRITE.bit() | REMOTE_ATOMIC.bit())) != 0 && (mask & LOCAL_WRITE.bit()) == 0) {
+            throw new IllegalArgumentException("REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too");
         }
         return mask;
     }

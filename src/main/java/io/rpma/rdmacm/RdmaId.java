@@ -52,8 +52,8 @@ public final class RdmaId implements AutoCloseable {
     /** librdmacm changes an id in all calls but posts and polls, without a lock; none of them blocks. */
     private final ReentrantLock control = new ReentrantLock();
 
-    /** Whether the request has been accepted; under the lock. */
-    private boolean accepted;
+    /** Whether a request has been sent, or one that came has been accepted; under the lock. */
+    private boolean connecting;
 
     private volatile RdmaQp qp;
     private volatile RdmaSrq srq;
@@ -89,8 +89,8 @@ public final class RdmaId implements AutoCloseable {
     /**
      * Creates an id that can connect at once, or one that can listen at once.
      *
-     * <p>Blocks for the resolution of the address and the route, for at most 2 seconds each; use {@link #create} for other
-     * timeouts.
+     * <p>Blocks for the resolution of the address and the route, for at most 2 seconds each, which nothing ends before; closing
+     * {@code info} waits as long. Use {@link #create} for other timeouts, and for waits that end by interruption.
      *
      * @param info where to connect to, or to listen on; may be closed afterwards
      * @param attr what to make a queue pair with, for this id or, if {@code info} is to listen on, for those that
@@ -115,19 +115,24 @@ public final class RdmaId implements AutoCloseable {
         return info.handle().id();
     }
 
-    /** Closes this id if the queue pair can't be made. */
+    /** Closes this id if the queue pair can't be made, which rejects the request that it is for. */
     private void createFirstQp(RdmaQpInitAttr attr) {
         if (attr == null) {
             return;
         }
-        boolean created = false;
         try {
             createQp(attr);
-            created = true;
-        } finally {
-            if (!created) {
-                close();
-            }
+        } catch (RuntimeException e) {
+            closeAfter(e);
+            throw e;
+        }
+    }
+
+    private void closeAfter(RuntimeException failure) {
+        try {
+            close();
+        } catch (RuntimeException e) {
+            failure.addSuppressed(e);
         }
     }
 
@@ -186,7 +191,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Begins to listen for requests; {@link #getRequest} takes them.
+     * Begins to listen for requests; {@link #getRequest} takes them. No thread may wait for events of the id meanwhile: it would
+     * not be woken before the id is closed.
      *
      * @param backlog how many may wait, 0 for as many as the system allows
      * @throws IllegalArgumentException if {@code backlog} is negative
@@ -218,7 +224,8 @@ public final class RdmaId implements AutoCloseable {
      * @return an id for the request, to be accepted or rejected, and closed; independent of this one
      * @throws InterruptedException if the thread is interrupted
      * @throws IllegalStateException if closed, before or while waiting, or not listening
-     * @throws io.rpma.RpmaException if the id or its queue pair can't be made; the request is rejected, and this id goes on
+     * @throws io.rpma.RpmaException if the id or its queue pair can't be made, and the request is rejected; or if another event
+     *     came, such as {@link RdmaEventType#DEVICE_REMOVAL}; this id goes on
      */
     public RdmaId getRequest() throws InterruptedException {
         return nextRequest(INTERNALS.forever());
@@ -233,7 +240,8 @@ public final class RdmaId implements AutoCloseable {
      * @throws InterruptedException if the thread is interrupted
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws IllegalStateException if closed, before or while waiting, or not listening
-     * @throws io.rpma.RpmaException if the id or its queue pair can't be made; the request is rejected, and this id goes on
+     * @throws io.rpma.RpmaException if the id or its queue pair can't be made, and the request is rejected; or if another event
+     *     came, such as {@link RdmaEventType#DEVICE_REMOVAL}; this id goes on
      */
     public Optional<RdmaId> getRequest(long timeout, TimeUnit unit) throws InterruptedException {
         return Optional.ofNullable(nextRequest(INTERNALS.nanos(timeout, unit)));
@@ -258,31 +266,17 @@ public final class RdmaId implements AutoCloseable {
     /** Takes a request, or returns null if there is none: another thread was first. */
     private RdmaId takeRequest(NativeObject queue) {
         byte[] event = RdmaEvent.bytes();
-        long result = call(GET_REQUEST, () -> Natives.idGetRequest(queue.id(), event));
-        if (result == 0) {
+        long result = Call.locked(control, () -> Natives.idGetRequest(queue.id(), event));
+        if (result == Natives.OTHER_EVENT) {
+            throw unexpected(GET_REQUEST, new RdmaEvent(event), RdmaEventType.CONNECT_REQUEST);
+        }
+        if (Call.check(GET_REQUEST, result, handle) == 0) {
             return null;
         }
         NativeObject taken = newHandle().opened(GET_REQUEST, () -> result);
         RdmaId id = new RdmaId(taken, portSpace, new RdmaEvent(event), null);
-        if (requestAttr == null) {
-            return id;
-        }
-        boolean created = false;
-        try {
-            id.createQp(requestAttr);
-            created = true;
-            return id;
-        } finally {
-            if (!created) {
-                id.rejectAndClose();
-            }
-        }
-    }
-
-    private void rejectAndClose() {
-        try (this) {
-            reject(new byte[0]);
-        }
+        id.createFirstQp(requestAttr);
+        return id;
     }
 
     /**
@@ -384,7 +378,12 @@ public final class RdmaId implements AutoCloseable {
      */
     public void connect(RdmaConnParam param) {
         qp();
-        call("rdma_connect", () -> param.connect(handle.id()));
+        call("rdma_connect", () -> connecting(param.connect(handle.id())));
+    }
+
+    private long connecting(long result) {
+        connecting |= result == 0;
+        return result;
     }
 
     /**
@@ -393,17 +392,11 @@ public final class RdmaId implements AutoCloseable {
      * @param param what the other side is told
      * @throws IllegalStateException if closed, or without a device or a queue pair
      * @throws io.rpma.RpmaException if there is no request, or the other side has given up, the private data is too long, or
-     *     the depths are beyond what the device has
+     *     the depths are beyond what the device has; the id has to be closed then
      */
     public void accept(RdmaConnParam param) {
         qp();
-        call("rdma_accept", () -> acceptRequest(param));
-    }
-
-    private long acceptRequest(RdmaConnParam param) {
-        long result = param.accept(handle.id());
-        accepted |= result == 0;
-        return result;
+        call("rdma_accept", () -> connecting(param.accept(handle.id())));
     }
 
     /**
@@ -422,7 +415,7 @@ public final class RdmaId implements AutoCloseable {
     /** Of what has been sent and waits for an answer, Linux would go on to wait: closing would take a minute. */
     private long rejectRequest(byte[] data) {
         handle.checkOpen();
-        if (request == null || accepted) {
+        if (request == null || connecting) {
             throw new IllegalStateException(handle + " has no request to reject");
         }
         return Natives.idReject(handle.id(), data);
@@ -432,18 +425,21 @@ public final class RdmaId implements AutoCloseable {
      * Begins to disconnect: what is posted and not done completes with an error. {@link RdmaEventType#DISCONNECTED} tells
      * the end, to both sides.
      *
-     * @throws IllegalStateException if closed, or listening, or without a device
-     * @throws io.rpma.RpmaException if there is no connection
+     * @throws IllegalStateException if closed, or nothing has been connected or accepted
+     * @throws io.rpma.RpmaException if there is no connection yet, or no more; the id has to be closed then
      */
     public void disconnect() {
         call("rdma_disconnect", this::disconnectOnly);
     }
 
-    /** Of a listener librdmacm would take a request for the answer. */
+    /**
+     * Of a listener librdmacm would take a request for the answer, and of others break the queue pair before the system says
+     * that there is no connection.
+     */
     private long disconnectOnly() {
         handle.checkOpen();
-        if (requests != null) {
-            throw new IllegalStateException(handle + " listens, and has no connection");
+        if (!connecting) {
+            throw new IllegalStateException(handle + " has no connection");
         }
         return Natives.idDisconnect(handle.id());
     }
@@ -476,7 +472,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Waits for an event, and takes any other that comes for a failure, as librdmacm does for synchronous ids.
+     * Waits for an event, and takes any other that comes for a failure, as librdmacm does for synchronous ids. Where that one's
+     * private data matters, as a rejection's may, use {@link #nextEvent(long, TimeUnit)}.
      *
      * @param type what is to come
      * @param timeout how long to wait; 0 does not wait
@@ -498,9 +495,13 @@ public final class RdmaId implements AutoCloseable {
                     "no " + type + " in " + timeout + " " + unit.name().toLowerCase(Locale.ROOT));
         }
         if (event.type() != type) {
-            throw INTERNALS.failure(GET_EVENT, errno(event), event + " came instead of " + type);
+            throw unexpected(GET_EVENT, event, type);
         }
         return event;
+    }
+
+    private static RuntimeException unexpected(String operation, RdmaEvent event, RdmaEventType type) {
+        return INTERNALS.failure(operation, errno(event), event + " came instead of " + type);
     }
 
     private static int errno(RdmaEvent event) {

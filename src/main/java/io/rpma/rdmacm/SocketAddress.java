@@ -45,7 +45,10 @@ final class SocketAddress {
     /** The address of a structure; null if it is of another family, as one that is not set. */
     static InetSocketAddress of(byte[] structure) {
         ByteBuffer bytes = ByteBuffer.wrap(structure).order(ByteOrder.nativeOrder());
-        int family = structure.length < SIZE ? 0 : bytes.getShort(0);
+        if (structure.length < SIZE) {
+            return null;
+        }
+        int family = bytes.getShort(0);
         int port = Short.toUnsignedInt(bytes.order(ByteOrder.BIG_ENDIAN).getShort(PORT));
         bytes.order(ByteOrder.nativeOrder());
         try {

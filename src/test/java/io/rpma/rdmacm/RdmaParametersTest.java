@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is passed to an id, and refused before. */
@@ -109,6 +110,16 @@ class RdmaParametersTest {
         assertThat(list.count()).isZero();
         assertThat(list.length()).isZero();
         assertThat(list).hasToString("RdmaSgeList[0 parts, 0 bytes]");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"REMOTE_WRITE", "REMOTE_ATOMIC"})
+    void theOtherSideWritesOnlyWhereThisOneMay(RdmaAccess remote) {
+        assertThat(RdmaAccess.mask(remote, RdmaAccess.LOCAL_WRITE)).isPositive();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RdmaAccess.mask(remote, RdmaAccess.REMOTE_READ))
+                .withMessageContaining("LOCAL_WRITE");
+        assertThat(RdmaAccess.mask()).isZero();
     }
 
     @ParameterizedTest

@@ -63,6 +63,7 @@ class SocketAddressTest {
     void isNoneWithoutAFamily() {
         assertThat(SocketAddress.of(new byte[28])).isNull();
         assertThat(SocketAddress.of(new byte[16])).isNull();
+        assertThat(SocketAddress.of(new byte[0])).isNull();
     }
 
     @Test
