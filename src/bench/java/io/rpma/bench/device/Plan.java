@@ -3,6 +3,7 @@ package io.rpma.bench.device;
 import io.rpma.bench.Language;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What a run measures.
@@ -38,7 +39,7 @@ record Plan(
         List<Point> points = new ArrayList<>();
         for (int depth : new int[] {1, 16, 64}) {
             for (boolean waits : new boolean[] {false, true}) {
-                for (Operation operation : Operation.values()) {
+                for (Operation operation : ofLibrpma()) {
                     for (long size : List.of(WORD, 64L, KIB, 64 * KIB, MIB)) {
                         if (operation != Operation.ATOMIC_WRITE || size == WORD) {
                             points.add(new Point(operation, size, depth, waits));
@@ -46,6 +47,7 @@ record Plan(
                     }
                 }
             }
+            addRdmacm(points, depth);
         }
         return new Plan(
                 possible(points, persistent),
@@ -62,9 +64,10 @@ record Plan(
     /** What fits into about three minutes. */
     static Plan quick(boolean persistent) {
         List<Point> points = new ArrayList<>();
-        for (Operation operation : Operation.values()) {
+        for (Operation operation : ofLibrpma()) {
             points.add(new Point(operation, WORD, 1, false));
         }
+        addRdmacm(points, 1);
         points.add(new Point(Operation.WRITE, 64 * KIB, 1, false));
         points.add(new Point(Operation.WRITE, WORD, 1, true));
         points.add(new Point(Operation.WRITE, KIB, 16, false));
@@ -82,6 +85,21 @@ record Plan(
                 List.of(MIB, 16 * MIB),
                 2000,
                 3);
+    }
+
+    private static List<Operation> ofLibrpma() {
+        return Stream.of(Operation.values())
+                .filter(operation -> !operation.isRdmacm())
+                .toList();
+    }
+
+    /** Of a size that goes inline too; the rest of the way is that of librpma's operations. */
+    private static void addRdmacm(List<Point> points, int depth) {
+        for (Operation operation : Operation.values()) {
+            if (operation.isRdmacm()) {
+                points.add(new Point(operation, RdmaConnection.INLINE_SIZE, depth, false));
+            }
+        }
     }
 
     private static List<Point> possible(List<Point> points, boolean persistent) {

@@ -47,6 +47,17 @@ class PlanTest {
         assertThat(new Point(Operation.WRITE, 8, 1, false).command(20)).isEqualTo("load write 8 1 poll 20");
     }
 
+    /** What the clients can't do: librdmacm has no wait for two queues, and inline data is short. */
+    @Test
+    void measuresLibrdmacmByPollsOfWhatGoesInline() {
+        for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
+            assertThat(plan.points())
+                    .filteredOn(point -> point.operation().isRdmacm())
+                    .isNotEmpty()
+                    .allMatch(point -> !point.waits() && point.size() == RdmaConnection.INLINE_SIZE);
+        }
+    }
+
     /** Both clients know an operation by the same name. */
     @Test
     void namesOperationsAsTheClientInCDoes() throws IOException {
