@@ -2,6 +2,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaAh;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEvent;
@@ -314,32 +315,89 @@ class RdmaCloseRaceIT {
         }
     }
 
+    /** A client for datagrams, and what it has to know of its server. */
+    private static final class Datagrams implements AutoCloseable {
+        final RdmaId client;
+        final RdmaId server;
+        final RdmaEvent established;
+        final RdmaMr region;
+
+        Datagrams(RdmaId listener, int port) throws InterruptedException {
+            client = RdmaPair.resolved(RdmaPortSpace.UDP, port);
+            client.createQp(RdmaPair.attr());
+            client.connect(new RdmaConnParam());
+            server = RdmaPair.request(listener);
+            server.createQp(RdmaPair.attr());
+            server.accept(new RdmaConnParam());
+            established = client.awaitEvent(RdmaEventType.ESTABLISHED, 20, TimeUnit.SECONDS);
+            region = RdmaMr.regMsgs(server, ByteBuffer.allocateDirect(SIZE));
+        }
+
+        boolean send(RdmaAh ah) {
+            RdmaQp qp = client.qp();
+            qp.postUdSend(region, 0, SIZE, SIGNALED, ah, established.qpNum(), 1);
+            qp.postUdSendInline(BYTES, 32, SIGNALED, ah, established.qpNum(), 1);
+            qp.pollSendComp(COMPLETIONS.get());
+            return true;
+        }
+
+        @Override
+        public void close() {
+            region.close();
+            client.close();
+            server.close();
+        }
+    }
+
+    private static RdmaId listenForDatagrams(int port) {
+        RdmaId listener = RdmaId.create(RdmaPortSpace.UDP);
+        listener.bindAddr(RdmaPair.address(port));
+        listener.listen(0);
+        return listener;
+    }
+
     @Test
     void anAddressHandleIsClosed() throws Exception {
         int port = TestDevice.port();
         try (Race race = new Race(2, SPINS);
-                RdmaId listener = RdmaId.create(RdmaPortSpace.UDP);
-                RdmaId client = RdmaPair.resolved(RdmaPortSpace.UDP, port)) {
-            listener.bindAddr(RdmaPair.address(port));
-            listener.listen(0);
-            RdmaQp qp = client.createQp(RdmaPair.attr());
-            client.connect(new RdmaConnParam());
-            try (RdmaId server = RdmaPair.request(listener);
-                    RdmaMr region = RdmaMr.regMsgs(client, ByteBuffer.allocateDirect(SIZE))) {
-                server.createQp(RdmaPair.attr());
-                server.accept(new RdmaConnParam());
-                RdmaEvent established = client.awaitEvent(RdmaEventType.ESTABLISHED, 20, TimeUnit.SECONDS);
-                for (int round = 0; round < ROUNDS; round++) {
-                    RdmaAh ah = client.createAh(established);
-                    race.run(
-                            () -> {
-                                qp.postUdSend(region, 0, SIZE, SIGNALED, ah, established.qpNum(), 1);
-                                qp.postUdSendInline(BYTES, 32, SIGNALED, ah, established.qpNum(), 1);
-                                qp.pollSendComp(COMPLETIONS.get());
-                                return true;
-                            },
-                            ah::close);
+                RdmaId listener = listenForDatagrams(port);
+                Datagrams datagrams = new Datagrams(listener, port)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                RdmaAh ah = datagrams.client.createAh(datagrams.established);
+                race.run(() -> datagrams.send(ah), ah::close);
+            }
+        }
+    }
+
+    @Test
+    void anIdForDatagramsIsClosed() throws Exception {
+        int port = TestDevice.port();
+        try (Race race = new Race(2, SPINS);
+                RdmaId listener = listenForDatagrams(port)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                try (Datagrams datagrams = new Datagrams(listener, port)) {
+                    RdmaAh ah = datagrams.client.createAh(datagrams.established);
+                    race.run(() -> datagrams.send(ah), () -> {
+                        ah.close();
+                        datagrams.client.close();
+                    });
                 }
+            }
+        }
+    }
+
+    @Test
+    void anAddressIsClosed() throws Exception {
+        int port = TestDevice.port();
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < CONNECTIONS; round++) {
+                RdmaAddrInfo info = RdmaAddrInfo.active(TestDevice.address(), port, RdmaPortSpace.TCP);
+                race.run(
+                        () -> {
+                            RdmaId.createEp(info, null).close();
+                            return true;
+                        },
+                        info::close);
             }
         }
     }

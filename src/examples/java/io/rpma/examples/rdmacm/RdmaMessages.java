@@ -23,7 +23,7 @@ final class RdmaMessages implements AutoCloseable {
         this.id = id;
         qp = id.qp();
         incoming = RdmaMr.regMsgs(id, ByteBuffer.allocateDirect(SIZE));
-        qp.postRecv(incoming, 0, SIZE, 1);
+        Side.posted(qp.postRecv(incoming, 0, SIZE, 1));
     }
 
     static RdmaQpInitAttr attr() {
@@ -31,7 +31,7 @@ final class RdmaMessages implements AutoCloseable {
     }
 
     void send() throws InterruptedException {
-        qp.postSendInline(outgoing, SIZE, RdmaQp.F_SIGNALED, 2);
+        Side.posted(qp.postSendInline(outgoing, SIZE, RdmaQp.F_SIGNALED, 2));
         Side.awaitDone(qp, completions);
     }
 

@@ -59,11 +59,11 @@ final class Rping implements AutoCloseable {
     }
 
     private void postReceive() {
-        qp.postRecv(offersMr, INCOMING, OFFER_SIZE, 0);
+        Side.posted(qp.postRecv(offersMr, INCOMING, OFFER_SIZE, 0));
     }
 
     private void send() throws InterruptedException {
-        qp.postSend(offersMr, OUTGOING, OFFER_SIZE, RdmaQp.F_SIGNALED, 0);
+        Side.posted(qp.postSend(offersMr, OUTGOING, OFFER_SIZE, RdmaQp.F_SIGNALED, 0));
         Side.awaitDone(qp, completions);
     }
 
@@ -92,7 +92,7 @@ final class Rping implements AutoCloseable {
             return null;
         }
         int length = from.getInt(LENGTH);
-        qp.postRead(sinkMr, 0, length, RdmaQp.F_SIGNALED, from.getLong(ADDRESS), from.getInt(KEY), 0);
+        Side.posted(qp.postRead(sinkMr, 0, length, RdmaQp.F_SIGNALED, from.getLong(ADDRESS), from.getInt(KEY), 0));
         Side.awaitDone(qp, completions);
         String data = text(sink);
         send();
@@ -100,14 +100,14 @@ final class Rping implements AutoCloseable {
         if (to == null) {
             return null;
         }
-        qp.postWrite(
+        Side.posted(qp.postWrite(
                 sinkMr,
                 0,
                 Math.min(length, data.length() + 1),
                 RdmaQp.F_SIGNALED,
                 to.getLong(ADDRESS),
                 to.getInt(KEY),
-                0);
+                0));
         Side.awaitDone(qp, completions);
         send();
         return data;

@@ -39,7 +39,12 @@ final class Side {
     static RdmaId listen(String[] args, RdmaQpInitAttr attr) {
         try (RdmaAddrInfo here = RdmaAddrInfo.passive(args[0], number(args, 1, 0), RdmaPortSpace.TCP)) {
             RdmaId listener = RdmaId.createEp(here, attr);
-            listener.listen(0);
+            try {
+                listener.listen(0);
+            } catch (RpmaException e) {
+                listener.close();
+                throw e;
+            }
             return listener;
         }
     }
@@ -82,6 +87,13 @@ final class Side {
     static void accept(RdmaId id, RdmaConnParam param) throws InterruptedException {
         id.accept(param);
         id.awaitEvent(RdmaEventType.ESTABLISHED, WAIT_S, TimeUnit.SECONDS);
+    }
+
+    /** What a post answers. */
+    static void posted(boolean posted) {
+        if (!posted) {
+            throw new IllegalStateException("the queue is full");
+        }
     }
 
     /** Waits until an operation is done. */
