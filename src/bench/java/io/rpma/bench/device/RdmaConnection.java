@@ -21,13 +21,15 @@ import java.util.concurrent.TimeUnit;
 /**
  * A client's side of a connection with the target, of librdmacm; {@code native/bench/rdma.c} does the same.
  *
+ * @param id the connection
  * @param qp what is posted on
  * @param memory source and destination on this side
  * @param inlineData source of what is copied
  * @param remoteAddr where the target's volatile memory is
  * @param rkey its key
  */
-record RdmaConnection(RdmaQp qp, RdmaMr memory, RdmaInlineData inlineData, long remoteAddr, int rkey) implements End {
+record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inlineData, long remoteAddr, int rkey)
+        implements End {
     /** The most that the post copies. */
     static final int INLINE_SIZE = 64;
 
@@ -52,6 +54,7 @@ record RdmaConnection(RdmaQp qp, RdmaMr memory, RdmaInlineData inlineData, long 
                 .privateData();
         ByteBuffer descriptor = ByteBuffer.wrap(offer).order(ByteOrder.LITTLE_ENDIAN);
         return new RdmaConnection(
+                id,
                 id.qp(),
                 memory,
                 RdmaInlineData.create(INLINE_SIZE),

@@ -69,7 +69,7 @@ public final class Tax implements Callable<Integer> {
             new Operation("rdmaSendInline", CALL_NANOS),
             new Operation("rdmaEmptyPoll", CALL_NANOS));
 
-    @Option(names = "--quick", description = "Take less than a minute, for numbers that are less sure.")
+    @Option(names = "--quick", description = "Take about a minute, for numbers that are less sure.")
     private boolean quick;
 
     @Spec
