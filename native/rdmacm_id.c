@@ -364,17 +364,37 @@ static jint id_next_event(JNIEnv *env, jclass natives, jlong handle, jbyteArray 
 	return result;
 }
 
-typedef int connecter(struct rdma_cm_id *id, struct rdma_conn_param *param);
-
-/* with ibacm librdmacm puts a header of 36 bytes before them, and does not check whether they fit behind it */
+/* with ibacm librdmacm puts a header of 36 bytes before the private data, and does not check whether they fit behind it */
 #define CONNECT_DATA (UINT8_MAX - 36)
 
-static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray private_data, size_t most_data,
-		jint responder_resources, jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
+/* that InfiniBand and RoCE take; librdmacm would break the queue pair before the kernel refuses more */
+#define ACCEPT_DATA 196
+
+static int too_long(void)
+{
+	errno = EINVAL;
+	return -1;
+}
+
+static int connect_id(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	return param->private_data_len > CONNECT_DATA ? too_long() : rdma_connect(id, param);
+}
+
+static int accept_id(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	bool is_limited = id->verbs->device->transport_type == IBV_TRANSPORT_IB;
+	return is_limited && param->private_data_len > ACCEPT_DATA ? too_long() : rdma_accept(id, param);
+}
+
+typedef int connecter(struct rdma_cm_id *id, struct rdma_conn_param *param);
+
+static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray private_data, jint responder_resources,
+		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	jbyte bytes[UINT8_MAX];
 	jsize length = (*env)->GetArrayLength(env, private_data);
-	if (length > (jsize)most_data)
+	if (length > (jsize)sizeof(bytes))
 		return RDMACM_ERRNO - EINVAL;
 	(*env)->GetByteArrayRegion(env, private_data, 0, length, bytes);
 	struct rdma_conn_param param = {
@@ -400,16 +420,16 @@ static jint id_connect(JNIEnv *env, jclass natives, jlong handle, jbyteArray pri
 		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	(void)natives;
-	return connect_by(rdma_connect, env, handle, private_data, CONNECT_DATA, responder_resources, initiator_depth,
-			flow_control, retry_count, rnr_retry_count);
+	return connect_by(connect_id, env, handle, private_data, responder_resources, initiator_depth, flow_control,
+			retry_count, rnr_retry_count);
 }
 
 static jint id_accept(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data, jint responder_resources,
 		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	(void)natives;
-	return connect_by(rdma_accept, env, handle, private_data, UINT8_MAX, responder_resources, initiator_depth,
-			flow_control, retry_count, rnr_retry_count);
+	return connect_by(accept_id, env, handle, private_data, responder_resources, initiator_depth, flow_control,
+			retry_count, rnr_retry_count);
 }
 
 static jint id_reject(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data)

@@ -391,8 +391,8 @@ public final class RdmaId implements AutoCloseable {
      *
      * @param param what the other side is told
      * @throws IllegalStateException if closed, or without a device or a queue pair
-     * @throws io.rpma.RpmaException if there is no request, or the other side has given up, the private data is too long, or
-     *     the depths are beyond what the device has; the id has to be closed then
+     * @throws io.rpma.RpmaException if the private data is too long; or, and the id has to be closed then, if there is no
+     *     request, the other side has given up, or the depths are beyond what the device has
      */
     public void accept(RdmaConnParam param) {
         qp();
@@ -621,7 +621,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Closes the id with its queue pair and shared receive queue, in any state; does nothing if it is closed already.
+     * Closes the id with its queue pair and shared receive queue, in any state; does nothing if it is closed already. Blocks
+     * until the device has let go of what is under way, for seconds where the other host is gone.
      *
      * @throws IllegalStateException if a region or an address handle of this id is open, or another id uses its shared receive
      *     queue; the message names it, and nothing is closed
