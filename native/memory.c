@@ -19,15 +19,23 @@ static jlong address_or_error(void *address)
 	return address == MAP_FAILED ? -errno : (jlong)(intptr_t)address;
 }
 
-/* page_bits is the binary logarithm of the size of huge pages, or 0 for ordinary ones */
+/*
+ * page_bits is the binary logarithm of the size of huge pages, or 0 for ordinary ones. Left out of forks: after one, older kernels
+ * give the first that writes a page a copy of it, and the device would go on with the other.
+ */
 static jlong memory_map_anonymous(JNIEnv *env, jclass natives, jlong size, jint page_bits)
 {
 	(void)env;
 	(void)natives;
-	int flags = MAP_SHARED | MAP_ANONYMOUS;
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	if (page_bits != 0)
 		flags |= MAP_HUGETLB | (int)((unsigned)page_bits << MAP_HUGE_SHIFT);
-	return address_or_error(mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, flags, -1, 0));
+	void *address = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (address == MAP_FAILED || madvise(address, (size_t)size, MADV_DONTFORK) == 0)
+		return address_or_error(address);
+	int error = errno;
+	(void)munmap(address, (size_t)size);
+	return -error;
 }
 
 /* create: with O_CREAT and O_EXCL */

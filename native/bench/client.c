@@ -6,7 +6,7 @@
  * Takes commands from its standard input, a line each, and answers each by a line of numbers: times in nanoseconds, and by how
  * many kilobytes its resident memory has grown. It ends when the input does, and with status 1 when anything fails.
  *
- *   load OPERATION BYTES DEPTH poll|wait COUNT [FILE]   runs a load: its time; the times of the operations go to FILE;
+ *   load OPERATION BYTES DEPTH poll|wait|block COUNT [FILE]   runs a load: its time; the times of the operations go to FILE;
  *                           librdmacm's operations only poll, and have 64 bytes at most
  *   connect COUNT           opens connections until there are so many: the time, and the growth
  *   spread COUNT OVER FILE  writes 8 bytes through each of the first OVER of them in turn: the time; those of the operations
@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -79,8 +80,10 @@ static void command_load(struct session *session, const char *line)
 	if (sscanf(line, "load %s %zu %u %s %lu %s", operation, &load.size, &load.depth, mode, &load.count, path) < 5)
 		misused(line);
 	load.operation = operation_of(operation);
-	load.waits = strcmp(mode, "wait") == 0;
-	if (load.operation == OPERATIONS || (is_rdmacm(load.operation) && (load.waits || load.size > INLINE_SIZE)))
+	load.completions = completions_of(mode);
+	if (load.operation == OPERATIONS || load.completions == COMPLETIONS)
+		misused(line);
+	if (is_rdmacm(load.operation) && (load.completions != POLL || load.size > INLINE_SIZE))
 		misused(line);
 	uint64_t *samples = path[0] == '\0' ? NULL : new_samples(load.count);
 	uint64_t time = run_load(&session->client, &session->connection, &load, samples);
@@ -207,6 +210,8 @@ int main(int argc, char **argv)
 					   RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_SEND |
 						   RPMA_MR_USAGE_RECV,
 					   &session.client.memory));
+	for (int i = 0; i < 2; i++)
+		session.client.end_fds[i] = eventfd(0, EFD_CLOEXEC);
 	session.connection = open_connection(&session.client, session.client.port, QUEUE_SIZE);
 	session.client.rdma = open_rdma_connection(argv[1], session.client.port);
 	puts("ok");

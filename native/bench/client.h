@@ -24,6 +24,7 @@ struct client {
 	struct rpma_peer *peer;
 	struct rpma_mr_local *memory; /* source and destination of everything */
 	struct rdma_connection rdma; /* for librdmacm's operations */
+	int end_fds[2];		      /* what else a wait can be ended by: eventfds, as in the library */
 };
 
 struct connection {
@@ -49,12 +50,20 @@ enum operation {
 	OPERATIONS
 };
 
+/* how completions are taken */
+enum completions {
+	POLL,
+	WAIT, /* by a wait that can be ended, as that of the library */
+	BLOCK, /* by rpma_cq_wait() alone, which nothing else ends */
+	COMPLETIONS
+};
+
 /* a number of operations with so many of them under way at a time */
 struct load {
 	enum operation operation;
 	size_t size; /* in bytes */
 	unsigned depth;
-	bool waits; /* for completions, else it polls */
+	enum completions completions;
 	uint64_t count;
 };
 
@@ -66,6 +75,9 @@ static inline bool is_rdmacm(enum operation operation)
 
 /* the operation of a name, or OPERATIONS */
 enum operation operation_of(const char *name);
+
+/* the way of a name, or COMPLETIONS */
+enum completions completions_of(const char *name);
 
 /*
  * runs a load and returns how long it took; samples, if not NULL, gets the time from each completion to the next, which

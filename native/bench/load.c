@@ -1,6 +1,7 @@
 /*
  * load.c -- what is measured of one connection: operations one after the other, or several under way
  */
+#include <poll.h>
 #include <rdma/rdma_verbs.h>
 #include <sched.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 #include "client.h"
 
-#define COMPLETIONS 16
+#define CAPACITY 16
 #define NOT_COUNTED UINT64_MAX /* operation context of what is done only when its answer is there */
 
 static const char *const names[OPERATIONS] = {
@@ -26,12 +27,29 @@ static const char *const names[OPERATIONS] = {
 	[RDMA_SEND] = "rdma-send",
 };
 
+static const char *const ways[COMPLETIONS] = {
+	[POLL] = "poll",
+	[WAIT] = "wait",
+	[BLOCK] = "block",
+};
+
+/* the place of a name, or their number */
+static int find(const char *const *all, int count, const char *name)
+{
+	int place = 0;
+	while (place < count && strcmp(all[place], name) != 0)
+		place++;
+	return place;
+}
+
 enum operation operation_of(const char *name)
 {
-	int operation = 0;
-	while (operation < OPERATIONS && strcmp(names[operation], name) != 0)
-		operation++;
-	return (enum operation)operation;
+	return (enum operation)find(names, OPERATIONS, name);
+}
+
+enum completions completions_of(const char *name)
+{
+	return (enum completions)find(ways, COMPLETIONS, name);
 }
 
 static void *context_of(uint64_t number)
@@ -144,21 +162,33 @@ static void receive(const struct client *client, const struct connection *connec
 /* answers are in the other queue, which nothing else completes in */
 static int poll_rdma(const struct rdma_cm_id *id, struct ibv_wc *completions)
 {
-	int taken = ibv_poll_cq(id->send_cq, COMPLETIONS, completions);
+	int taken = ibv_poll_cq(id->send_cq, CAPACITY, completions);
 	if (taken == 0)
-		taken = ibv_poll_cq(id->recv_cq, COMPLETIONS, completions);
+		taken = ibv_poll_cq(id->recv_cq, CAPACITY, completions);
 	if (taken < 0)
 		fail("ibv_poll_cq()");
 	return taken;
 }
 
-static int poll_rpma(const struct connection *connection, bool waits, struct ibv_wc *completions)
+/* until something has completed, or one of the client's eventfds ends the wait, which none does here */
+static void wait_readable(const struct client *client, const struct connection *connection)
+{
+	struct pollfd fds[] = {{-1, POLLIN, 0}, {client->end_fds[0], POLLIN, 0}, {client->end_fds[1], POLLIN, 0}};
+	check("rpma_cq_get_fd()", rpma_cq_get_fd(connection->cq, &fds[0].fd));
+	if (ppoll(fds, 3, NULL, NULL) < 0)
+		fail("ppoll()");
+}
+
+static int take_rpma(const struct client *client, const struct connection *connection, const struct load *load,
+		     struct ibv_wc *completions)
 {
 	int taken = 0;
-	int rc = rpma_cq_get_wc(connection->cq, COMPLETIONS, completions, &taken);
-	while (rc == RPMA_E_NO_COMPLETION && waits) {
+	int rc = rpma_cq_get_wc(connection->cq, CAPACITY, completions, &taken);
+	while (rc == RPMA_E_NO_COMPLETION && load->completions != POLL) {
+		if (load->completions == WAIT)
+			wait_readable(client, connection);
 		check("rpma_cq_wait()", rpma_cq_wait(connection->cq));
-		rc = rpma_cq_get_wc(connection->cq, COMPLETIONS, completions, &taken);
+		rc = rpma_cq_get_wc(connection->cq, CAPACITY, completions, &taken);
 	}
 	if (rc == RPMA_E_NO_COMPLETION)
 		return 0;
@@ -167,14 +197,14 @@ static int poll_rpma(const struct connection *connection, bool waits, struct ibv
 }
 
 /*
- * takes completions: at least one if the load waits. A poll that finds none gives the processor away: the work of
+ * takes completions: at least one unless the load polls. A poll that finds none gives the processor away: the work of
  * soft-RoCE may be waiting for this one, where there are few, and would wait for the end of a time slice.
  */
 static int take(const struct client *client, const struct connection *connection, const struct load *load,
 		struct ibv_wc *completions)
 {
 	int taken = is_rdmacm(load->operation) ? poll_rdma(client->rdma.id, completions)
-					       : poll_rpma(connection, load->waits, completions);
+					       : take_rpma(client, connection, load, completions);
 	if (taken == 0)
 		sched_yield();
 	return taken;
@@ -191,7 +221,7 @@ static void check_status(const struct ibv_wc *completion)
 uint64_t run_load(const struct client *client, const struct connection *connection, const struct load *load,
 		  uint64_t *samples)
 {
-	struct ibv_wc completions[COMPLETIONS];
+	struct ibv_wc completions[CAPACITY];
 	uint64_t posted = 0;
 	uint64_t done = 0;
 	uint64_t received = 0;

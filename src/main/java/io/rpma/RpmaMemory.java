@@ -51,6 +51,8 @@ public final class RpmaMemory implements AutoCloseable {
     /**
      * Allocates fresh memory, filled with zeroes.
      *
+     * <p>Child processes do not get it ({@code MADV_DONTFORK} of madvise(2)).
+     *
      * @param size in bytes, at least 1
      * @return the memory, to be closed
      * @throws IllegalArgumentException if {@code size} is not positive

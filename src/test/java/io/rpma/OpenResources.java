@@ -13,19 +13,21 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** What the process has open of the library: native objects, descriptors and mappings of fresh memory. */
+/** What the process has open of the library: native objects, descriptors and memory. */
 final class OpenResources {
     /** Waits keep theirs for the next wait. */
     private static final String EVENTFD = "anon_inode:[eventfd]";
 
     private final int handles;
     private final long mappings;
+    private final long memory;
     private final Map<String, Integer> descriptors;
     private final int eventfds;
 
     private OpenResources() {
         handles = Natives.handleCount();
         mappings = countMappings();
+        memory = FreshMemory.bytes();
         descriptors = countDescriptors();
         Integer waits = descriptors.remove(EVENTFD);
         eventfds = waits == null ? 0 : waits;
@@ -53,6 +55,7 @@ final class OpenResources {
         return handles == before.handles
                 // those of earlier tests that were left to the collector may go
                 && mappings <= before.mappings
+                && memory <= before.memory
                 && descriptors.equals(before.descriptors)
                 && eventfds <= before.eventfds + waiters;
     }
@@ -83,7 +86,7 @@ final class OpenResources {
         }
     }
 
-    /** How the kernel calls what is shared and anonymous: that of RpmaMemory, and a page of each connection. */
+    /** How the kernel calls what is shared and anonymous: a page of each connection. */
     private static long countMappings() {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1)) {
             return lines.filter(line -> line.endsWith("/dev/zero (deleted)")).count();
@@ -94,7 +97,7 @@ final class OpenResources {
 
     @Override
     public String toString() {
-        return handles + " native objects, " + mappings + " mappings, " + eventfds + " eventfds, descriptors "
-                + descriptors;
+        return handles + " native objects, " + mappings + " mappings, " + memory + " bytes, " + eventfds
+                + " eventfds, descriptors " + descriptors;
     }
 }

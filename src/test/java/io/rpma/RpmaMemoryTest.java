@@ -8,17 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Together;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,18 +23,8 @@ class RpmaMemoryTest {
     private static final int PAGE = 4096;
     private static final long LARGE = 3L << 30;
 
-    /** The shared anonymous mappings of this process, which are those of {@link RpmaMemory}; each as its line. */
-    private static List<String> mappings() {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1)) {
-            return lines.filter(line -> line.endsWith("/dev/zero (deleted)")).collect(Collectors.toList());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
     private static boolean isMapped(RpmaMemory memory) {
-        String start = Long.toHexString(memory.address()) + "-";
-        return mappings().stream().anyMatch(line -> line.startsWith(start));
+        return FreshMemory.contains(memory.address());
     }
 
     /** Gives the buffers that are unreachable by now time to be found. */
@@ -187,7 +170,7 @@ class RpmaMemoryTest {
 
     @Test
     void mappingsDoNotAddUp() {
-        int before = mappings().size();
+        long before = FreshMemory.bytes();
         for (int i = 0; i < 1000; i++) {
             try (RpmaMemory memory = RpmaMemory.allocate(PAGE + i)) {
                 for (int j = 0; j < i % 4; j++) {
@@ -195,12 +178,12 @@ class RpmaMemoryTest {
                 }
             }
         }
-        Eventually.becomeByGc("all memory is unmapped", () -> mappings().size() <= before);
+        Eventually.becomeByGc("all memory is unmapped", () -> FreshMemory.bytes() <= before);
     }
 
     @Test
     void threadsTakeBuffersWhileOneCloses() throws Exception {
-        int before = mappings().size();
+        long before = FreshMemory.bytes();
         for (int round = 0; round < 200; round++) {
             RpmaMemory memory = RpmaMemory.allocate(PAGE);
             Together.run(3, thread -> {
@@ -217,6 +200,6 @@ class RpmaMemoryTest {
                 }
             });
         }
-        Eventually.becomeByGc("all memory is unmapped", () -> mappings().size() <= before);
+        Eventually.becomeByGc("all memory is unmapped", () -> FreshMemory.bytes() <= before);
     }
 }

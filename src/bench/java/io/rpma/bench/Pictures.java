@@ -15,12 +15,13 @@ import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler.LegendPosition;
 
-/** Draws what a report has of percentiles, and of numbers of connections. */
+/** Draws what a report has of percentiles, and of what grows. */
 final class Pictures {
     private static final int WIDTH = 900;
     private static final int HEIGHT = 600;
     private static final String VALUE = "value";
     private static final String CONNECTIONS = "connections";
+    private static final String BYTES = "bytes";
     private static final double HUNDRED = 100;
     private static final double TEN = 10;
 
@@ -29,7 +30,14 @@ final class Pictures {
 
     /** The curves of one picture, by their names: y by x. */
     private static final class Curves {
+        private final String title;
+        private final String xTitle;
         private final Map<String, TreeMap<Double, Double>> curves = new LinkedHashMap<>();
+
+        private Curves(String title, String xTitle) {
+            this.title = title;
+            this.xTitle = xTitle;
+        }
 
         private void add(String curve, double x, double y) {
             curves.computeIfAbsent(curve, added -> new TreeMap<>()).put(x, y);
@@ -59,39 +67,44 @@ final class Pictures {
     /**
      * Draws a report into PNG files.
      *
-     * @return the files: one for the percentiles of each operation, polled and waited for, and one of the scale
+     * @return the files: one for the percentiles of each operation, polled and waited for, and those of what grows with the
+     *     number of connections or bytes
      */
     static List<Path> draw(Report report, Path directory) throws IOException {
-        Map<String, Curves> latencies = new LinkedHashMap<>();
-        Curves scale = new Curves();
-        for (Result result : report.results()) {
-            Map<String, String> params = result.params();
-            String language = NAMES.get(result.language());
-            if (params.containsKey(CONNECTIONS) && "p50".equals(params.get(VALUE))) {
-                scale.add(language, Double.parseDouble(params.get(CONNECTIONS)), result.median() / 1e3);
-            } else if (params.containsKey(VALUE) && params.containsKey("bytes")) {
-                latencies
-                        .computeIfAbsent(result.name() + "-" + params.get("completions"), added -> new Curves())
-                        .add(
-                                language + ", " + params.get("bytes") + " B",
-                                rarity(params.get(VALUE)),
-                                result.median() / 1e3);
-            }
-        }
+        Map<String, Curves> pictures = new LinkedHashMap<>();
+        report.results().forEach(result -> add(result, pictures));
         Files.createDirectories(directory);
-        List<Path> pictures = new ArrayList<>();
-        for (Map.Entry<String, Curves> latency : latencies.entrySet()) {
-            pictures.add(draw(
-                    latency.getValue(),
-                    latency.getKey() + ": round trip",
-                    "one of so many takes longer (10: p90, 100: p99)",
-                    directory.resolve("latency-" + latency.getKey() + ".png")));
+        List<Path> files = new ArrayList<>();
+        for (Map.Entry<String, Curves> picture : pictures.entrySet()) {
+            files.add(draw(picture.getValue(), directory.resolve(picture.getKey() + ".png")));
         }
-        if (!scale.curves.isEmpty()) {
-            pictures.add(
-                    draw(scale, "write of 8 bytes, p50", "connections, used in turn", directory.resolve("scale.png")));
+        return files;
+    }
+
+    /** Adds a result to the picture that it belongs to, by the picture's name. */
+    private static void add(Result result, Map<String, Curves> pictures) {
+        Map<String, String> params = result.params();
+        String language = NAMES.get(result.language());
+        double micros = result.unit().equals("us") ? result.median() : result.median() / 1e3;
+        String value = params.get(VALUE);
+        if (params.containsKey(CONNECTIONS) && "p50".equals(value)) {
+            pictures.computeIfAbsent("scale", name -> new Curves("write of 8 bytes, p50", "connections, used in turn"))
+                    .add(language, Double.parseDouble(params.get(CONNECTIONS)), micros);
+        } else if (result.name().equals("connection")) {
+            pictures.computeIfAbsent(
+                            "connect", name -> new Curves("a new connection", "connections that are open then"))
+                    .add(language, Double.parseDouble(params.get(CONNECTIONS)), micros);
+        } else if (params.containsKey(BYTES) && value != null) {
+            String name = result.name() + "-" + params.get("completions");
+            pictures.computeIfAbsent(
+                            "latency-" + name,
+                            file -> new Curves(
+                                    name + ": round trip", "one of so many takes longer (10: p90, 100: p99)"))
+                    .add(language + ", " + params.get(BYTES) + " B", rarity(value), micros);
+        } else if (result.unit().equals("us") && params.containsKey(BYTES)) {
+            pictures.computeIfAbsent("registration", name -> new Curves("memory", "bytes"))
+                    .add(result.name() + ", " + language, Double.parseDouble(params.get(BYTES)), micros);
         }
-        return pictures;
     }
 
     /** Of how many operations one takes longer than a percentile: 100 for {@code p99}. */
@@ -99,12 +112,12 @@ final class Pictures {
         return HUNDRED / (HUNDRED - Double.parseDouble(percentile.substring(1)));
     }
 
-    private static Path draw(Curves curves, String title, String xTitle, Path file) throws IOException {
+    private static Path draw(Curves curves, Path file) throws IOException {
         XYChart chart = new XYChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)
-                .title(title)
-                .xAxisTitle(xTitle)
+                .title(curves.title)
+                .xAxisTitle(curves.xTitle)
                 .yAxisTitle("microseconds")
                 .build();
         chart.getStyler().setLegendPosition(LegendPosition.OutsideE);

@@ -19,6 +19,8 @@ class SummaryTest {
     private static final Target MISSED = Target.atLeast("pipelined: Java / C", 0.97, 0.5, "");
     private static final byte[] PNG = {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     private static final int PNG_SIZE_AT = 16;
+    private static final List<String> PICTURES =
+            List.of("latency-write-poll.png", "latency-read-wait.png", "scale.png", "connect.png", "registration.png");
 
     @TempDir
     private Path directory;
@@ -41,7 +43,7 @@ class SummaryTest {
     }
 
     @Test
-    void drawsPercentilesAndScale() throws IOException, InterruptedException {
+    void drawsPercentilesAndGrowth() throws IOException, InterruptedException {
         List<Result> results = new ArrayList<>();
         for (Language language : Language.values()) {
             for (String percentile : List.of("p50", "p99", "p99.9")) {
@@ -51,12 +53,14 @@ class SummaryTest {
             }
             for (String connections : List.of("1", "10", "1000")) {
                 results.add(result("spread write", language, Map.of("connections", connections, "value", "p50")));
+                results.add(micros("connection", language, Map.of("connections", connections)));
+                results.add(micros("register", language, Map.of("bytes", connections)));
             }
             results.add(result("write", language, Map.of("bytes", "8", "depth", "16")));
         }
         CProgram.Finished summary = summary(write("one", results, List.of(MET)));
         assertThat(summary.status()).as(summary.output()).isZero();
-        for (String picture : List.of("latency-write-poll.png", "latency-read-wait.png", "scale.png")) {
+        for (String picture : PICTURES) {
             assertThat(summary.output()).contains("drawn: target/bench/" + picture);
             ByteBuffer bytes = ByteBuffer.wrap(
                     Files.readAllBytes(directory.resolve("target/bench").resolve(picture)));
@@ -65,7 +69,7 @@ class SummaryTest {
             assertThat(bytes.getInt(PNG_SIZE_AT + Integer.BYTES)).isEqualTo(600);
         }
         assertThat(summary.output().lines().filter(line -> line.startsWith("drawn")))
-                .hasSize(3);
+                .hasSameSizeAs(PICTURES);
     }
 
     @Test
@@ -102,5 +106,9 @@ class SummaryTest {
 
     private static Result result(String name, Language language, Map<String, String> params) {
         return Result.of(name, params, language, "ns/op", List.of(50_000.0, 60_000.0));
+    }
+
+    private static Result micros(String name, Language language, Map<String, String> params) {
+        return Result.of(name, params, language, "us", List.of(50.0, 60.0));
     }
 }

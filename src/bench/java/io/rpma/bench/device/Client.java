@@ -86,7 +86,7 @@ final class Client {
                 Operation.of(words[1]),
                 Long.parseLong(words[2]),
                 Integer.parseInt(words[3]),
-                words[4].equals("wait"),
+                Completions.of(words[4]),
                 count);
         End end = load.operation().isRdmacm() ? rdmaConnection : connection;
         if (words.length == 6) {
@@ -110,7 +110,7 @@ final class Client {
 
     private String spread(int count, int over, Path file) throws IOException, InterruptedException {
         long[] samples = samples(count);
-        Load load = new Load(Operation.WRITE, SPREAD_BYTES, 1, false, 1);
+        Load load = new Load(Operation.WRITE, SPREAD_BYTES, 1, Completions.POLL, 1);
         long start = System.nanoTime();
         for (int i = 0; i < count; i++) {
             load.run(many.get(i % over), completions, samples, i);

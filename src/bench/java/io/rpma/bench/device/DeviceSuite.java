@@ -105,11 +105,12 @@ public final class DeviceSuite implements Callable<Integer> {
         try (Clients clients = Clients.start(address, port, pmem, clientJvm)) {
             warmUp(clients, plan);
             measurePoints(clients, plan);
+            measureSpread(clients, plan);
         }
         try (Clients clients = Clients.start(address, port, pmem, startupJvm)) {
             tryOut(clients);
             measureRegistration(clients, plan);
-            measureScale(clients, plan);
+            measureGrowth(clients, plan);
             measureStartup(plan);
         }
         List<Result> results = measurements.results();
@@ -120,7 +121,8 @@ public final class DeviceSuite implements Callable<Integer> {
     private void warmUp(Clients clients, Plan plan) throws IOException {
         Set<Point> small = new LinkedHashSet<>();
         for (Point point : plan.points()) {
-            small.add(new Point(point.operation(), Long.BYTES, Math.min(point.depth(), WARM_UP_DEPTH), point.waits()));
+            small.add(new Point(
+                    point.operation(), Long.BYTES, Math.min(point.depth(), WARM_UP_DEPTH), point.completions()));
         }
         for (Point point : small) {
             say("warming up " + point);
@@ -134,7 +136,6 @@ public final class DeviceSuite implements Callable<Integer> {
         for (Language language : Language.values()) {
             clients.run(language, "regions " + FRESH_COUNT);
             clients.run(language, "connect " + FRESH_CONNECTIONS);
-            clients.run(language, "spread " + FRESH_COUNT + " " + FRESH_CONNECTIONS + " " + SAMPLES);
             clients.run(language, "disconnect");
         }
     }
@@ -203,7 +204,7 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    private void measureScale(Clients clients, Plan plan) throws IOException {
+    private void measureGrowth(Clients clients, Plan plan) throws IOException {
         for (int round = 0; round < plan.scaleRounds(); round++) {
             for (Language language : order(plan.scaled(), round)) {
                 say("connecting up to " + Collections.max(plan.connections()) + " times in " + language);
@@ -220,20 +221,37 @@ public final class DeviceSuite implements Callable<Integer> {
             addGrowth("connection", params, language, growth, count - before);
             before = count;
         }
-        spread(clients, language, connections);
         double nanos = clients.run(language, "disconnect")[0];
         measurements.add("disconnect", Map.of(), language, "us", nanos / 1e3 / before);
     }
 
-    /** With all of them open, because soft-RoCE has times when it is faster or slower for everybody. */
-    private void spread(Clients clients, Language language, List<Integer> connections) throws IOException {
+    /** With all connections open, because soft-RoCE has times when it is faster or slower for everybody. */
+    private void measureSpread(Clients clients, Plan plan) throws IOException {
+        int most = Collections.max(plan.connections());
+        for (Language language : plan.scaled()) {
+            say("connecting " + most + " times in " + language);
+            clients.run(language, "connect " + most);
+        }
+        say("warming up writes on each of " + most + " connections");
+        spread(clients, Language.JAVA, WARM_UP_COUNT, most);
         for (int round = 0; round < SPREAD_ROUNDS; round++) {
-            for (int count : connections) {
-                clients.run(language, "spread " + SPREAD_COUNT + " " + count + " " + SAMPLES);
+            say("writing on some of " + most + " connections in turn, " + (round + 1) + "/" + SPREAD_ROUNDS);
+            for (int count : plan.connections()) {
                 Map<String, String> params = Map.of("connections", Integer.toString(count));
-                measurements.add("spread write", params, language, Samples.read(SAMPLES));
+                for (Language language : order(plan.scaled(), round)) {
+                    spread(clients, language, SPREAD_COUNT, count);
+                    measurements.add("spread write", params, language, Samples.read(SAMPLES));
+                }
             }
         }
+        for (Language language : plan.scaled()) {
+            say("disconnecting in " + language);
+            clients.run(language, "disconnect");
+        }
+    }
+
+    private static void spread(Clients clients, Language language, long count, int connections) throws IOException {
+        clients.run(language, "spread " + count + " " + connections + " " + SAMPLES);
     }
 
     /** What each of so many new things costs: its time, its memory, and in Java its part of the heap. */

@@ -8,18 +8,18 @@ import io.rpma.RpmaCompletions;
  * @param operation which one
  * @param size of each in bytes
  * @param depth how many are under way
- * @param waits for completions, else it polls
+ * @param how completions are taken
  * @param count how many there are
  */
-record Load(Operation operation, long size, int depth, boolean waits, long count) {
+record Load(Operation operation, long size, int depth, Completions how, long count) {
     /** The size of the memory on both sides. */
     static final long MEMORY_SIZE = 16 << 20;
 
-    private static final int COMPLETIONS = 16;
+    private static final int CAPACITY = 16;
 
     /** Takes the completions of loads, one load at a time. */
     static RpmaCompletions completions() {
-        return RpmaCompletions.create(COMPLETIONS);
+        return RpmaCompletions.create(CAPACITY);
     }
 
     /**
@@ -65,11 +65,11 @@ record Load(Operation operation, long size, int depth, boolean waits, long count
     }
 
     /**
-     * Takes completions: at least one if the load waits. A poll that finds none gives the processor away: the work of soft-RoCE
+     * Takes completions: at least one unless the load polls. A poll that finds none gives the processor away: the work of soft-RoCE
      * may be waiting for this one, where there are few, and would wait for the end of a time slice.
      */
     private int take(End end, RpmaCompletions completions) throws InterruptedException {
-        if (waits) {
+        if (how != Completions.POLL) {
             return end.await(completions);
         }
         int taken = end.poll(completions);

@@ -38,21 +38,23 @@ record Plan(
     static Plan full(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (int depth : new int[] {1, 16, 64}) {
-            for (boolean waits : new boolean[] {false, true}) {
+            for (Completions completions : List.of(Completions.POLL, Completions.WAIT)) {
                 for (Operation operation : ofLibrpma()) {
                     for (long size : List.of(WORD, 64L, KIB, 64 * KIB, MIB)) {
                         if (operation != Operation.ATOMIC_WRITE || size == WORD) {
-                            points.add(new Point(operation, size, depth, waits));
+                            points.add(new Point(operation, size, depth, completions));
                         }
                     }
                 }
             }
             addRdmacm(points, depth);
         }
+        points.add(new Point(Operation.WRITE, WORD, 1, Completions.BLOCK));
+        points.add(new Point(Operation.SEND, WORD, 1, Completions.BLOCK));
         return new Plan(
                 possible(points, persistent),
                 5,
-                300,
+                150,
                 List.of(1, 10, 100, 1000),
                 List.of(Language.values()),
                 3,
@@ -65,16 +67,17 @@ record Plan(
     static Plan quick(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (Operation operation : ofLibrpma()) {
-            points.add(new Point(operation, WORD, 1, false));
+            points.add(new Point(operation, WORD, 1, Completions.POLL));
         }
         addRdmacm(points, 1);
-        points.add(new Point(Operation.WRITE, 64 * KIB, 1, false));
-        points.add(new Point(Operation.WRITE, WORD, 1, true));
-        points.add(new Point(Operation.WRITE, KIB, 16, false));
-        points.add(new Point(Operation.READ, KIB, 16, false));
-        points.add(new Point(Operation.FLUSH_PERSISTENT, KIB, 16, false));
-        points.add(new Point(Operation.SEND, KIB, 16, false));
-        points.add(new Point(Operation.WRITE, KIB, 64, false));
+        points.add(new Point(Operation.WRITE, 64 * KIB, 1, Completions.POLL));
+        points.add(new Point(Operation.WRITE, WORD, 1, Completions.WAIT));
+        points.add(new Point(Operation.WRITE, WORD, 1, Completions.BLOCK));
+        points.add(new Point(Operation.WRITE, KIB, 16, Completions.POLL));
+        points.add(new Point(Operation.READ, KIB, 16, Completions.POLL));
+        points.add(new Point(Operation.FLUSH_PERSISTENT, KIB, 16, Completions.POLL));
+        points.add(new Point(Operation.SEND, KIB, 16, Completions.POLL));
+        points.add(new Point(Operation.WRITE, KIB, 64, Completions.POLL));
         return new Plan(
                 possible(points, persistent),
                 3,
@@ -97,7 +100,7 @@ record Plan(
     private static void addRdmacm(List<Point> points, int depth) {
         for (Operation operation : Operation.values()) {
             if (operation.isRdmacm()) {
-                points.add(new Point(operation, RdmaConnection.INLINE_SIZE, depth, false));
+                points.add(new Point(operation, RdmaConnection.INLINE_SIZE, depth, Completions.POLL));
             }
         }
     }

@@ -9,9 +9,9 @@ import java.util.Map;
  * @param operation which one
  * @param size of each in bytes
  * @param depth how many are under way; with 1 the time of each is measured, else the time of all
- * @param waits for completions, else it polls
+ * @param completions how they are taken
  */
-record Point(Operation operation, long size, int depth, boolean waits) {
+record Point(Operation operation, long size, int depth, Completions completions) {
     boolean isRoundTrip() {
         return depth == 1;
     }
@@ -20,7 +20,7 @@ record Point(Operation operation, long size, int depth, boolean waits) {
     Map<String, String> params() {
         Map<String, String> params = new LinkedHashMap<>();
         params.put("bytes", Long.toString(size));
-        params.put("completions", waits ? "wait" : "poll");
+        params.put("completions", completions.command());
         if (!isRoundTrip()) {
             params.put("depth", Integer.toString(depth));
         }
@@ -35,7 +35,7 @@ record Point(Operation operation, long size, int depth, boolean waits) {
                 operation.command(),
                 Long.toString(size),
                 Integer.toString(depth),
-                waits ? "wait" : "poll",
+                completions.command(),
                 Long.toString(count));
     }
 

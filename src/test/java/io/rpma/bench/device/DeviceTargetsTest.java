@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** What is made of the measurements on a device. */
 class DeviceTargetsTest {
-    private static final Map<String, String> ROUND_TRIP = new Point(Operation.WRITE, 8, 1, false).params();
+    private static final Map<String, String> ROUND_TRIP = new Point(Operation.WRITE, 8, 1, Completions.POLL).params();
 
     private final Measurements measurements = new Measurements();
 
@@ -48,7 +48,7 @@ class DeviceTargetsTest {
 
     @Test
     void holdsThroughputAgainstC() {
-        Map<String, String> params = new Point(Operation.READ, 1024, 16, true).params();
+        Map<String, String> params = new Point(Operation.READ, 1024, 16, Completions.WAIT).params();
         measurements.add("read", params, Language.C, "ops/s", 1000);
         measurements.add("read", params, Language.CONTROL, "ops/s", 900);
         measurements.add("read", params, Language.JAVA, "ops/s", 960);
@@ -60,7 +60,7 @@ class DeviceTargetsTest {
     @Test
     void holdsInlineWritesAgainstOthers() {
         for (Language language : Language.values()) {
-            Map<String, String> params = new Point(Operation.RDMA_WRITE, 64, 1, false).params();
+            Map<String, String> params = new Point(Operation.RDMA_WRITE, 64, 1, Completions.POLL).params();
             measurements.add("rdma-write", params, language, times(100, 1));
             measurements.add("rdma-write-inline", params, language, times(100, language == Language.JAVA ? 1.2 : 1.1));
         }

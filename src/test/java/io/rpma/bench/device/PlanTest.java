@@ -17,7 +17,7 @@ class PlanTest {
             assertThat(plan.points()).doesNotHaveDuplicates();
             assertThat(plan.points()).extracting(Point::operation).contains(Operation.values());
             assertThat(plan.points()).extracting(Point::depth).contains(1, 16, 64);
-            assertThat(plan.points()).extracting(Point::waits).contains(true, false);
+            assertThat(plan.points()).extracting(Point::completions).contains(Completions.values());
             assertThat(plan.connections()).startsWith(1).isSorted();
         }
     }
@@ -42,9 +42,10 @@ class PlanTest {
 
     @Test
     void makesCommands() {
-        assertThat(new Point(Operation.FLUSH_PERSISTENT, 1024, 16, true).command(500))
+        assertThat(new Point(Operation.FLUSH_PERSISTENT, 1024, 16, Completions.WAIT).command(500))
                 .isEqualTo("load flush-persistent 1024 16 wait 500");
-        assertThat(new Point(Operation.WRITE, 8, 1, false).command(20)).isEqualTo("load write 8 1 poll 20");
+        assertThat(new Point(Operation.WRITE, 8, 1, Completions.POLL).command(20))
+                .isEqualTo("load write 8 1 poll 20");
     }
 
     /** What the clients can't do: librdmacm has no wait for two queues, and inline data is short. */
@@ -54,17 +55,22 @@ class PlanTest {
             assertThat(plan.points())
                     .filteredOn(point -> point.operation().isRdmacm())
                     .isNotEmpty()
-                    .allMatch(point -> !point.waits() && point.size() == RdmaConnection.INLINE_SIZE);
+                    .allMatch(point ->
+                            point.completions() == Completions.POLL && point.size() == RdmaConnection.INLINE_SIZE);
         }
     }
 
-    /** Both clients know an operation by the same name. */
+    /** Both clients know things by the same names. */
     @Test
-    void namesOperationsAsTheClientInCDoes() throws IOException {
+    void namesThingsAsTheClientInCDoes() throws IOException {
         String c = Files.readString(Path.of("native/bench/load.c"));
         for (Operation operation : Operation.values()) {
             assertThat(c).contains("[" + operation.name() + "] = \"" + operation.command() + "\"");
             assertThat(Operation.of(operation.command())).isEqualTo(operation);
+        }
+        for (Completions completions : Completions.values()) {
+            assertThat(c).contains("[" + completions.name() + "] = \"" + completions.command() + "\"");
+            assertThat(Completions.of(completions.command())).isEqualTo(completions);
         }
         assertThatIllegalArgumentException().isThrownBy(() -> Operation.of("nothing"));
     }
