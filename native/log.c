@@ -208,6 +208,13 @@ static jbyteArray errno_message(JNIEnv *env, jclass natives, jint error)
 	return jni_bytes(env, text, (jsize)strlen(text));
 }
 
+static jbyteArray errno_name(JNIEnv *env, jclass natives, jint error)
+{
+	(void)natives;
+	const char *name = strerrorname_np(error);
+	return name == NULL ? jni_bytes(env, "", 0) : jni_bytes(env, name, (jsize)strlen(name));
+}
+
 static jbyteArray error_message(JNIEnv *env, jclass natives, jint code)
 {
 	(void)natives;
@@ -239,6 +246,7 @@ static const JNINativeMethod methods[] = {
 	{"logSetThreshold", "(II)I", log_set_threshold},
 	{"logGetThreshold", "(I)I", log_get_threshold},
 	{"errnoMessage", "(I)[B", errno_message},
+	{"errnoName", "(I)[B", errno_name},
 	{"errorMessage", "(I)[B", error_message},
 };
 

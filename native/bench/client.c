@@ -6,7 +6,8 @@
  * Takes commands from its standard input, a line each, and answers each by a line of numbers: times in nanoseconds, and by how
  * many kilobytes its resident memory has grown. It ends when the input does, and with status 1 when anything fails.
  *
- *   load OPERATION BYTES DEPTH poll|wait|block COUNT [FILE]   runs a load: its time; the times of the operations go to FILE
+ *   load OPERATION BYTES DEPTH poll|wait|block COUNT [FILE]   runs a load: its time; the times of the operations go to FILE;
+ *                           librdmacm's operations only poll, and have 64 bytes at most
  *   connect COUNT           opens connections until there are so many: the time, and the growth
  *   spread COUNT OVER FILE  writes 8 bytes through each of the first OVER of them in turn: the time; those of the operations
  *                           go to FILE
@@ -81,6 +82,8 @@ static void command_load(struct session *session, const char *line)
 	load.operation = operation_of(operation);
 	load.completions = completions_of(mode);
 	if (load.operation == OPERATIONS || load.completions == COMPLETIONS)
+		misused(line);
+	if (is_rdmacm(load.operation) && (load.completions != POLL || load.size > INLINE_SIZE))
 		misused(line);
 	uint64_t *samples = path[0] == '\0' ? NULL : new_samples(load.count);
 	uint64_t time = run_load(&session->client, &session->connection, &load, samples);
@@ -210,6 +213,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++)
 		session.client.end_fds[i] = eventfd(0, EFD_CLOEXEC);
 	session.connection = open_connection(&session.client, session.client.port, QUEUE_SIZE);
+	session.client.rdma = open_rdma_connection(argv[1], session.client.port);
 	puts("ok");
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		run_command(&session, line);

@@ -4,13 +4,26 @@
 #ifndef RPMA_BENCH_CLIENT_H
 #define RPMA_BENCH_CLIENT_H
 
+#include <rdma/rdma_cma.h>
+
 #include "common.h"
+
+#define INLINE_SIZE 64 /* the most that the post of a write copies */
+
+/* of librdmacm */
+struct rdma_connection {
+	struct rdma_cm_id *id;
+	struct ibv_mr *memory; /* source and destination of everything */
+	uint64_t remote_addr; /* of the target's volatile memory */
+	uint32_t rkey;
+};
 
 struct client {
 	const char *address;
 	int port;
 	struct rpma_peer *peer;
 	struct rpma_mr_local *memory; /* source and destination of everything */
+	struct rdma_connection rdma; /* for librdmacm's operations */
 	int end_fds[2];		      /* what else a wait can be ended by: eventfds, as in the library */
 };
 
@@ -30,6 +43,10 @@ enum operation {
 	ATOMIC_WRITE,
 	SEND, /* until the answer, of the same bytes, is there */
 	WRITE_WITH_IMM, /* until the answer, of no bytes, is there */
+	RDMA_WRITE, /* of librdmacm, as those that follow */
+	RDMA_WRITE_INLINE, /* of bytes that the post copies */
+	RDMA_READ,
+	RDMA_SEND, /* until the answer, of the same bytes, is there */
 	OPERATIONS
 };
 
@@ -50,6 +67,12 @@ struct load {
 	uint64_t count;
 };
 
+/* whether librdmacm posts it; else librpma */
+static inline bool is_rdmacm(enum operation operation)
+{
+	return operation >= RDMA_WRITE && operation < OPERATIONS;
+}
+
 /* the operation of a name, or OPERATIONS */
 enum operation operation_of(const char *name);
 
@@ -64,6 +87,8 @@ uint64_t run_load(const struct client *client, const struct connection *connecti
 		  uint64_t *samples);
 
 struct connection open_connection(const struct client *client, int port, uint32_t queue_size);
+
+struct rdma_connection open_rdma_connection(const char *address, int port);
 
 void close_connection(struct connection *connection);
 

@@ -2,6 +2,7 @@
  * load.c -- what is measured of one connection: operations one after the other, or several under way
  */
 #include <poll.h>
+#include <rdma/rdma_verbs.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,10 @@ static const char *const names[OPERATIONS] = {
 	[ATOMIC_WRITE] = "atomic-write",
 	[SEND] = "send",
 	[WRITE_WITH_IMM] = "write-with-imm",
+	[RDMA_WRITE] = "rdma-write",
+	[RDMA_WRITE_INLINE] = "rdma-write-inline",
+	[RDMA_READ] = "rdma-read",
+	[RDMA_SEND] = "rdma-send",
 };
 
 static const char *const ways[COMPLETIONS] = {
@@ -68,6 +73,34 @@ static void flush(const struct connection *connection, const struct load *load, 
 					 RPMA_F_COMPLETION_ALWAYS, context_of(number)));
 }
 
+static void check_rdma(const char *what, int rc)
+{
+	if (rc != 0)
+		fail(what);
+}
+
+static void post_rdma(const struct rdma_connection *rdma, const struct load *load, uint64_t number)
+{
+	static char inline_data[INLINE_SIZE];
+	size_t offset = offset_of(load, number);
+	char *memory = (char *)rdma->memory->addr + offset;
+	if (load->operation == RDMA_WRITE)
+		check_rdma("rdma_post_write()",
+			   rdma_post_write(rdma->id, context_of(number), memory, load->size, rdma->memory, IBV_SEND_SIGNALED,
+					   rdma->remote_addr + offset, rdma->rkey));
+	else if (load->operation == RDMA_WRITE_INLINE)
+		check_rdma("rdma_post_write()",
+			   rdma_post_write(rdma->id, context_of(number), inline_data, load->size, NULL,
+					   IBV_SEND_SIGNALED | IBV_SEND_INLINE, rdma->remote_addr + offset, rdma->rkey));
+	else if (load->operation == RDMA_READ)
+		check_rdma("rdma_post_read()",
+			   rdma_post_read(rdma->id, context_of(number), memory, load->size, rdma->memory, IBV_SEND_SIGNALED,
+					  rdma->remote_addr + offset, rdma->rkey));
+	else
+		check_rdma("rdma_post_send()", rdma_post_send(rdma->id, context_of(NOT_COUNTED), memory, load->size,
+							      rdma->memory, IBV_SEND_SIGNALED));
+}
+
 static void post(const struct client *client, const struct connection *connection, const struct load *load,
 		 uint64_t number)
 {
@@ -102,21 +135,39 @@ static void post(const struct client *client, const struct connection *connectio
 								   RPMA_F_COMPLETION_ALWAYS, (uint32_t)number,
 								   context_of(NOT_COUNTED)));
 		break;
-	case OPERATIONS:
+	default:
+		post_rdma(&client->rdma, load, number);
 		break;
 	}
 }
 
 static bool is_answered(const struct load *load)
 {
-	return load->operation == SEND || load->operation == WRITE_WITH_IMM;
+	return load->operation == SEND || load->operation == WRITE_WITH_IMM || load->operation == RDMA_SEND;
 }
 
 static void receive(const struct client *client, const struct connection *connection, const struct load *load,
 		    uint64_t number)
 {
-	check("rpma_recv()", rpma_recv(connection->conn, client->memory, offset_of(load, number), load->size,
-				       context_of(number)));
+	const struct rdma_connection *rdma = &client->rdma;
+	if (is_rdmacm(load->operation))
+		check_rdma("rdma_post_recv()",
+			   rdma_post_recv(rdma->id, context_of(number),
+					  (char *)rdma->memory->addr + offset_of(load, number), load->size, rdma->memory));
+	else
+		check("rpma_recv()", rpma_recv(connection->conn, client->memory, offset_of(load, number), load->size,
+					       context_of(number)));
+}
+
+/* answers are in the other queue, which nothing else completes in */
+static int poll_rdma(const struct rdma_cm_id *id, struct ibv_wc *completions)
+{
+	int taken = ibv_poll_cq(id->send_cq, CAPACITY, completions);
+	if (taken == 0)
+		taken = ibv_poll_cq(id->recv_cq, CAPACITY, completions);
+	if (taken < 0)
+		fail("ibv_poll_cq()");
+	return taken;
 }
 
 /* until something has completed, or one of the client's eventfds ends the wait, which none does here */
@@ -128,12 +179,8 @@ static void wait_readable(const struct client *client, const struct connection *
 		fail("ppoll()");
 }
 
-/*
- * takes completions: at least one unless the load polls. A poll that finds none gives the processor away: the work of
- * soft-RoCE may be waiting for this one, where there are few, and would wait for the end of a time slice.
- */
-static int take(const struct client *client, const struct connection *connection, const struct load *load,
-		struct ibv_wc *completions)
+static int take_rpma(const struct client *client, const struct connection *connection, const struct load *load,
+		     struct ibv_wc *completions)
 {
 	int taken = 0;
 	int rc = rpma_cq_get_wc(connection->cq, CAPACITY, completions, &taken);
@@ -143,11 +190,23 @@ static int take(const struct client *client, const struct connection *connection
 		check("rpma_cq_wait()", rpma_cq_wait(connection->cq));
 		rc = rpma_cq_get_wc(connection->cq, CAPACITY, completions, &taken);
 	}
-	if (rc == RPMA_E_NO_COMPLETION) {
-		sched_yield();
+	if (rc == RPMA_E_NO_COMPLETION)
 		return 0;
-	}
 	check("rpma_cq_get_wc()", rc);
+	return taken;
+}
+
+/*
+ * takes completions: at least one unless the load polls. A poll that finds none gives the processor away: the work of
+ * soft-RoCE may be waiting for this one, where there are few, and would wait for the end of a time slice.
+ */
+static int take(const struct client *client, const struct connection *connection, const struct load *load,
+		struct ibv_wc *completions)
+{
+	int taken = is_rdmacm(load->operation) ? poll_rdma(client->rdma.id, completions)
+					       : take_rpma(client, connection, load, completions);
+	if (taken == 0)
+		sched_yield();
 	return taken;
 }
 

@@ -5,7 +5,7 @@
  * always and used by all; a connection's completion queue is always empty, and its receive completion queue always full.
  *
  * It finds a device on every machine: rdma_get_devices() goes before librdmacm's, because librpma comes first among the
- * libraries of the shim.
+ * libraries of the shim. So do those of noop-rdmacm.c.
  */
 #include <endian.h>
 #include <librpma.h>

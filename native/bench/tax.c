@@ -1,11 +1,14 @@
 /*
- * tax.c -- what a call of librpma costs in C: the counterpart of io.rpma.bench.tax
+ * tax.c -- what a call of librpma or librdmacm costs in C: the counterpart of io.rpma.bench.tax
  *
  * usage: tax OPERATION SAMPLES
  *
- * Prints the nanoseconds of one operation in each sample. Meant for a librpma that does nothing (noop-librpma.c).
+ * Prints the nanoseconds of one operation in each sample. Meant for libraries that do nothing (noop-librpma.c and
+ * noop-rdmacm.c).
  */
 #include <librpma.h>
+#include <netinet/in.h>
+#include <rdma/rdma_verbs.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +21,7 @@
 #define BLOCK 1000
 #define BATCH 16
 #define REGION_SIZE 4096
+#define INLINE_SIZE 64
 #define NANOS_PER_SECOND 1000000000LL
 
 /* what the operations work on */
@@ -33,6 +37,12 @@ struct target {
 	uint32_t imm;
 	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
 	struct ibv_wc wcs[BATCH];
+	struct rdma_cm_id *id;
+	struct ibv_mr *mr;
+	char *memory; /* of the region */
+	char inline_data[INLINE_SIZE];
+	uint64_t remote_addr;
+	uint32_t rkey;
 };
 
 /* carries an operation out so many times */
@@ -48,7 +58,7 @@ static inline void check(int rc)
 {
 	if (rc == 0)
 		return;
-	fprintf(stderr, "tax: librpma answered %d\n", rc);
+	fprintf(stderr, "tax: a call answered %d\n", rc);
 	exit(EXIT_FAILURE);
 }
 
@@ -136,6 +146,40 @@ static void post_batch(struct target *t, int times)
 	}
 }
 
+static void post_rdma_write(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rdma_post_write(t->id, (void *)t->op_context, t->memory + t->offset, t->length, t->mr, IBV_SEND_SIGNALED,
+				t->remote_addr, t->rkey));
+}
+
+static void post_rdma_write_inline(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rdma_post_write(t->id, (void *)t->op_context, t->inline_data, t->length, NULL,
+				IBV_SEND_SIGNALED | IBV_SEND_INLINE, t->remote_addr, t->rkey));
+}
+
+static void post_rdma_send(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rdma_post_send(t->id, (void *)t->op_context, t->memory + t->offset, t->length, t->mr,
+				IBV_SEND_SIGNALED));
+}
+
+static void post_rdma_send_inline(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rdma_post_send(t->id, (void *)t->op_context, t->inline_data, t->length, NULL,
+				IBV_SEND_SIGNALED | IBV_SEND_INLINE));
+}
+
+static void poll_rdma_nothing(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(ibv_poll_cq(t->id->send_cq, BATCH, t->wcs));
+}
+
 static const struct {
 	const char *name;
 	operation *run;
@@ -152,6 +196,11 @@ static const struct {
 	{"emptyPoll", poll_nothing, 1},
 	{"pollOf16", poll_batch, BATCH},
 	{"batchOf16", post_batch, BATCH},
+	{"rdmaWrite", post_rdma_write, 1},
+	{"rdmaWriteInline", post_rdma_write_inline, 1},
+	{"rdmaSend", post_rdma_send, 1},
+	{"rdmaSendInline", post_rdma_send_inline, 1},
+	{"rdmaEmptyPoll", poll_rdma_nothing, 1},
 };
 
 static int64_t now(void)
@@ -184,6 +233,17 @@ static void connect_to(struct rpma_peer *peer, struct target *target)
 	check(rpma_conn_get_rcq(target->conn, &target->full_cq));
 }
 
+static void make_id(struct rdma_event_channel *channel, char memory[REGION_SIZE], struct target *target)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	struct ibv_qp_init_attr attr = {.cap = {.max_inline_data = INLINE_SIZE}};
+	check(rdma_create_id(channel, &target->id, NULL, RDMA_PS_TCP));
+	check(rdma_bind_addr(target->id, (struct sockaddr *)&address));
+	check(rdma_create_qp(target->id, NULL, &attr));
+	target->mr = rdma_reg_write(target->id, memory, REGION_SIZE);
+	target->memory = memory;
+}
+
 static void map_region(struct rpma_peer *peer, char memory[REGION_SIZE], struct target *target)
 {
 	size_t size = 0;
@@ -213,15 +273,23 @@ int main(int argc, char *argv[])
 	struct target target = {.length = 64, .imm = 1};
 	struct ibv_context *context = NULL;
 	struct rpma_peer *peer = NULL;
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	if (channel == NULL)
+		check(RPMA_E_PROVIDER);
 	check(rpma_utils_get_ibv_context("localhost", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
 	check(rpma_peer_new(context, &peer));
 	map_region(peer, memory, &target);
 	connect_to(peer, &target);
+	make_id(channel, memory, &target);
 
 	(void)sample(operations[chosen].run, &target);
 	for (long i = 0; i < samples; i++)
 		printf("%.3f\n", sample(operations[chosen].run, &target) / operations[chosen].parts);
 
+	check(rdma_dereg_mr(target.mr));
+	rdma_destroy_qp(target.id);
+	check(rdma_destroy_id(target.id));
+	rdma_destroy_event_channel(channel);
 	check(rpma_conn_delete(&target.conn));
 	check(rpma_mr_remote_delete(&target.remote));
 	check(rpma_mr_dereg(&target.local));

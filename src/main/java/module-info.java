@@ -1,4 +1,5 @@
-/** Remote direct memory access, to volatile and persistent memory, through librpma. */
+/** Remote direct memory access, to volatile and persistent memory, through librpma and librdmacm. */
 module io.rpma {
     exports io.rpma;
+    exports io.rpma.rdmacm;
 }

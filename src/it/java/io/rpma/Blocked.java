@@ -13,11 +13,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 /** A thread inside of a wait: started, and seen in the native that blocks or behind another thread's wait. */
-final class Blocked {
+public final class Blocked {
     private final FutureTask<Object> task;
     private final Thread thread;
 
-    Blocked(Callable<?> wait) {
+    /** Starts the wait and returns when it blocks. */
+    public Blocked(Callable<?> wait) {
         this(wait, "await");
     }
 
@@ -52,7 +53,8 @@ final class Blocked {
         thread.interrupt();
     }
 
-    Object result() throws InterruptedException, ExecutionException, TimeoutException {
+    /** What the wait returns. */
+    public Object result() throws InterruptedException, ExecutionException, TimeoutException {
         return task.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
     }
 
@@ -66,13 +68,15 @@ final class Blocked {
         assertTrue(failure.getMessage().contains("is closed"), failure.getMessage());
     }
 
-    static void assertWokenByClose(Callable<?> wait, Runnable close) {
+    /** The wait ends by the closing, with an exception that says so. */
+    public static void assertWokenByClose(Callable<?> wait, Runnable close) {
         Blocked blocked = new Blocked(wait);
         close.run();
         blocked.assertClosed();
     }
 
-    static void assertWokenByInterrupt(Callable<?> wait) {
+    /** The wait ends by the interruption of its thread. */
+    public static void assertWokenByInterrupt(Callable<?> wait) {
         Blocked blocked = new Blocked(wait);
         blocked.interrupt();
         assertEquals(InterruptedException.class, blocked.failure().getClass());

@@ -29,12 +29,12 @@ public final class TestDevice {
      * An address of the device's network that nobody answers for: its resolution takes as long as it may. In networks other
      * than those that {@code native/rxe} makes it may have to be set.
      */
-    static String silentAddress() {
+    public static String silentAddress() {
         return System.getProperty("rpma.silent.address", address().replaceAll("\\d+$", "253"));
     }
 
     /** Whether the device is soft-RoCE or another one without hardware. */
-    static boolean isSoft() {
+    public static boolean isSoft() {
         Path device =
                 Path.of("/sys/class/infiniband", RpmaDevice.local(address()).name());
         return Files.notExists(device.resolve("device"));

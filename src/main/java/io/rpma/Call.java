@@ -5,6 +5,11 @@ import java.util.function.LongSupplier;
 
 /** The one place where the result of a native becomes a value or an exception. */
 final class Call {
+    /** The natives of librdmacm return an errno as this minus it. */
+    static final int ERRNO = -1000;
+
+    private static final int LAST_ERRNO = ERRNO - 4095;
+
     private Call() {}
 
     /**
@@ -37,9 +42,17 @@ final class Call {
         if (result == Natives.CLOSED) {
             return closed(operation, handles);
         }
+        if (result < ERRNO && result >= LAST_ERRNO) {
+            return errnoFailure(operation, (int) (ERRNO - result));
+        }
         Log.drain();
         RpmaError error = RpmaError.of((int) result);
         return new RpmaException(operation, error, messages, Hint.of(operation, error, messages));
+    }
+
+    private static RpmaException errnoFailure(String operation, int errno) {
+        String message = Errno.message(errno);
+        return new RpmaException(operation, errno, message, Hint.of(operation, RpmaError.PROVIDER, message));
     }
 
     /** Makes a call that librpma does not allow several threads to make at once. */

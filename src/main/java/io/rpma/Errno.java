@@ -19,4 +19,9 @@ final class Errno {
     static String message(int errno) {
         return new String(Natives.errnoMessage(errno), StandardCharsets.UTF_8);
     }
+
+    /** The name of its constant, empty for a number that has none. */
+    static String name(int errno) {
+        return new String(Natives.errnoName(errno), StandardCharsets.UTF_8);
+    }
 }

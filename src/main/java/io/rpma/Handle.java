@@ -1,9 +1,11 @@
 package io.rpma;
 
+import io.rpma.internal.NativeObject;
 import java.lang.ref.Cleaner;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.Collectors;
 
@@ -13,7 +15,7 @@ import java.util.stream.Collectors;
  * <p>A handle stays reachable through its parents and never refers to its facade, unless an event loop serves it, so that a
  * facade which is dropped without {@code close()} can be noticed.
  */
-final class Handle {
+final class Handle implements NativeObject {
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
     private static final Cleaner LEAKS = Cleaner.create();
     private static final AtomicLong COUNT = new AtomicLong();
@@ -101,31 +103,53 @@ final class Handle {
         return Call.check(operation, result, handles);
     }
 
+    /**
+     * Makes the native object, without a lock of its own around it.
+     *
+     * @throws RpmaException if the native returns an error
+     */
+    @Override
+    public Handle opened(String operation, LongSupplier maker) {
+        long result = Natives.CLOSED;
+        try {
+            result = maker.getAsLong();
+        } finally {
+            made(result);
+        }
+        return opened(operation, result);
+    }
+
     /** Ends the making of the native object: it does not exist. */
-    void abandon() {
+    @Override
+    public void abandon() {
         closed = true;
         leaveParents();
     }
 
     /** An object that belongs to this one and is closed with it, never by itself. */
-    Handle part(String type, long nativeId) {
+    @Override
+    public Handle part(String type, long nativeId) {
         return new Handle(this, type, nativeId);
     }
 
     /** Reports the facade if it is collected before it is closed. */
-    void watch(Object facade) {
+    @Override
+    public void watch(Object facade) {
         leak = LEAKS.register(facade, new Leak());
     }
 
-    long id() {
+    @Override
+    public long id() {
         return id;
     }
 
-    boolean isClosed() {
+    @Override
+    public boolean isClosed() {
         return whole.closed;
     }
 
-    void checkOpen() {
+    @Override
+    public void checkOpen() {
         if (isClosed()) {
             throw new IllegalStateException(name + " is closed");
         }
@@ -138,7 +162,8 @@ final class Handle {
      * @throws IllegalStateException if other objects depend on this one; it stays open
      * @throws RpmaException if librpma says that it failed; closed all the same, since librpma has freed it
      */
-    boolean close(String operation, LongUnaryOperator delete) {
+    @Override
+    public boolean close(String operation, LongUnaryOperator delete) {
         if (!disown()) {
             return false;
         }
@@ -151,7 +176,8 @@ final class Handle {
      *
      * @return what the native returned, for {@link #freed}
      */
-    long free(LongUnaryOperator delete) {
+    @Override
+    public long free(LongUnaryOperator delete) {
         try {
             long result = delete.applyAsLong(id);
             if (result < 0) {
@@ -177,7 +203,8 @@ final class Handle {
      *
      * @return whether it was open
      */
-    boolean disown() {
+    @Override
+    public boolean disown() {
         if (!markClosed()) {
             return false;
         }

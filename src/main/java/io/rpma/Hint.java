@@ -44,6 +44,22 @@ final class Hint {
                                 + " has (see 'ibv_devinfo -v'); the endpoint goes on";
             case "rpma_conn_req_connect":
                 return connection(messages);
+            case "rdma_reg_msgs", "rdma_reg_read", "rdma_reg_write", "ibv_reg_mr":
+                return registration(messages);
+            case "rdma_getaddrinfo":
+                return says(messages, Errno.EADDRNOTAVAIL) ? "the name is unknown" : device(messages);
+            case "rdma_create_id", "rdma_create_ep", "rdma_bind_addr", "rdma_listen", "rdma_resolve_addr":
+                return says(messages, Errno.EADDRINUSE)
+                        ? "another id listens on this address and port"
+                        : device(messages);
+            case "rdma_create_qp", "rdma_create_srq":
+                return says(messages, Errno.EINVAL) || says(messages, Errno.ENOMEM)
+                        ? "a number of the attributes may be beyond what the device has: see 'ibv_devinfo -v'"
+                        : "";
+            case "rdma_connect", "rdma_accept", "rdma_reject":
+                return says(messages, Errno.EINVAL)
+                        ? "the id may be in another state, or the private data too long: see RdmaConnParam.privateData()"
+                        : "";
             default:
                 return "";
         }

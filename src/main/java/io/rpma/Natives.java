@@ -279,5 +279,11 @@ final class Natives {
 
     static native byte[] errnoMessage(int errno);
 
+    static native byte[] errnoName(int errno);
+
     static native byte[] errorMessage(int code);
+
+    // onload.c
+    /** Registers the natives of io.rpma.rdmacm with their class. */
+    static native int registerRdmacm(Class<?> natives);
 }

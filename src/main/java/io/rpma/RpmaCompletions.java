@@ -21,6 +21,7 @@ public final class RpmaCompletions {
     private static final int BYTE_LEN = 20;
     private static final int IMM_DATA = 24;
     private static final int QP_NUM = 28;
+    private static final int SRC_QP = 32;
     private static final int WC_FLAGS = 36;
     private static final int WITH_IMM = 2;
 
@@ -174,8 +175,23 @@ public final class RpmaCompletions {
         return offset(index);
     }
 
+    /**
+     * {@return the number of the queue pair that a datagram came from}
+     *
+     * @param index of the completion, of a receive
+     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     * @throws IllegalStateException if the operation failed: the device does not say then
+     */
+    public int srcQp(int index) {
+        return wcs.getInt(successOffset(index) + SRC_QP);
+    }
+
     long address() {
         return address;
+    }
+
+    long address(int index) {
+        return address + offset(index);
     }
 
     void clear() {

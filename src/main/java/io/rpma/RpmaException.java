@@ -1,10 +1,10 @@
 package io.rpma;
 
 /**
- * A call of librpma failed.
+ * A call of librpma or librdmacm failed.
  *
- * <p>The message names the C function, the error, what librpma logged for this call, which is the only place where it
- * tells the cause, and what to do about it where that is known. Wrong arguments and closed objects never come this far:
+ * <p>The message names the C function, the error, its cause, and what to do about it where that is known. The cause is for
+ * librpma what it logged for this call, because it tells it nowhere else, and for librdmacm the system's error. Wrong arguments and closed objects never come this far:
  * they raise {@link IllegalArgumentException}, {@link NullPointerException}, {@link IndexOutOfBoundsException} or
  * {@link IllegalStateException}.
  */
@@ -14,14 +14,28 @@ public final class RpmaException extends RuntimeException {
     private final String operation;
     private final RpmaError error;
     private final String detail;
+    private final int errno;
+    private final String errnoName;
 
     RpmaException(String operation, RpmaError error, String detail, String hint) {
+        this(operation, error, detail, hint, 0, "");
+    }
+
+    /** A failure of librdmacm. */
+    RpmaException(String operation, int errno, String detail, String hint) {
+        this(operation, RpmaError.PROVIDER, detail, hint, errno, Errno.name(errno));
+    }
+
+    private RpmaException(String operation, RpmaError error, String detail, String hint, int errno, String errnoName) {
         super(operation + " failed: " + error.message() + " (" + error + ")"
                 + (detail.isEmpty() ? "" : ": " + detail)
+                + (errnoName.isEmpty() ? "" : " (" + errnoName + ")")
                 + (hint.isEmpty() ? "" : "; " + hint));
         this.operation = operation;
         this.error = error;
         this.detail = detail;
+        this.errno = errno;
+        this.errnoName = errnoName;
     }
 
     /** {@return the C function that failed, for example {@code rpma_mr_reg}} */
@@ -29,13 +43,26 @@ public final class RpmaException extends RuntimeException {
         return operation;
     }
 
-    /** {@return librpma's error} */
+    /** {@return librpma's error; {@link RpmaError#PROVIDER} for a call of librdmacm} */
     public RpmaError error() {
         return error;
     }
 
-    /** {@return what librpma logged for this call, its messages joined by semicolons; empty if nothing} */
+    /**
+     * {@return what librpma logged for this call, its messages joined by semicolons, empty if nothing; or the text of
+     * {@link #errno()}}
+     */
     public String detail() {
         return detail;
+    }
+
+    /** {@return the system's error with which a call of librdmacm failed; 0 for one of librpma, which does not tell it} */
+    public int errno() {
+        return errno;
+    }
+
+    /** {@return the name of {@link #errno()}, for example {@code ECONNREFUSED}; empty for a call of librpma} */
+    public String errnoName() {
+        return errnoName;
     }
 }

@@ -1,7 +1,7 @@
 package io.rpma;
 
 /**
- * Which operation a completion belongs to: {@code enum ibv_wc_opcode}, as far as librpma makes use of it.
+ * Which operation a completion belongs to: {@code enum ibv_wc_opcode}, as far as this library makes use of it.
  *
  * <p>Where the device has no native flush, a flush completes as {@link #RDMA_READ}, and where it has no native atomic
  * write, that completes as {@link #RDMA_WRITE}: tell operations apart by their operation context.
@@ -15,6 +15,10 @@ public enum RpmaWcOpcode {
     RDMA_WRITE(1),
     /** A read, or a flush that was emulated. */
     RDMA_READ(2),
+    /** A compare-and-swap of {@code io.rpma.rdmacm}. */
+    COMP_SWAP(3),
+    /** A fetch-and-add of {@code io.rpma.rdmacm}. */
+    FETCH_ADD(4),
     /** A native flush. */
     FLUSH(8),
     /** A native atomic write. */
@@ -23,7 +27,7 @@ public enum RpmaWcOpcode {
     RECV(128),
     /** A write with immediate data arrived. */
     RECV_RDMA_WITH_IMM(129),
-    /** An operation that librpma never posts. */
+    /** An operation that this library never posts. */
     UNKNOWN(-1);
 
     private static final RpmaWcOpcode[] BY_VALUE = new RpmaWcOpcode[RECV_RDMA_WITH_IMM.value + 1];

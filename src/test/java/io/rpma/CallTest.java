@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -33,6 +34,22 @@ class CallTest {
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> Call.check("rpma_read", code))
                 .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.UNKNOWN));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, EPERM, Operation not permitted",
+        "12, ENOMEM, Cannot allocate memory",
+        "111, ECONNREFUSED, Connection refused"
+    })
+    void raisesAnErrnoOfLibrdmacm(int errno, String name, String text) {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> Call.check("rdma_something", Call.ERRNO - errno))
+                .withMessage("rdma_something failed: Provider error occurred (PROVIDER): " + text + " (" + name + ")")
+                .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.PROVIDER))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(errno))
+                .satisfies(e -> assertThat(e.errnoName()).isEqualTo(name))
+                .satisfies(e -> assertThat(e.detail()).isEqualTo(text));
     }
 
     @Test

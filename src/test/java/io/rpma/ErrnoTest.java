@@ -9,6 +9,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(30)
 class ErrnoTest {
     @ParameterizedTest
+    @CsvSource({"11, EAGAIN", "111, ECONNREFUSED", "123456, ''", "-1, ''"})
+    void namesAreThoseOfTheConstants(int errno, String name) {
+        assertThat(Errno.name(errno)).isEqualTo(name);
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "12, Cannot allocate memory",
         "14, Bad address",

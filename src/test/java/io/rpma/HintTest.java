@@ -37,6 +37,22 @@ class HintTest {
                     rpma_ep_next_conn_req,      95, extended posting
                     rpma_conn_req_connect,      12, ulimit -l
                     rpma_conn_req_connect,      22, 56 bytes
+                    rdma_reg_msgs,              12, ulimit -l
+                    rdma_reg_read,              12, ulimit -l
+                    rdma_reg_write,             14, kernels from 6.5
+                    ibv_reg_mr,                 12, ulimit -l
+                    rdma_getaddrinfo,           99, the name is unknown
+                    rdma_getaddrinfo,           19, no RDMA device has this address
+                    rdma_create_id,             19, no RDMA device has this address
+                    rdma_create_ep,             98, another id
+                    rdma_bind_addr,             99, no RDMA device has this address
+                    rdma_listen,                98, another id
+                    rdma_resolve_addr,          19, no RDMA device has this address
+                    rdma_create_qp,             22, ibv_devinfo
+                    rdma_create_srq,            12, ibv_devinfo
+                    rdma_connect,               22, private data
+                    rdma_accept,                22, private data
+                    rdma_reject,                22, private data
                     """)
     void namesTheRemedyOfAProviderError(String operation, int errno, String part) {
         assertThat(Hint.of(operation, RpmaError.PROVIDER, said(errno))).contains(part);
@@ -49,7 +65,10 @@ class HintTest {
         "rpma_utils_get_ibv_context, 12",
         "rpma_ep_listen, 0",
         "rpma_conn_req_connect, 111",
-        "rpma_peer_new, 12"
+        "rpma_peer_new, 12",
+        "rdma_create_qp, 19",
+        "rdma_connect, 111",
+        "rdma_disconnect, 22"
     })
     void isEmptyWhereTheCauseIsNotKnown(String operation, int errno) {
         assertThat(Hint.of(operation, RpmaError.PROVIDER, said(errno))).isEmpty();

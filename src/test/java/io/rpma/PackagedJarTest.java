@@ -43,7 +43,7 @@ class PackagedJarTest {
                             .substring(1))
                     .allMatch(name -> name.matches("module-info\\.class|META-INF/(MANIFEST\\.MF|LICENSE|maven/.*"
                             + "|native/linux-(x86_64|aarch64)/librpma-java\\.so)|io/rpma/(\\w|\\$)+\\.class"
-                            + "|io/rpma/package-info\\.class|io/rpma/rdmacm/[-\\w$]+\\.class"));
+                            + "|io/rpma/package-info\\.class|io/rpma/(rdmacm|internal)/[-\\w$]+\\.class"));
             assertThat(jar.getManifest().getMainAttributes().getValue("Implementation-Version"))
                     .isNotEmpty();
         }
@@ -62,11 +62,15 @@ class PackagedJarTest {
     }
 
     @Test
-    void isAModuleThatExportsItsPackage() throws Exception {
+    void isAModuleThatExportsItsPackages() throws Exception {
         Jvm.Finished finished = onModulePath(Jvm.libraryJar()).run("--describe-module", MODULE);
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out().lines().skip(1))
-                .containsExactlyInAnyOrder("exports io.rpma", "requires java.base mandated");
+                .containsExactlyInAnyOrder(
+                        "exports io.rpma",
+                        "exports io.rpma.rdmacm",
+                        "requires java.base mandated",
+                        "contains io.rpma.internal");
     }
 
     @Test

@@ -44,7 +44,17 @@ final class RandomCalls {
             "has no immediate data",
             "is served by",
             "is running already",
-            "a thread waits for");
+            "a thread waits for",
+            "has no device yet",
+            "has no queue pair",
+            "has a queue pair already",
+            "has a shared receive queue",
+            "listens",
+            "does not listen",
+            "has no request to reject",
+            "has no connection",
+            "is for datagrams",
+            "is for connections");
 
     /** In every operation context, so that what is no completion is recognised. */
     private static final long MAGIC = 0x52504d41L << 32;

@@ -49,7 +49,8 @@ class RpmaCompletionsTest {
                 completions::hasImmData,
                 completions::immData,
                 completions::vendorErr,
-                completions::qpNum);
+                completions::qpNum,
+                completions::srcQp);
     }
 
     @ParameterizedTest

@@ -15,6 +15,8 @@ class RpmaExceptionTest {
         assertThat(exception.operation()).isEqualTo("rpma_mr_reg");
         assertThat(exception.error()).isSameAs(RpmaError.PROVIDER);
         assertThat(exception.detail()).isEqualTo("ibv_reg_mr() failed: Bad address");
+        assertThat(exception.errno()).isZero();
+        assertThat(exception.errnoName()).isEmpty();
         assertThat(exception)
                 .hasMessage("rpma_mr_reg failed: Provider error occurred (PROVIDER): ibv_reg_mr() failed: Bad address;"
                         + " use device DAX");

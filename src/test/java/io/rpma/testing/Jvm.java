@@ -137,6 +137,11 @@ public final class Jvm {
         }
     }
 
+    /** Starts a program that is no JVM. */
+    public static Running command(Duration limit, String... command) throws IOException {
+        return new Running(new ProcessBuilder(command).start(), limit);
+    }
+
     /** Starts a program (a class, a module's class with {@code -m} before it, or a source file). */
     public Running start(String... programAndArguments) {
         List<String> words = new ArrayList<>(command);

@@ -29,6 +29,7 @@ final class Client {
     private final RpmaPeer peer;
     private final RpmaMrLocal memory;
     private final Connection connection;
+    private final RdmaConnection rdmaConnection;
     private final RpmaCompletions completions = Load.completions();
     private final List<Connection> many = new ArrayList<>();
 
@@ -42,7 +43,8 @@ final class Client {
                 RpmaMrUsage.READ_DST,
                 RpmaMrUsage.SEND,
                 RpmaMrUsage.RECV);
-        connection = Connection.open(peer, address, port, Connection.QUEUE_SIZE);
+        connection = Connection.open(peer, address, port, Connection.QUEUE_SIZE, memory);
+        rdmaConnection = RdmaConnection.open(address, port);
     }
 
     /**
@@ -86,11 +88,12 @@ final class Client {
                 Integer.parseInt(words[3]),
                 Completions.of(words[4]),
                 count);
+        End end = load.operation().isRdmacm() ? rdmaConnection : connection;
         if (words.length == 6) {
-            return Long.toString(load.run(connection, memory, completions, null, 0));
+            return Long.toString(load.run(end, completions, null, 0));
         }
         long[] samples = samples(count);
-        long time = load.run(connection, memory, completions, samples, 0);
+        long time = load.run(end, completions, samples, 0);
         Samples.write(samples, Path.of(words[6]));
         return Long.toString(time);
     }
@@ -99,7 +102,7 @@ final class Client {
         UsedMemory before = UsedMemory.now();
         long start = System.nanoTime();
         while (many.size() < count) {
-            many.add(Connection.open(peer, address, port + 1, Connection.SMALL_QUEUE_SIZE));
+            many.add(Connection.open(peer, address, port + 1, Connection.SMALL_QUEUE_SIZE, memory));
         }
         long time = System.nanoTime() - start;
         return time + " " + UsedMemory.now().since(before);
@@ -110,7 +113,7 @@ final class Client {
         Load load = new Load(Operation.WRITE, SPREAD_BYTES, 1, Completions.POLL, 1);
         long start = System.nanoTime();
         for (int i = 0; i < count; i++) {
-            load.run(many.get(i % over), memory, completions, samples, i);
+            load.run(many.get(i % over), completions, samples, i);
         }
         long time = System.nanoTime() - start;
         Samples.write(samples, file);

@@ -1,10 +1,12 @@
 package io.rpma.bench.device;
 
+import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaCq;
+import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaPeer;
@@ -18,8 +20,9 @@ import java.util.Arrays;
  * @param cq where its operations complete
  * @param dram the target's volatile memory
  * @param pmem its persistent memory, or null
+ * @param memory source and destination on this side
  */
-record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem) {
+record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem, RpmaMrLocal memory) implements End {
     /** Of a connection that is measured alone. */
     static final int QUEUE_SIZE = 256;
 
@@ -27,12 +30,13 @@ record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem
     static final int SMALL_QUEUE_SIZE = 16;
 
     // struct offer of native/bench/common.h
-    private static final int DRAM = 0;
+    static final int DRAM = 0;
     private static final int PMEM = DRAM + RpmaMrLocal.DESCRIPTOR_SIZE;
     private static final int PEER_CFG = PMEM + RpmaMrLocal.DESCRIPTOR_SIZE;
     private static final int END = PEER_CFG + RpmaPeerCfg.DESCRIPTOR_SIZE;
 
-    static Connection open(RpmaPeer peer, String address, int port, int queueSize) throws InterruptedException {
+    static Connection open(RpmaPeer peer, String address, int port, int queueSize, RpmaMrLocal memory)
+            throws InterruptedException {
         RpmaConn conn;
         try (RpmaConnCfg cfg =
                 RpmaConnCfg.create().setSqSize(queueSize).setRqSize(queueSize).setCqSize(2 * queueSize)) {
@@ -47,7 +51,8 @@ record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem
                 conn,
                 conn.getCq(),
                 openOffered(Arrays.copyOfRange(offer, DRAM, PMEM)),
-                openOffered(Arrays.copyOfRange(offer, PMEM, PEER_CFG)));
+                openOffered(Arrays.copyOfRange(offer, PMEM, PEER_CFG)),
+                memory);
     }
 
     private static RpmaMrRemote openOffered(byte[] descriptor) {
@@ -61,6 +66,56 @@ record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem
         if (event != expected) {
             throw new IllegalStateException("expected " + expected + ", and the connection is " + event);
         }
+    }
+
+    @Override
+    public void receive(long offset, long size, long number) {
+        End.check(conn.recv(memory, offset, size, number));
+    }
+
+    @Override
+    public int poll(RpmaCompletions completions) {
+        return cq.poll(completions);
+    }
+
+    @Override
+    public int await(RpmaCompletions completions) throws InterruptedException {
+        return cq.await(completions);
+    }
+
+    @Override
+    public void post(Operation operation, long offset, long size, long number) {
+        switch (operation) {
+            case WRITE:
+                End.check(conn.write(dram, offset, memory, offset, size, RpmaConn.F_COMPLETION_ALWAYS, number));
+                break;
+            case READ:
+                End.check(conn.read(memory, offset, dram, offset, size, RpmaConn.F_COMPLETION_ALWAYS, number));
+                break;
+            case FLUSH_VISIBILITY:
+                flush(dram, offset, size, number, RpmaFlushType.VISIBILITY);
+                break;
+            case FLUSH_PERSISTENT:
+                flush(pmem, offset, size, number, RpmaFlushType.PERSISTENT);
+                break;
+            case ATOMIC_WRITE:
+                End.check(conn.atomicWrite(dram, offset, number, RpmaConn.F_COMPLETION_ALWAYS, number));
+                break;
+            case SEND:
+                End.check(conn.send(memory, offset, size, RpmaConn.F_COMPLETION_ALWAYS, NOT_COUNTED));
+                break;
+            case WRITE_WITH_IMM:
+                End.check(conn.writeWithImm(
+                        dram, offset, memory, offset, size, RpmaConn.F_COMPLETION_ALWAYS, (int) number, NOT_COUNTED));
+                break;
+            default:
+                throw new AssertionError(operation);
+        }
+    }
+
+    private void flush(RpmaMrRemote remote, long offset, long size, long number, RpmaFlushType type) {
+        End.check(conn.write(remote, offset, memory, offset, size, RpmaConn.F_COMPLETION_ON_ERROR, number));
+        End.check(conn.flush(remote, offset, size, type, RpmaConn.F_COMPLETION_ALWAYS, number));
     }
 
     void close() throws InterruptedException {

@@ -19,6 +19,9 @@ final class DeviceTargets {
     private static final double STARTUP = 1.2;
     private static final double SCALE = 1.5;
 
+    /** No slower, but for the noise. */
+    private static final double INLINE = 1.05;
+
     private final Map<Map<String, String>, Map<Language, Result>> measured = new LinkedHashMap<>();
 
     private DeviceTargets(List<Result> results) {
@@ -38,6 +41,7 @@ final class DeviceTargets {
         for (Operation operation : Operation.values()) {
             all.addOperation(operation.command(), targets);
         }
+        all.addInline(targets);
         all.addScale(targets);
         all.addStartup(targets);
         return targets;
@@ -72,6 +76,23 @@ final class DeviceTargets {
                 key.get("completions"),
                 what,
                 noise);
+    }
+
+    /** The round trip of a write whose bytes the post copies, over that of one from a region. */
+    private void addInline(List<Target> targets) {
+        measured.forEach((key, inline) -> {
+            if (!key.get("name").equals(Operation.RDMA_WRITE_INLINE.command()) || !"p50".equals(key.get("value"))) {
+                return;
+            }
+            Map<String, String> other = new TreeMap<>(key);
+            other.put("name", Operation.RDMA_WRITE.command());
+            Map<Language, Result> registered = measured.get(other);
+            double java = inline.get(Language.JAVA).over(registered.get(Language.JAVA));
+            double c = inline.get(Language.C).over(registered.get(Language.C));
+            String title = String.format(
+                    Locale.ROOT, "rdma-write %s B, p50: inline / not inline, Java (C: %.2f)", key.get("bytes"), c);
+            targets.add(Target.atMost(title, INLINE, java, ""));
+        });
     }
 
     /** The cost of an operation among many connections, over that with one of them. */

@@ -12,7 +12,14 @@ enum Operation {
     /** Until the answer, of the same bytes, is there. */
     SEND("send"),
     /** Until the answer, of no bytes, is there. */
-    WRITE_WITH_IMM("write-with-imm");
+    WRITE_WITH_IMM("write-with-imm"),
+    /** Of librdmacm, as those that follow. */
+    RDMA_WRITE("rdma-write"),
+    /** A write of bytes that the post copies. */
+    RDMA_WRITE_INLINE("rdma-write-inline"),
+    RDMA_READ("rdma-read"),
+    /** Until the answer, of the same bytes, is there. */
+    RDMA_SEND("rdma-send");
 
     private final String command;
 
@@ -37,6 +44,11 @@ enum Operation {
 
     /** Whether it is done only when the target has answered. */
     boolean isAnswered() {
-        return this == SEND || this == WRITE_WITH_IMM;
+        return this == SEND || this == WRITE_WITH_IMM || this == RDMA_SEND;
+    }
+
+    /** Whether librdmacm posts it, on an id of its own; else librpma. */
+    boolean isRdmacm() {
+        return compareTo(RDMA_WRITE) >= 0;
     }
 }

@@ -3,6 +3,7 @@ package io.rpma.bench.device;
 import io.rpma.bench.Language;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What a run measures.
@@ -38,7 +39,7 @@ record Plan(
         List<Point> points = new ArrayList<>();
         for (int depth : new int[] {1, 16, 64}) {
             for (Completions completions : List.of(Completions.POLL, Completions.WAIT)) {
-                for (Operation operation : Operation.values()) {
+                for (Operation operation : ofLibrpma()) {
                     for (long size : List.of(WORD, 64L, KIB, 64 * KIB, MIB)) {
                         if (operation != Operation.ATOMIC_WRITE || size == WORD) {
                             points.add(new Point(operation, size, depth, completions));
@@ -46,6 +47,7 @@ record Plan(
                     }
                 }
             }
+            addRdmacm(points, depth);
         }
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.BLOCK));
         points.add(new Point(Operation.SEND, WORD, 1, Completions.BLOCK));
@@ -64,9 +66,10 @@ record Plan(
     /** What fits into about three minutes. */
     static Plan quick(boolean persistent) {
         List<Point> points = new ArrayList<>();
-        for (Operation operation : Operation.values()) {
+        for (Operation operation : ofLibrpma()) {
             points.add(new Point(operation, WORD, 1, Completions.POLL));
         }
+        addRdmacm(points, 1);
         points.add(new Point(Operation.WRITE, 64 * KIB, 1, Completions.POLL));
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.WAIT));
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.BLOCK));
@@ -85,6 +88,21 @@ record Plan(
                 List.of(MIB, 16 * MIB),
                 2000,
                 3);
+    }
+
+    private static List<Operation> ofLibrpma() {
+        return Stream.of(Operation.values())
+                .filter(operation -> !operation.isRdmacm())
+                .toList();
+    }
+
+    /** Of a size that goes inline too; the rest of the way is that of librpma's operations. */
+    private static void addRdmacm(List<Point> points, int depth) {
+        for (Operation operation : Operation.values()) {
+            if (operation.isRdmacm()) {
+                points.add(new Point(operation, RdmaConnection.INLINE_SIZE, depth, Completions.POLL));
+            }
+        }
     }
 
     private static List<Point> possible(List<Point> points, boolean persistent) {

@@ -40,11 +40,15 @@ public class NoopTarget {
     int imm = 1;
     long value;
 
+    /** Loads the librpma that does nothing: the linker gives it to the shim, which asks for one of this name. */
+    static void loadLibrary() {
+        System.load(System.getProperty(LIBRARY_PROPERTY));
+    }
+
     /** Connects. */
     @Setup(Level.Trial)
     public void open() {
-        // The linker gives it to the shim, which asks for this name.
-        System.load(System.getProperty(LIBRARY_PROPERTY));
+        loadLibrary();
         peer = RpmaPeer.create(RpmaDevice.local("localhost"));
         memory = RpmaMemory.allocate(REGION_SIZE);
         local = peer.register(memory, RpmaMrUsage.values());

@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
  * <p>A round takes short samples of each operation: in C, in a JVM of its own, and in C again. Of a round's samples the
  * fastest counts, because the others tell what else the machine had to do; their median is shown beside it.
  */
-@Command(name = "tax", description = "Measures what a call costs more than in C, with a librpma that does nothing.")
+@Command(name = "tax", description = "Measures what a call costs more than in C, with libraries that do nothing.")
 public final class Tax implements Callable<Integer> {
     /** Short, so that some are not interrupted on a machine that has other work too; {@code SAMPLE_NANOS} in C. */
     private static final TimeValue SAMPLE = TimeValue.milliseconds(2);
@@ -62,9 +62,14 @@ public final class Tax implements Callable<Integer> {
             new Operation("recv", CALL_NANOS),
             new Operation("emptyPoll", CALL_NANOS),
             new Operation("pollOf16", COMPLETION_NANOS),
-            new Operation("batchOf16", BATCHED_NANOS));
+            new Operation("batchOf16", BATCHED_NANOS),
+            new Operation("rdmaWrite", CALL_NANOS),
+            new Operation("rdmaWriteInline", CALL_NANOS),
+            new Operation("rdmaSend", CALL_NANOS),
+            new Operation("rdmaSendInline", CALL_NANOS),
+            new Operation("rdmaEmptyPoll", CALL_NANOS));
 
-    @Option(names = "--quick", description = "Take less than a minute, for numbers that are less sure.")
+    @Option(names = "--quick", description = "Take about a minute, for numbers that are less sure.")
     private boolean quick;
 
     @Spec

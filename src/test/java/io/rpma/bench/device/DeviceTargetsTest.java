@@ -58,6 +58,20 @@ class DeviceTargetsTest {
     }
 
     @Test
+    void holdsInlineWritesAgainstOthers() {
+        for (Language language : Language.values()) {
+            Map<String, String> params = new Point(Operation.RDMA_WRITE, 64, 1, Completions.POLL).params();
+            measurements.add("rdma-write", params, language, times(100, 1));
+            measurements.add("rdma-write-inline", params, language, times(100, language == Language.JAVA ? 1.2 : 1.1));
+        }
+        List<Target> targets = DeviceTargets.of(measurements.results());
+        Target last = targets.get(targets.size() - 1);
+        assertThat(last.what()).isEqualTo("rdma-write 64 B, p50: inline / not inline, Java (C: 1.10)");
+        assertThat(last.value()).isBetween(1.19, 1.21);
+        assertThat(last.pass()).isFalse();
+    }
+
+    @Test
     void holdsManyConnectionsAgainstOne() {
         for (Language language : Language.values()) {
             measurements.add("spread write", Map.of("connections", "1"), language, times(1000, 1));

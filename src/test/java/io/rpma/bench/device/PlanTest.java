@@ -48,6 +48,18 @@ class PlanTest {
                 .isEqualTo("load write 8 1 poll 20");
     }
 
+    /** What the clients can't do: librdmacm has no wait for two queues, and inline data is short. */
+    @Test
+    void measuresLibrdmacmByPollsOfWhatGoesInline() {
+        for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
+            assertThat(plan.points())
+                    .filteredOn(point -> point.operation().isRdmacm())
+                    .isNotEmpty()
+                    .allMatch(point ->
+                            point.completions() == Completions.POLL && point.size() == RdmaConnection.INLINE_SIZE);
+        }
+    }
+
     /** Both clients know things by the same names. */
     @Test
     void namesThingsAsTheClientInCDoes() throws IOException {

@@ -1,0 +1,105 @@
+/*
+ * noop-rdmacm.c -- an id of librdmacm whose device does nothing; a part of the library of noop-librpma.c
+ *
+ * The posts and polls of rdma_verbs.h are inline and call the functions of the device: those of this one return at once.
+ * There is one id, always the same, and its queues are always empty.
+ */
+#include <rdma/rdma_verbs.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static int poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	return 0;
+}
+
+static int req_notify_cq(struct ibv_cq *cq, int solicited_only)
+{
+	return 0;
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	return 0;
+}
+
+static struct ibv_context context = {
+	.ops = {.poll_cq = poll_cq, .req_notify_cq = req_notify_cq, .post_send = post_send},
+};
+static struct ibv_pd the_pd = {.context = &context};
+static struct ibv_comp_channel the_comp_channel = {.context = &context, .fd = -1};
+static struct ibv_cq the_cq = {.context = &context, .channel = &the_comp_channel};
+static struct ibv_qp the_qp = {.context = &context, .qp_num = 1, .state = IBV_QPS_RTS};
+static struct ibv_mr the_mr = {.context = &context, .pd = &the_pd};
+static struct rdma_event_channel the_channel = {.fd = -1};
+static struct rdma_cm_id the_id;
+
+struct rdma_event_channel *rdma_create_event_channel(void)
+{
+	the_channel.fd = eventfd(0, EFD_CLOEXEC);
+	return the_channel.fd < 0 ? NULL : &the_channel;
+}
+
+void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+	close(channel->fd);
+}
+
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *id_context, enum rdma_port_space ps)
+{
+	the_id = (struct rdma_cm_id){.channel = channel, .context = id_context, .ps = ps, .qp_type = IBV_QPT_RC};
+	*id = &the_id;
+	return 0;
+}
+
+int rdma_destroy_id(struct rdma_cm_id *id)
+{
+	return 0;
+}
+
+/* to a device, whatever the address is */
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	id->verbs = &context;
+	id->pd = &the_pd;
+	return 0;
+}
+
+int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
+{
+	the_comp_channel.fd = eventfd(0, EFD_CLOEXEC);
+	if (the_comp_channel.fd < 0)
+		return -1;
+	id->send_cq = &the_cq;
+	id->recv_cq = &the_cq;
+	id->send_cq_channel = &the_comp_channel;
+	id->recv_cq_channel = &the_comp_channel;
+	id->qp = &the_qp;
+	return 0;
+}
+
+void rdma_destroy_qp(struct rdma_cm_id *id)
+{
+	id->qp = NULL;
+	close(the_comp_channel.fd);
+}
+
+/* instead of the macro, which chooses one of the two */
+#undef ibv_reg_mr
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	the_mr.addr = addr;
+	the_mr.length = length;
+	return &the_mr;
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
+{
+	return ibv_reg_mr(pd, addr, length, (int)access);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	return 0;
+}

@@ -1,0 +1,95 @@
+/*
+ * rdmacm_addrinfo.c -- RdmaAddrInfo: what a name and a port stand for
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <rdma/rdma_cma.h>
+
+#include "handle.h"
+#include "natives.h"
+#include "rdmacm.h"
+
+/* rdma_getaddrinfo() returns what getaddrinfo(3) does, or -1 with errno, which is also EAI_BADFLAGS */
+static jint failed(int rc)
+{
+	if (rc == EAI_MEMORY)
+		errno = ENOMEM;
+	else if (rc == EAI_AGAIN)
+		errno = EAGAIN;
+	else if (rc != -1 && rc != EAI_SYSTEM)
+		errno = EADDRNOTAVAIL;
+	return rdmacm_failed();
+}
+
+static jlong find(const char *node, const char *service, jint port_space, jboolean passive)
+{
+	const struct rdma_addrinfo hints = {
+		.ai_flags = passive ? RAI_PASSIVE : 0,
+		.ai_port_space = port_space,
+		.ai_qp_type = port_space == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC,
+	};
+	struct rdma_addrinfo *info = NULL;
+	int rc = rdma_getaddrinfo(node, service, &hints, &info);
+	if (rc != 0)
+		return failed(rc);
+	jlong handle = handle_new(info, -1);
+	if (handle < 0) {
+		rdma_freeaddrinfo(info);
+		return RDMACM_NOMEM;
+	}
+	return handle;
+}
+
+/* the node may be NULL */
+static jlong addr_info_get(JNIEnv *env, jclass natives, jstring node, jstring service, jint port_space, jboolean passive)
+{
+	(void)natives;
+	const char *service_text = (*env)->GetStringUTFChars(env, service, NULL);
+	if (service_text == NULL)
+		return RDMACM_NOMEM;
+	jlong result = RDMACM_NOMEM;
+	if (node == NULL) {
+		result = find(NULL, service_text, port_space, passive);
+	} else {
+		const char *node_text = (*env)->GetStringUTFChars(env, node, NULL);
+		if (node_text != NULL) {
+			result = find(node_text, service_text, port_space, passive);
+			(*env)->ReleaseStringUTFChars(env, node, node_text);
+		}
+	}
+	(*env)->ReleaseStringUTFChars(env, service, service_text);
+	return result;
+}
+
+static jint addr_info_free(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct rdma_addrinfo *info = handle_retire(&handle, 1);
+	if (info == NULL)
+		return HANDLE_CLOSED;
+	rdma_freeaddrinfo(info);
+	return 0;
+}
+
+/* the socket address to listen on or to connect to; NULL when closed, or with a pending exception */
+static jbyteArray addr_info_address(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)natives;
+	const struct rdma_addrinfo *info = handle_hold(handle);
+	if (info == NULL)
+		return NULL;
+	jbyteArray address = (info->ai_flags & RAI_PASSIVE) != 0
+			? jni_bytes(env, info->ai_src_addr, (jsize)info->ai_src_len)
+			: jni_bytes(env, info->ai_dst_addr, (jsize)info->ai_dst_len);
+	handle_release(handle);
+	return address;
+}
+
+static const JNINativeMethod methods[] = {
+	{"addrInfoGet", "(Ljava/lang/String;Ljava/lang/String;IZ)J", addr_info_get},
+	{"addrInfoFree", "(J)I", addr_info_free},
+	{"addrInfoAddress", "(J)[B", addr_info_address},
+};
+
+const struct jni_table rdmacm_addrinfo_natives = {methods, sizeof(methods) / sizeof(methods[0])};

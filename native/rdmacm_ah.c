@@ -1,0 +1,97 @@
+/*
+ * rdmacm_ah.c -- RdmaAh: where a datagram goes
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "handle.h"
+#include "natives.h"
+#include "rdmacm.h"
+
+_Static_assert(sizeof(struct ibv_grh) == 40, "size of ibv_grh");
+
+static jlong adopt(struct ibv_ah *ah)
+{
+	if (ah == NULL)
+		return rdmacm_failed();
+	jlong handle = handle_new(ah, -1);
+	if (handle > 0)
+		return handle;
+	(void)ibv_destroy_ah(ah);
+	return RDMACM_NOMEM;
+}
+
+/* from the attributes of an event */
+static jlong ah_create(JNIEnv *env, jclass natives, jlong id_handle, jbyteArray attributes)
+{
+	(void)natives;
+	struct ibv_ah_attr attr;
+	(*env)->GetByteArrayRegion(env, attributes, 0, (jsize)sizeof(attr), (jbyte *)&attr);
+	const struct rdmacm_id *self = handle_hold(id_handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jlong result = self->id->pd == NULL ? RDMACM_NO_DEVICE : adopt(ibv_create_ah(self->id->pd, &attr));
+	handle_release(id_handle);
+	return result;
+}
+
+/* by the kernel, because the region may be of a file that has been made shorter, which would end the process here */
+static int read_header(const struct ibv_mr *mr, jlong offset, struct ibv_grh *header)
+{
+	const struct iovec from = {rdmacm_address(mr, offset), sizeof(*header)};
+	const struct iovec to = {header, sizeof(*header)};
+	ssize_t taken = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	if (taken >= 0 && taken != (ssize_t)sizeof(*header))
+		errno = EFAULT;
+	return taken == (ssize_t)sizeof(*header) ? 0 : -1;
+}
+
+static jlong from_completion(const struct rdma_cm_id *id, struct ibv_wc *completion, const struct ibv_mr *mr, jlong offset)
+{
+	struct ibv_grh header;
+	if (id->pd == NULL)
+		return RDMACM_NO_DEVICE;
+	if (read_header(mr, offset, &header) != 0)
+		return rdmacm_failed();
+	errno = 0; /* a header that makes no sense leaves none */
+	return adopt(ibv_create_ah_from_wc(id->pd, completion, &header, id->port_num));
+}
+
+/* of the sender of a datagram, whose header is in the region */
+static jlong ah_from_completion(JNIEnv *env, jclass natives, jlong id_handle, jlong completion, jlong mr_handle, jlong offset)
+{
+	(void)env;
+	(void)natives;
+	const struct rdmacm_id *self = handle_hold(id_handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jlong result = HANDLE_CLOSED;
+	const struct ibv_mr *mr = handle_hold(mr_handle);
+	if (mr != NULL) {
+		result = from_completion(self->id, jni_pointer(completion), mr, offset);
+		handle_release(mr_handle);
+	}
+	handle_release(id_handle);
+	return result;
+}
+
+static jint ah_destroy(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct ibv_ah *ah = handle_retire(&handle, 1);
+	if (ah == NULL)
+		return HANDLE_CLOSED;
+	int error = ibv_destroy_ah(ah);
+	return error == 0 ? 0 : RDMACM_ERRNO - error;
+}
+
+static const JNINativeMethod methods[] = {
+	{"ahCreate", "(J[B)J", ah_create},
+	{"ahFromCompletion", "(JJJJ)J", ah_from_completion},
+	{"ahDestroy", "(J)I", ah_destroy},
+};
+
+const struct jni_table rdmacm_ah_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,0 +1,506 @@
+/*
+ * rdmacm_id.c -- RdmaId: an end of a connection, and the events of the communication manager
+ *
+ * An id that librdmacm makes without a channel is synchronous: it waits for its events inside of the library, without a
+ * time limit. So each has a channel of its own, which does not block. A listener alone gets one of librdmacm's own, because
+ * rdma_get_request() takes no other; that one does not block either.
+ */
+#include <errno.h>
+#include <rdma/rdma_verbs.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "handle.h"
+#include "natives.h"
+#include "rdmacm.h"
+
+/* the handles of one id, for its end; those that it has not got are 0 */
+enum id_handles { ID, REQUESTS, SEND_QUEUE, RECV_QUEUE, SRQ, ID_HANDLES };
+
+/* RdmaEvent reads the fields at these offsets */
+struct event {
+	int32_t type;
+	int32_t status;
+	uint32_t qp_num;
+	uint32_t qkey;
+	uint8_t responder_resources;
+	uint8_t initiator_depth;
+	uint8_t flow_control;
+	uint8_t retry_count;
+	uint8_t rnr_retry_count;
+	uint8_t srq;
+	uint8_t has_ah_attr;
+	uint8_t private_data_len;
+	uint8_t private_data[256];
+	struct ibv_ah_attr ah_attr;
+};
+
+_Static_assert(sizeof(struct event) == 312, "size of event");
+_Static_assert(offsetof(struct event, private_data) == 24, "private_data");
+_Static_assert(offsetof(struct event, ah_attr) == 280, "ah_attr");
+
+static struct rdma_event_channel *new_channel(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	if (channel == NULL || jni_nonblocking(channel->fd) == 0)
+		return channel;
+	int error = errno;
+	rdma_destroy_event_channel(channel);
+	errno = error;
+	return NULL;
+}
+
+/* 0 or -1 with errno; then what librdmacm could not end is left, but nobody can use it any more */
+static int destroy(struct rdmacm_id *self)
+{
+	if (self->id->qp != NULL)
+		rdma_destroy_qp(self->id);
+	if (self->id->srq != NULL)
+		rdma_destroy_srq(self->id);
+	int rc = rdma_destroy_id(self->id);
+	int error = errno;
+	rdma_destroy_event_channel(self->channel);
+	free(self);
+	errno = error;
+	return rc;
+}
+
+static jlong adopt(struct rdmacm_id *self)
+{
+	jlong handle = handle_new(self, self->channel->fd);
+	if (handle > 0)
+		return handle;
+	(void)destroy(self);
+	return RDMACM_NOMEM;
+}
+
+/* NULL with errno */
+static struct rdmacm_id *new_self(void)
+{
+	struct rdmacm_id *self = calloc(1, sizeof(*self));
+	if (self == NULL)
+		return NULL;
+	self->channel = new_channel();
+	if (self->channel != NULL)
+		return self;
+	int error = errno;
+	free(self);
+	errno = error;
+	return NULL;
+}
+
+static void free_self(struct rdmacm_id *self)
+{
+	int error = errno;
+	rdma_destroy_event_channel(self->channel);
+	free(self);
+	errno = error;
+}
+
+/* makes a synchronous id one with a channel of its own; NULL with errno */
+static struct rdmacm_id *take_over(struct rdma_cm_id *id)
+{
+	struct rdmacm_id *self = new_self();
+	if (self == NULL)
+		return NULL;
+	self->id = id;
+	if (rdma_migrate_id(id, self->channel) == 0)
+		return self;
+	free_self(self);
+	return NULL;
+}
+
+static jlong id_create(JNIEnv *env, jclass natives, jint port_space)
+{
+	(void)env;
+	(void)natives;
+	struct rdmacm_id *self = new_self();
+	if (self == NULL)
+		return rdmacm_failed();
+	if (rdma_create_id(self->channel, &self->id, NULL, (enum rdma_port_space)port_space) != 0) {
+		free_self(self);
+		return rdmacm_failed();
+	}
+	return adopt(self);
+}
+
+/* without the attributes of a queue pair: rdma_get_request() would leak the id whose queue pair it can't make */
+static jlong create_ep(struct rdma_addrinfo *info)
+{
+	struct rdma_cm_id *id = NULL;
+	if (rdma_create_ep(&id, info, NULL, NULL) != 0)
+		return rdmacm_failed();
+	struct rdmacm_id *self = take_over(id);
+	if (self == NULL) {
+		jint result = rdmacm_failed();
+		rdma_destroy_ep(id);
+		return result;
+	}
+	return adopt(self);
+}
+
+static jlong id_create_ep(JNIEnv *env, jclass natives, jlong info_handle)
+{
+	(void)env;
+	(void)natives;
+	struct rdma_addrinfo *info = handle_hold(info_handle);
+	if (info == NULL)
+		return HANDLE_CLOSED;
+	jlong result = create_ep(info);
+	handle_release(info_handle);
+	return result;
+}
+
+static jint id_destroy(JNIEnv *env, jclass natives, jlong id, jlong requests, jlong send_queue, jlong recv_queue, jlong srq)
+{
+	(void)env;
+	(void)natives;
+	const jlong handles[ID_HANDLES] = {
+		[ID] = id, [REQUESTS] = requests, [SEND_QUEUE] = send_queue, [RECV_QUEUE] = recv_queue, [SRQ] = srq,
+	};
+	struct rdmacm_id *self = handle_retire(handles, ID_HANDLES);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	return destroy(self) == 0 ? 0 : rdmacm_failed();
+}
+
+/* Java makes arrays of struct sockaddr_in and sockaddr_in6; one of no bytes is left out */
+static struct sockaddr *read_address(JNIEnv *env, jbyteArray bytes, struct sockaddr_storage *address)
+{
+	memset(address, 0, sizeof(*address));
+	jsize length = (*env)->GetArrayLength(env, bytes);
+	if (length == 0 || length > (jsize)sizeof(*address))
+		return NULL;
+	(*env)->GetByteArrayRegion(env, bytes, 0, length, (jbyte *)address);
+	return (struct sockaddr *)address;
+}
+
+static jint id_bind_addr(JNIEnv *env, jclass natives, jlong handle, jbyteArray address_bytes)
+{
+	(void)natives;
+	struct sockaddr_storage storage;
+	struct sockaddr *address = read_address(env, address_bytes, &storage);
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jint result = rdma_bind_addr(self->id, address) == 0 ? 0 : rdmacm_failed();
+	handle_release(handle);
+	return result;
+}
+
+static jint id_resolve_addr(JNIEnv *env, jclass natives, jlong handle, jbyteArray source, jbyteArray destination,
+		jint timeout_ms)
+{
+	(void)natives;
+	struct sockaddr_storage source_storage;
+	struct sockaddr_storage destination_storage;
+	struct sockaddr *from = read_address(env, source, &source_storage);
+	struct sockaddr *to = read_address(env, destination, &destination_storage);
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jint result = rdma_resolve_addr(self->id, from, to, timeout_ms) == 0 ? 0 : rdmacm_failed();
+	handle_release(handle);
+	return result;
+}
+
+static jint id_resolve_route(JNIEnv *env, jclass natives, jlong handle, jint timeout_ms)
+{
+	(void)env;
+	(void)natives;
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jint result = RDMACM_NO_DEVICE;
+	if (self->id->verbs != NULL)
+		result = rdma_resolve_route(self->id, timeout_ms) == 0 ? 0 : rdmacm_failed();
+	handle_release(handle);
+	return result;
+}
+
+/* on the channel that it has for its requests already: those that come before a change of channels are lost */
+static jlong listen_for(struct rdma_cm_id *id, int backlog)
+{
+	if (jni_nonblocking(id->channel->fd) != 0)
+		return rdmacm_failed();
+	jlong requests = handle_new(id, id->channel->fd);
+	if (requests < 0)
+		return RDMACM_NOMEM;
+	if (rdma_listen(id, backlog) == 0)
+		return requests;
+	jint result = rdmacm_failed();
+	handle_drop(&requests, 1);
+	return result;
+}
+
+static jlong listen_on(const struct rdmacm_id *self, int backlog)
+{
+	if (rdma_migrate_id(self->id, NULL) != 0)
+		return rdmacm_failed();
+	jlong result = listen_for(self->id, backlog);
+	if (result < 0)
+		(void)rdma_migrate_id(self->id, self->channel);
+	return result;
+}
+
+/* the handle to wait for requests with; called once for an id that listens */
+static jlong id_listen(JNIEnv *env, jclass natives, jlong handle, jint backlog)
+{
+	(void)env;
+	(void)natives;
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jlong result = listen_on(self, backlog);
+	handle_release(handle);
+	return result;
+}
+
+static void copy_private_data(struct event *to, const void *data, uint8_t length)
+{
+	if (data == NULL)
+		return;
+	memcpy(to->private_data, data, length);
+	to->private_data_len = length;
+}
+
+static void copy_conn_param(struct event *to, const struct rdma_conn_param *from)
+{
+	to->qp_num = from->qp_num;
+	to->responder_resources = from->responder_resources;
+	to->initiator_depth = from->initiator_depth;
+	to->flow_control = from->flow_control;
+	to->retry_count = from->retry_count;
+	to->rnr_retry_count = from->rnr_retry_count;
+	to->srq = from->srq;
+	copy_private_data(to, from->private_data, from->private_data_len);
+}
+
+static void copy_ud_param(struct event *to, const struct rdma_ud_param *from)
+{
+	to->qp_num = from->qp_num;
+	to->qkey = from->qkey;
+	copy_private_data(to, from->private_data, from->private_data_len);
+}
+
+/* which of the two parameters librdmacm has filled in */
+static bool has_ud_param(const struct rdma_cm_event *event)
+{
+	return event->id->qp_type == IBV_QPT_UD && event->event != RDMA_CM_EVENT_CONNECT_RESPONSE &&
+	       event->event != RDMA_CM_EVENT_REJECTED && event->event != RDMA_CM_EVENT_DISCONNECTED;
+}
+
+static void give_event(JNIEnv *env, const struct rdma_cm_event *event, jbyteArray bytes)
+{
+	struct event copy;
+	memset(&copy, 0, sizeof(copy));
+	copy.type = (int32_t)event->event;
+	copy.status = event->status;
+	if (has_ud_param(event)) {
+		copy_ud_param(&copy, &event->param.ud);
+		copy.has_ah_attr = event->event == RDMA_CM_EVENT_ESTABLISHED;
+		copy.ah_attr = event->param.ud.ah_attr;
+	} else {
+		copy_conn_param(&copy, &event->param.conn);
+	}
+	(*env)->SetByteArrayRegion(env, bytes, 0, (jsize)sizeof(copy), (const jbyte *)&copy);
+}
+
+/* what rdma_get_request() has failed for: it keeps an event that is no request until it is called again */
+static jlong no_request(JNIEnv *env, const struct rdma_cm_id *listener, jbyteArray event)
+{
+	if (listener->event == NULL)
+		return errno == EAGAIN ? 0 : rdmacm_failed();
+	give_event(env, listener->event, event);
+	return RDMACM_OTHER_EVENT;
+}
+
+/* the request's id, 0 when there is none; its event goes to Java and is acknowledged when the id changes channels */
+static jlong get_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray event)
+{
+	struct rdma_cm_id *id = NULL;
+	if (rdma_get_request(listener, &id) != 0)
+		return no_request(env, listener, event);
+	give_event(env, id->event, event);
+	struct rdmacm_id *self = take_over(id);
+	if (self == NULL) {
+		jint result = rdmacm_failed();
+		(void)rdma_reject(id, NULL, 0);
+		(void)rdma_destroy_id(id);
+		return result;
+	}
+	return adopt(self);
+}
+
+static jlong id_get_request(JNIEnv *env, jclass natives, jlong requests, jbyteArray event)
+{
+	(void)natives;
+	struct rdma_cm_id *listener = handle_hold(requests);
+	if (listener == NULL)
+		return HANDLE_CLOSED;
+	jlong result = get_request(env, listener, event);
+	handle_release(requests);
+	return result;
+}
+
+/* 1 when there was an event, 0 when there is none */
+static jint id_next_event(JNIEnv *env, jclass natives, jlong handle, jbyteArray bytes)
+{
+	(void)natives;
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jint result = 1;
+	struct rdma_cm_event *event = NULL;
+	if (rdma_get_cm_event(self->channel, &event) != 0) {
+		result = errno == EAGAIN ? 0 : rdmacm_failed();
+	} else {
+		give_event(env, event, bytes);
+		/* fails for no event alone */
+		(void)rdma_ack_cm_event(event);
+	}
+	handle_release(handle);
+	return result;
+}
+
+/* with ibacm librdmacm puts a header of 36 bytes before the private data, and does not check whether they fit behind it */
+#define CONNECT_DATA (UINT8_MAX - 36)
+
+/* that InfiniBand and RoCE take; librdmacm would break the queue pair before the kernel refuses more */
+#define ACCEPT_DATA 196
+
+static int too_long(void)
+{
+	errno = EINVAL;
+	return -1;
+}
+
+static int connect_id(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	return param->private_data_len > CONNECT_DATA ? too_long() : rdma_connect(id, param);
+}
+
+static int accept_id(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	bool is_limited = id->verbs->device->transport_type == IBV_TRANSPORT_IB;
+	return is_limited && param->private_data_len > ACCEPT_DATA ? too_long() : rdma_accept(id, param);
+}
+
+typedef int connecter(struct rdma_cm_id *id, struct rdma_conn_param *param);
+
+static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray private_data, jint responder_resources,
+		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
+{
+	jbyte bytes[UINT8_MAX];
+	jsize length = (*env)->GetArrayLength(env, private_data);
+	if (length > (jsize)sizeof(bytes))
+		return RDMACM_ERRNO - EINVAL;
+	(*env)->GetByteArrayRegion(env, private_data, 0, length, bytes);
+	struct rdma_conn_param param = {
+		.private_data = bytes,
+		.private_data_len = (uint8_t)length,
+		.responder_resources = (uint8_t)responder_resources,
+		.initiator_depth = (uint8_t)initiator_depth,
+		.flow_control = flow_control,
+		.retry_count = (uint8_t)retry_count,
+		.rnr_retry_count = (uint8_t)rnr_retry_count,
+	};
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jint result = RDMACM_NO_DEVICE;
+	if (self->id->verbs != NULL)
+		result = call(self->id, &param) == 0 ? 0 : rdmacm_failed();
+	handle_release(handle);
+	return result;
+}
+
+static jint id_connect(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data, jint responder_resources,
+		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
+{
+	(void)natives;
+	return connect_by(connect_id, env, handle, private_data, responder_resources, initiator_depth, flow_control,
+			retry_count, rnr_retry_count);
+}
+
+static jint id_accept(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data, jint responder_resources,
+		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
+{
+	(void)natives;
+	return connect_by(accept_id, env, handle, private_data, responder_resources, initiator_depth, flow_control,
+			retry_count, rnr_retry_count);
+}
+
+static jint id_reject(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data)
+{
+	(void)natives;
+	jbyte bytes[UINT8_MAX];
+	jsize length = (*env)->GetArrayLength(env, private_data);
+	if (length > (jsize)sizeof(bytes))
+		return RDMACM_ERRNO - EINVAL;
+	(*env)->GetByteArrayRegion(env, private_data, 0, length, bytes);
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jint result = rdma_reject(self->id, bytes, (uint8_t)length) == 0 ? 0 : rdmacm_failed();
+	handle_release(handle);
+	return result;
+}
+
+static jint id_disconnect(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jint result = RDMACM_NO_DEVICE;
+	if (self->id->verbs != NULL)
+		result = rdma_disconnect(self->id) == 0 ? 0 : rdmacm_failed();
+	handle_release(handle);
+	return result;
+}
+
+/* the larger of the two that Java knows; NULL when closed, or with a pending exception */
+static jbyteArray address_of(JNIEnv *env, jlong handle, struct sockaddr *(*getter)(struct rdma_cm_id *id))
+{
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return NULL;
+	jbyteArray address = jni_bytes(env, getter(self->id), (jsize)sizeof(struct sockaddr_in6));
+	handle_release(handle);
+	return address;
+}
+
+static jbyteArray id_local_addr(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)natives;
+	return address_of(env, handle, rdma_get_local_addr);
+}
+
+static jbyteArray id_peer_addr(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)natives;
+	return address_of(env, handle, rdma_get_peer_addr);
+}
+
+static const JNINativeMethod methods[] = {
+	{"idCreate", "(I)J", id_create},
+	{"idCreateEp", "(J)J", id_create_ep},
+	{"idDestroy", "(JJJJJ)I", id_destroy},
+	{"idBindAddr", "(J[B)I", id_bind_addr},
+	{"idResolveAddr", "(J[B[BI)I", id_resolve_addr},
+	{"idResolveRoute", "(JI)I", id_resolve_route},
+	{"idListen", "(JI)J", id_listen},
+	{"idGetRequest", "(J[B)J", id_get_request},
+	{"idNextEvent", "(J[B)I", id_next_event},
+	{"idConnect", "(J[BIIZII)I", id_connect},
+	{"idAccept", "(J[BIIZII)I", id_accept},
+	{"idReject", "(J[B)I", id_reject},
+	{"idDisconnect", "(J)I", id_disconnect},
+	{"idLocalAddr", "(J)[B", id_local_addr},
+	{"idPeerAddr", "(J)[B", id_peer_addr},
+};
+
+const struct jni_table rdmacm_id_natives = {methods, sizeof(methods) / sizeof(methods[0])};

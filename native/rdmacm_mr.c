@@ -1,0 +1,62 @@
+/*
+ * rdmacm_mr.c -- RdmaMr: memory registered with the device of an id
+ */
+#include <errno.h>
+#include <rdma/rdma_verbs.h>
+
+#include "handle.h"
+#include "natives.h"
+#include "rdmacm.h"
+
+/* rdma_reg_msgs(), rdma_reg_read() and rdma_reg_write() are this with their access */
+static jlong mr_reg(JNIEnv *env, jclass natives, jlong id_handle, jlong address, jlong size, jint access)
+{
+	(void)env;
+	(void)natives;
+	const struct rdmacm_id *self = handle_hold(id_handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jlong result = RDMACM_NO_DEVICE;
+	struct ibv_mr *mr = NULL;
+	if (self->id->pd != NULL) {
+		mr = ibv_reg_mr(self->id->pd, jni_pointer(address), (size_t)size, access);
+		result = mr != NULL ? handle_new(mr, -1) : rdmacm_failed();
+	}
+	handle_release(id_handle);
+	if (mr != NULL && result < 0) {
+		(void)rdma_dereg_mr(mr);
+		return RDMACM_NOMEM;
+	}
+	return result;
+}
+
+static jint mr_dereg(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	struct ibv_mr *mr = handle_retire(&handle, 1);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	return rdma_dereg_mr(mr) == 0 ? 0 : rdmacm_failed();
+}
+
+/* the key for the other side, 32 bits without a sign */
+static jlong mr_rkey(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct ibv_mr *mr = handle_hold(handle);
+	if (mr == NULL)
+		return HANDLE_CLOSED;
+	jlong rkey = mr->rkey;
+	handle_release(handle);
+	return rkey;
+}
+
+static const JNINativeMethod methods[] = {
+	{"mrReg", "(JJJI)J", mr_reg},
+	{"mrDereg", "(J)I", mr_dereg},
+	{"mrRkey", "(J)J", mr_rkey},
+};
+
+const struct jni_table rdmacm_mr_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,0 +1,556 @@
+/*
+ * rdmacm_qp.c -- RdmaQp: the queue pair of an id, what is posted on it, and its completions
+ *
+ * A queue is named by a handle of its own, whose object is the id: there is one only as long as the queue is.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <rdma/rdma_verbs.h>
+#include <stdbool.h>
+
+#include "handle.h"
+#include "natives.h"
+#include "rdmacm.h"
+#include "thread.h"
+
+/* in: what is asked for, out: what is granted */
+enum qp_numbers { MAX_SEND_WR, MAX_RECV_WR, MAX_SEND_SGE, MAX_RECV_SGE, MAX_INLINE_DATA, QP_NUM, QP_NUMBERS };
+
+enum queues { SEND_QUEUE, RECV_QUEUE, QUEUES };
+
+static jint least(jint one, jint other)
+{
+	return one < other ? one : other;
+}
+
+static jint create(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all, struct ibv_srq *srq)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = id->qp_type,
+		.sq_sig_all = sig_all,
+		.srq = srq,
+		.cap = {
+			.max_send_wr = (uint32_t)numbers[MAX_SEND_WR],
+			.max_recv_wr = (uint32_t)numbers[MAX_RECV_WR],
+			.max_send_sge = (uint32_t)numbers[MAX_SEND_SGE],
+			.max_recv_sge = (uint32_t)numbers[MAX_RECV_SGE],
+			.max_inline_data = (uint32_t)numbers[MAX_INLINE_DATA],
+		},
+	};
+	if (rdma_create_qp(id, NULL, &attr) != 0)
+		return rdmacm_failed();
+	/* the completion queues are made for as many as were asked for, the queues may have become longer */
+	numbers[MAX_SEND_WR] = least((jint)attr.cap.max_send_wr, id->send_cq->cqe);
+	numbers[MAX_RECV_WR] = least((jint)attr.cap.max_recv_wr, id->recv_cq->cqe);
+	numbers[MAX_SEND_SGE] = (jint)attr.cap.max_send_sge;
+	numbers[MAX_RECV_SGE] = (jint)attr.cap.max_recv_sge;
+	numbers[MAX_INLINE_DATA] = (jint)attr.cap.max_inline_data;
+	numbers[QP_NUM] = (jint)id->qp->qp_num;
+	return 0;
+}
+
+static int arm(struct ibv_cq *cq)
+{
+	int error = ibv_req_notify_cq(cq, 0);
+	if (error == 0)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+/* makes a completion queue fit for waits with a time limit */
+static jlong adopt_queue(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_comp_channel *channel)
+{
+	if (arm(cq) != 0 || jni_nonblocking(channel->fd) != 0)
+		return rdmacm_failed();
+	jlong handle = handle_new(id, channel->fd);
+	return handle > 0 ? handle : RDMACM_NOMEM;
+}
+
+static jint adopt(struct rdma_cm_id *id, jlong queues[QUEUES])
+{
+	for (int i = 0; i < QUEUES; i++) {
+		queues[i] = i == SEND_QUEUE ? adopt_queue(id, id->send_cq, id->send_cq_channel)
+					    : adopt_queue(id, id->recv_cq, id->recv_cq_channel);
+		if (queues[i] < 0) {
+			jint result = (jint)queues[i];
+			handle_drop(queues, i);
+			rdma_destroy_qp(id);
+			return result;
+		}
+	}
+	return 0;
+}
+
+/* the shared receive queue's handle, whose object is the id that it is of, may be 0 */
+static jint create_with(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all, jlong srq_handle)
+{
+	if (id->verbs == NULL)
+		return RDMACM_NO_DEVICE;
+	if (srq_handle == 0)
+		return create(id, numbers, sig_all, NULL);
+	const struct rdma_cm_id *owner = handle_hold(srq_handle);
+	if (owner == NULL)
+		return HANDLE_CLOSED;
+	jint result = RDMACM_ERRNO - EINVAL;
+	if (owner->verbs == id->verbs)
+		result = create(id, numbers, sig_all, owner->srq);
+	handle_release(srq_handle);
+	return result;
+}
+
+/* called once for an id */
+static jint qp_create(JNIEnv *env, jclass natives, jlong id_handle, jintArray numbers_array, jboolean sig_all,
+		jlong srq_handle, jlongArray queues_array)
+{
+	(void)natives;
+	jint numbers[QP_NUMBERS];
+	(*env)->GetIntArrayRegion(env, numbers_array, 0, QP_NUMBERS, numbers);
+	const struct rdmacm_id *self = handle_hold(id_handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jlong queues[QUEUES] = {0};
+	jint result = create_with(self->id, numbers, sig_all, srq_handle);
+	if (result == 0)
+		result = adopt(self->id, queues);
+	handle_release(id_handle);
+	if (result == 0) {
+		(*env)->SetIntArrayRegion(env, numbers_array, 0, QP_NUMBERS, numbers);
+		(*env)->SetLongArrayRegion(env, queues_array, 0, QUEUES, queues);
+	}
+	return result;
+}
+
+/*
+ * The id to send on. NULL and the reason when it is closed, or has no connection yet: soft-RoCE's provider puts a post into the
+ * queue before the kernel refuses it, and the kernel carries it out once there is a connection.
+ */
+static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
+{
+	struct rdma_cm_id *id = handle_marked(queue);
+	bool sends = id != NULL && id->qp->state >= IBV_QPS_RTS;
+	if (__builtin_expect(sends, 1))
+		return id;
+	*reason = id == NULL ? HANDLE_CLOSED : RDMACM_ERRNO - ENOTCONN;
+	return NULL;
+}
+
+static jint post_write(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags,
+		jlong remote_addr, jint rkey, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_mr *mr = handle_marked(mr_handle);
+	if (id != NULL && mr != NULL)
+		result = rdmacm_posted(rdma_post_write(id, rdmacm_context(context), rdmacm_address(mr, offset),
+				(size_t)length, mr, flags, (uint64_t)remote_addr, (uint32_t)rkey));
+	thread_unmark(thread);
+	return result;
+}
+
+/* the bytes are copied before this returns, so they need no region */
+static jint post_write_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags,
+		jlong remote_addr, jint rkey, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	if (id != NULL)
+		result = rdmacm_posted(rdma_post_write(id, rdmacm_context(context), jni_pointer(address), (size_t)length,
+				NULL, flags | IBV_SEND_INLINE, (uint64_t)remote_addr, (uint32_t)rkey));
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_writev(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags, jlong remote_addr,
+		jint rkey, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_sge sges[RDMACM_MAX_SGE];
+	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
+		result = rdmacm_posted(rdma_post_writev(id, rdmacm_context(context), sges, count, flags,
+				(uint64_t)remote_addr, (uint32_t)rkey));
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_read(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags,
+		jlong remote_addr, jint rkey, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_mr *mr = handle_marked(mr_handle);
+	if (id != NULL && mr != NULL)
+		result = rdmacm_posted(rdma_post_read(id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length,
+				mr, flags, (uint64_t)remote_addr, (uint32_t)rkey));
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_readv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags, jlong remote_addr,
+		jint rkey, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_sge sges[RDMACM_MAX_SGE];
+	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
+		result = rdmacm_posted(rdma_post_readv(id, rdmacm_context(context), sges, count, flags, (uint64_t)remote_addr,
+				(uint32_t)rkey));
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_send(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags,
+		jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_mr *mr = handle_marked(mr_handle);
+	if (id != NULL && mr != NULL)
+		result = rdmacm_posted(rdma_post_send(
+				id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length, mr, flags));
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	if (id != NULL)
+		result = rdmacm_posted(rdma_post_send(id, rdmacm_context(context), jni_pointer(address), (size_t)length, NULL,
+				flags | IBV_SEND_INLINE));
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_sendv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_sge sges[RDMACM_MAX_SGE];
+	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
+		result = rdmacm_posted(rdma_post_sendv(id, rdmacm_context(context), sges, count, flags));
+	thread_unmark(thread);
+	return result;
+}
+
+/* also to a shared receive queue, whose handle has the id that it is of: librdmacm posts there where an id has one */
+static jint post_recv(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	struct rdma_cm_id *id = handle_marked(queue);
+	struct ibv_mr *mr = handle_marked(mr_handle);
+	jint result = HANDLE_CLOSED;
+	if (id != NULL && mr != NULL)
+		result = rdmacm_posted(
+				rdma_post_recv(id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length, mr));
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_recvv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	struct rdma_cm_id *id = handle_marked(queue);
+	struct ibv_sge sges[RDMACM_MAX_SGE];
+	jint result = HANDLE_CLOSED;
+	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
+		result = rdmacm_posted(rdma_post_recvv(id, rdmacm_context(context), sges, count));
+	thread_unmark(thread);
+	return result;
+}
+
+/* a provider takes the address for one of its own, and would read beyond it if it were of another device's */
+static jint post_datagram(struct rdma_cm_id *id, jlong context, void *bytes, jlong length, struct ibv_mr *mr, jint flags,
+		struct ibv_ah *ah, jint remote_qpn)
+{
+	if (ah->context != id->verbs)
+		return RDMACM_ERRNO - EINVAL;
+	return rdmacm_posted(rdma_post_ud_send(
+			id, rdmacm_context(context), bytes, (size_t)length, mr, flags, ah, (uint32_t)remote_qpn));
+}
+
+static jint post_ud_send(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags,
+		jlong ah_handle, jint remote_qpn, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_mr *mr = handle_marked(mr_handle);
+	struct ibv_ah *ah = handle_marked(ah_handle);
+	if (id != NULL && mr != NULL && ah != NULL)
+		result = post_datagram(id, context, rdmacm_address(mr, offset), length, mr, flags, ah, remote_qpn);
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_ud_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags,
+		jlong ah_handle, jint remote_qpn, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_ah *ah = handle_marked(ah_handle);
+	if (id != NULL && ah != NULL)
+		result = post_datagram(id, context, jni_pointer(address), length, NULL, flags | IBV_SEND_INLINE, ah, remote_qpn);
+	thread_unmark(thread);
+	return result;
+}
+
+/* what librdmacm has no helper for: immediate data and atomics */
+static int post_one(const struct rdma_cm_id *id, struct ibv_send_wr *wr, const struct ibv_mr *mr, jlong offset, jlong length)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)rdmacm_address(mr, offset),
+		.length = (uint32_t)length,
+		.lkey = mr->lkey,
+	};
+	struct ibv_send_wr *bad = NULL;
+	wr->sg_list = &sge;
+	wr->num_sge = 1;
+	errno = ibv_post_send(id->qp, wr, &bad);
+	return errno;
+}
+
+static jint post_write_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length,
+		jint flags, jlong remote_addr, jint rkey, jint imm, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	const struct rdma_cm_id *id = sender(queue, &result);
+	const struct ibv_mr *mr = handle_marked(mr_handle);
+	if (id != NULL && mr != NULL) {
+		struct ibv_send_wr wr = {
+			.wr_id = (uint64_t)context,
+			.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+			.send_flags = (unsigned)flags,
+			.imm_data = htonl((uint32_t)imm),
+			.wr.rdma = {.remote_addr = (uint64_t)remote_addr, .rkey = (uint32_t)rkey},
+		};
+		result = rdmacm_posted(post_one(id, &wr, mr, offset, length));
+	}
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_send_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length,
+		jint flags, jint imm, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	const struct rdma_cm_id *id = sender(queue, &result);
+	const struct ibv_mr *mr = handle_marked(mr_handle);
+	if (id != NULL && mr != NULL) {
+		struct ibv_send_wr wr = {
+			.wr_id = (uint64_t)context,
+			.opcode = IBV_WR_SEND_WITH_IMM,
+			.send_flags = (unsigned)flags,
+			.imm_data = htonl((uint32_t)imm),
+		};
+		result = rdmacm_posted(post_one(id, &wr, mr, offset, length));
+	}
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_atomic(enum ibv_wr_opcode opcode, jlong queue, jlong mr_handle, jlong offset, jint flags, jlong remote_addr,
+		jint rkey, jlong compare_add, jlong swap, jlong context)
+{
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	const struct rdma_cm_id *id = sender(queue, &result);
+	const struct ibv_mr *mr = handle_marked(mr_handle);
+	if (id != NULL && mr != NULL) {
+		struct ibv_send_wr wr = {
+			.wr_id = (uint64_t)context,
+			.opcode = opcode,
+			.send_flags = (unsigned)flags,
+			.wr.atomic = {
+				.remote_addr = (uint64_t)remote_addr,
+				.rkey = (uint32_t)rkey,
+				.compare_add = (uint64_t)compare_add,
+				.swap = (uint64_t)swap,
+			},
+		};
+		result = rdmacm_posted(post_one(id, &wr, mr, offset, sizeof(uint64_t)));
+	}
+	thread_unmark(thread);
+	return result;
+}
+
+static jint post_compare_and_swap(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jint flags,
+		jlong remote_addr, jint rkey, jlong compare, jlong swap, jlong context)
+{
+	(void)env;
+	(void)natives;
+	return post_atomic(IBV_WR_ATOMIC_CMP_AND_SWP, queue, mr_handle, offset, flags, remote_addr, rkey, compare, swap,
+			context);
+}
+
+static jint post_fetch_and_add(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jint flags,
+		jlong remote_addr, jint rkey, jlong add, jlong context)
+{
+	(void)env;
+	(void)natives;
+	return post_atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, queue, mr_handle, offset, flags, remote_addr, rkey, add, 0, context);
+}
+
+static jint poll_queue(jlong queue, bool send, jint capacity, jlong completions)
+{
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	const struct rdma_cm_id *id = handle_marked(queue);
+	if (__builtin_expect(id != NULL, 1)) {
+		result = ibv_poll_cq(send ? id->send_cq : id->recv_cq, capacity, jni_pointer(completions));
+		/* a provider's own code, not an errno */
+		if (result < 0)
+			result = RDMACM_ERRNO - EIO;
+	}
+	thread_unmark(thread);
+	return result;
+}
+
+static jint poll_send_comp(JNIEnv *env, jclass natives, jlong queue, jint capacity, jlong completions)
+{
+	(void)env;
+	(void)natives;
+	return poll_queue(queue, true, capacity, completions);
+}
+
+static jint poll_recv_comp(JNIEnv *env, jclass natives, jlong queue, jint capacity, jlong completions)
+{
+	(void)env;
+	(void)natives;
+	return poll_queue(queue, false, capacity, completions);
+}
+
+/* takes a pending event, if there is one, and asks for the next, without blocking */
+static jint rearm(struct ibv_cq *cq, struct ibv_comp_channel *channel)
+{
+	struct ibv_cq *of = NULL;
+	void *context = NULL;
+	if (ibv_get_cq_event(channel, &of, &context) == 0)
+		ibv_ack_cq_events(of, 1);
+	else if (errno != EAGAIN && errno != EINTR)
+		return rdmacm_failed();
+	return arm(cq) == 0 ? 0 : rdmacm_failed();
+}
+
+static jint rearm_send_comp(JNIEnv *env, jclass natives, jlong queue)
+{
+	(void)env;
+	(void)natives;
+	const struct rdma_cm_id *id = handle_hold(queue);
+	if (id == NULL)
+		return HANDLE_CLOSED;
+	jint result = rearm(id->send_cq, id->send_cq_channel);
+	handle_release(queue);
+	return result;
+}
+
+static jint rearm_recv_comp(JNIEnv *env, jclass natives, jlong queue)
+{
+	(void)env;
+	(void)natives;
+	const struct rdma_cm_id *id = handle_hold(queue);
+	if (id == NULL)
+		return HANDLE_CLOSED;
+	jint result = rearm(id->recv_cq, id->recv_cq_channel);
+	handle_release(queue);
+	return result;
+}
+
+static const JNINativeMethod methods[] = {
+	{"qpCreate", "(J[IZJ[J)I", qp_create},
+	{"postWrite", "(JJJJIJIJ)I", post_write},
+	{"postWriteInline", "(JJIIJIJ)I", post_write_inline},
+	{"postWritev", "(JJIIJIJ)I", post_writev},
+	{"postRead", "(JJJJIJIJ)I", post_read},
+	{"postReadv", "(JJIIJIJ)I", post_readv},
+	{"postSend", "(JJJJIJ)I", post_send},
+	{"postSendInline", "(JJIIJ)I", post_send_inline},
+	{"postSendv", "(JJIIJ)I", post_sendv},
+	{"postRecv", "(JJJJJ)I", post_recv},
+	{"postRecvv", "(JJIJ)I", post_recvv},
+	{"postUdSend", "(JJJJIJIJ)I", post_ud_send},
+	{"postUdSendInline", "(JJIIJIJ)I", post_ud_send_inline},
+	{"postWriteWithImm", "(JJJJIJIIJ)I", post_write_with_imm},
+	{"postSendWithImm", "(JJJJIIJ)I", post_send_with_imm},
+	{"postCompareAndSwap", "(JJJIJIJJJ)I", post_compare_and_swap},
+	{"postFetchAndAdd", "(JJJIJIJJ)I", post_fetch_and_add},
+	{"pollSendComp", "(JIJ)I", poll_send_comp},
+	{"pollRecvComp", "(JIJ)I", poll_recv_comp},
+	{"rearmSendComp", "(J)I", rearm_send_comp},
+	{"rearmRecvComp", "(J)I", rearm_recv_comp},
+};
+
+const struct jni_table rdmacm_qp_natives = {methods, sizeof(methods) / sizeof(methods[0])};

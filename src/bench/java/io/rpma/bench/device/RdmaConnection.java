@@ -1,0 +1,102 @@
+package io.rpma.bench.device;
+
+import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaMemory;
+import io.rpma.rdmacm.RdmaAccess;
+import io.rpma.rdmacm.RdmaAddrInfo;
+import io.rpma.rdmacm.RdmaConnParam;
+import io.rpma.rdmacm.RdmaEventType;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaInlineData;
+import io.rpma.rdmacm.RdmaMr;
+import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.rdmacm.RdmaQp;
+import io.rpma.rdmacm.RdmaQpInitAttr;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A client's side of a connection with the target, of librdmacm; {@code native/bench/rdma.c} does the same.
+ *
+ * @param id the connection
+ * @param qp what is posted on
+ * @param memory source and destination on this side
+ * @param inlineData source of what is copied
+ * @param remoteAddr where the target's volatile memory is
+ * @param rkey its key
+ */
+record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inlineData, long remoteAddr, int rkey)
+        implements End {
+    /** The most that the post copies. */
+    static final int INLINE_SIZE = 64;
+
+    private static final int TIMEOUT_S = 10;
+
+    // a region's descriptor; its address is the first field
+    private static final int KEY = 16;
+
+    static RdmaConnection open(String address, int port) throws InterruptedException {
+        RdmaId id;
+        try (RdmaAddrInfo info = RdmaAddrInfo.active(address, port, RdmaPortSpace.TCP)) {
+            id = RdmaId.createEp(
+                    info,
+                    new RdmaQpInitAttr()
+                            .maxSendWr(Connection.QUEUE_SIZE)
+                            .maxRecvWr(Connection.QUEUE_SIZE)
+                            .maxInlineData(INLINE_SIZE));
+        }
+        RdmaMr memory = RdmaMr.reg(id, RpmaMemory.allocate(Load.MEMORY_SIZE), RdmaAccess.LOCAL_WRITE);
+        id.connect(new RdmaConnParam());
+        byte[] offer = id.awaitEvent(RdmaEventType.ESTABLISHED, TIMEOUT_S, TimeUnit.SECONDS)
+                .privateData();
+        ByteBuffer descriptor = ByteBuffer.wrap(offer).order(ByteOrder.LITTLE_ENDIAN);
+        return new RdmaConnection(
+                id,
+                id.qp(),
+                memory,
+                RdmaInlineData.create(INLINE_SIZE),
+                descriptor.getLong(Connection.DRAM),
+                descriptor.getInt(Connection.DRAM + KEY));
+    }
+
+    @Override
+    public void post(Operation operation, long offset, long size, long number) {
+        switch (operation) {
+            case RDMA_WRITE:
+                End.check(qp.postWrite(memory, offset, size, F_SIGNALED, remoteAddr + offset, rkey, number));
+                break;
+            case RDMA_WRITE_INLINE:
+                End.check(qp.postWriteInline(inlineData, (int) size, F_SIGNALED, remoteAddr + offset, rkey, number));
+                break;
+            case RDMA_READ:
+                End.check(qp.postRead(memory, offset, size, F_SIGNALED, remoteAddr + offset, rkey, number));
+                break;
+            case RDMA_SEND:
+                End.check(qp.postSend(memory, offset, size, F_SIGNALED, NOT_COUNTED));
+                break;
+            default:
+                throw new AssertionError(operation);
+        }
+    }
+
+    @Override
+    public void receive(long offset, long size, long number) {
+        End.check(qp.postRecv(memory, offset, size, number));
+    }
+
+    /** Answers are in the other queue, which nothing else completes in. */
+    @Override
+    public int poll(RpmaCompletions completions) {
+        int taken = qp.pollSendComp(completions);
+        return taken > 0 ? taken : qp.pollRecvComp(completions);
+    }
+
+    /** For operations that have no answer. */
+    @Override
+    public int await(RpmaCompletions completions) throws InterruptedException {
+        return qp.getSendComp(completions);
+    }
+}

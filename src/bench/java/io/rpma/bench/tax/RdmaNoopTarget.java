@@ -1,0 +1,58 @@
+package io.rpma.bench.tax;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaMemory;
+import io.rpma.rdmacm.RdmaAccess;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaInlineData;
+import io.rpma.rdmacm.RdmaMr;
+import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.rdmacm.RdmaQp;
+import io.rpma.rdmacm.RdmaQpInitAttr;
+import java.net.InetSocketAddress;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** What the operations work on, of an id whose device does nothing; the end of {@code struct target} in {@code tax.c}. */
+@State(Scope.Thread)
+public class RdmaNoopTarget {
+    private static final int REGION_SIZE = 4096;
+    private static final int INLINE_SIZE = 64;
+
+    private RdmaId id;
+    private RpmaMemory memory;
+
+    RdmaQp qp;
+    RdmaMr mr;
+    RdmaInlineData inlineData;
+    RpmaCompletions completions;
+    long offset;
+    int length = INLINE_SIZE;
+    long remoteAddr;
+    int rkey;
+    long context;
+
+    /** Makes an id that can post. */
+    @Setup(Level.Trial)
+    public void open() {
+        NoopTarget.loadLibrary();
+        id = RdmaId.create(RdmaPortSpace.TCP);
+        id.bindAddr(new InetSocketAddress("127.0.0.1", 0));
+        qp = id.createQp(new RdmaQpInitAttr().maxInlineData(INLINE_SIZE));
+        memory = RpmaMemory.allocate(REGION_SIZE);
+        mr = RdmaMr.reg(id, memory, RdmaAccess.values());
+        inlineData = RdmaInlineData.create(INLINE_SIZE);
+        completions = RpmaCompletions.create(NoopTarget.BATCH);
+    }
+
+    /** Closes everything. */
+    @TearDown(Level.Trial)
+    public void close() {
+        mr.close();
+        memory.close();
+        id.close();
+    }
+}

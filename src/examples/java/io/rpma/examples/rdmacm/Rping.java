@@ -1,0 +1,169 @@
+package io.rpma.examples.rdmacm;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaMemory;
+import io.rpma.rdmacm.RdmaAccess;
+import io.rpma.rdmacm.RdmaConnParam;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaMr;
+import io.rpma.rdmacm.RdmaQp;
+import io.rpma.rdmacm.RdmaQpInitAttr;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The protocol of {@code rping}: for each ping the client offers a source, which the server reads, and a sink, which the server
+ * writes the same to. An offer is a message of an address, a key and a size; the server's answers say no more than that
+ * they came.
+ */
+final class Rping implements AutoCloseable {
+    static final int DEFAULT_SIZE = 64;
+
+    private static final int OFFER_SIZE = 16;
+    private static final int ADDRESS = 0;
+    private static final int KEY = 8;
+    private static final int LENGTH = 12;
+    private static final int INCOMING = 0;
+    private static final int OUTGOING = OFFER_SIZE;
+    private static final int FIRST_LETTER = 'A';
+    private static final int LAST_LETTER = 'z';
+
+    private final RdmaId id;
+    private final RdmaQp qp;
+    private final RpmaMemory offers = RpmaMemory.allocate(2 * OFFER_SIZE);
+    private final RpmaMemory source;
+    private final RpmaMemory sink;
+    private final RdmaMr offersMr;
+    private final RdmaMr sourceMr;
+    private final RdmaMr sinkMr;
+    private final RpmaCompletions completions = RpmaCompletions.create(1);
+
+    /** Posts the first receive, which has to be there before the connection. */
+    Rping(RdmaId id, int size) {
+        this.id = id;
+        qp = id.qp();
+        source = RpmaMemory.allocate(size);
+        sink = RpmaMemory.allocate(size);
+        offersMr = RdmaMr.regMsgs(id, offers);
+        sourceMr = RdmaMr.reg(id, source, RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_READ, RdmaAccess.REMOTE_WRITE);
+        sinkMr = RdmaMr.reg(id, sink, RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_READ, RdmaAccess.REMOTE_WRITE);
+        postReceive();
+    }
+
+    static RdmaQpInitAttr attr() {
+        return new RdmaQpInitAttr().maxSendWr(16).maxRecvWr(2);
+    }
+
+    static RdmaConnParam param() {
+        return new RdmaConnParam().responderResources(1).initiatorDepth(1);
+    }
+
+    private void postReceive() {
+        Side.posted(qp.postRecv(offersMr, INCOMING, OFFER_SIZE, 0));
+    }
+
+    private void send() throws InterruptedException {
+        Side.posted(qp.postSend(offersMr, OUTGOING, OFFER_SIZE, RdmaQp.F_SIGNALED, 0));
+        Side.awaitDone(qp, completions);
+    }
+
+    /** Waits for a message and returns it, or null if the other side has disconnected. */
+    private ByteBuffer receive() throws InterruptedException {
+        if (!Side.awaitMessage(id, completions)) {
+            return null;
+        }
+        if (completions.byteLen(0) != OFFER_SIZE) {
+            throw new IllegalStateException("a message of " + completions.byteLen(0) + " bytes is none of rping's");
+        }
+        byte[] message = new byte[OFFER_SIZE];
+        offers.buffer().get(INCOMING, message);
+        postReceive();
+        return ByteBuffer.wrap(message);
+    }
+
+    /**
+     * The server's part of a ping.
+     *
+     * @return what the client sent, or null if it has disconnected
+     */
+    String answer() throws InterruptedException {
+        ByteBuffer from = receive();
+        if (from == null) {
+            return null;
+        }
+        int length = from.getInt(LENGTH);
+        Side.posted(qp.postRead(sinkMr, 0, length, RdmaQp.F_SIGNALED, from.getLong(ADDRESS), from.getInt(KEY), 0));
+        Side.awaitDone(qp, completions);
+        String data = text(sink);
+        send();
+        ByteBuffer to = receive();
+        if (to == null) {
+            return null;
+        }
+        Side.posted(qp.postWrite(
+                sinkMr,
+                0,
+                Math.min(length, data.length() + 1),
+                RdmaQp.F_SIGNALED,
+                to.getLong(ADDRESS),
+                to.getInt(KEY),
+                0));
+        Side.awaitDone(qp, completions);
+        send();
+        return data;
+    }
+
+    /**
+     * The client's part of a ping.
+     *
+     * @return what came back
+     */
+    String ping(int number) throws InterruptedException {
+        fill(number);
+        offer(source, sourceMr);
+        offer(sink, sinkMr);
+        if (source.buffer().mismatch(sink.buffer()) >= 0) {
+            throw new IllegalStateException("data mismatch!");
+        }
+        return text(sink);
+    }
+
+    private void offer(RpmaMemory memory, RdmaMr region) throws InterruptedException {
+        offers.buffer()
+                .putLong(OUTGOING + ADDRESS, region.address())
+                .putInt(OUTGOING + KEY, region.rkey())
+                .putInt(OUTGOING + LENGTH, (int) memory.size());
+        send();
+        if (receive() == null) {
+            throw new IllegalStateException("the server has disconnected");
+        }
+    }
+
+    /** As rping does: a number, then letters from another one for each ping, and a 0 at the end. */
+    private void fill(int number) {
+        ByteBuffer buffer = source.buffer();
+        buffer.put(("rdma-ping-" + number + ": ").getBytes(StandardCharsets.US_ASCII));
+        int letters = LAST_LETTER - FIRST_LETTER + 1;
+        for (int i = 0; buffer.hasRemaining(); i++) {
+            buffer.put((byte) (FIRST_LETTER + (number + i) % letters));
+        }
+        buffer.put(buffer.capacity() - 1, (byte) 0);
+    }
+
+    /** Up to the first 0. */
+    private static String text(RpmaMemory memory) {
+        String all = StandardCharsets.ISO_8859_1.decode(memory.buffer()).toString();
+        int end = all.indexOf('\0');
+        return end < 0 ? all : all.substring(0, end);
+    }
+
+    @Override
+    public void close() {
+        sinkMr.close();
+        sourceMr.close();
+        offersMr.close();
+        sink.close();
+        source.close();
+        offers.close();
+    }
+}

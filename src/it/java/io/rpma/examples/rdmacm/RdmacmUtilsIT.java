@@ -1,0 +1,132 @@
+package io.rpma.examples.rdmacm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.TestDevice;
+import io.rpma.testing.Jvm;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The examples against the programs of rdmacm-utils, and against each other. */
+@Tag("examples")
+@Timeout(200)
+class RdmacmUtilsIT {
+    private static final Duration LIMIT = Duration.ofSeconds(100);
+    private static final int PINGS = 5;
+
+    private String address;
+    private String port;
+
+    @BeforeEach
+    void find() {
+        address = TestDevice.address();
+        port = Integer.toString(TestDevice.port());
+    }
+
+    private Jvm.Running java(Class<?> program, String... more) {
+        List<String> command = new java.util.ArrayList<>(List.of(program.getName(), address, port));
+        command.addAll(List.of(more));
+        return Jvm.likeThis().limit(LIMIT).start(command.toArray(new String[0]));
+    }
+
+    private static Jvm.Running utility(String... command) throws IOException {
+        return Jvm.command(LIMIT, command);
+    }
+
+    private static List<String> assertEnds(Jvm.Running side) throws InterruptedException {
+        Jvm.Finished end = side.awaitEnd();
+        assertThat(end.status()).as(end.toString()).isZero();
+        return end.out().lines().toList();
+    }
+
+    /** The programs in C do not wait for a server; the address that they listen on is in no list of the system. */
+    private List<String> retried(String... client) throws Exception {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (true) {
+            Jvm.Finished finished = utility(client).awaitEnd();
+            if (finished.status() == 0 || System.nanoTime() > end) {
+                assertThat(finished.status()).as(finished.toString()).isZero();
+                return finished.out().lines().toList();
+            }
+        }
+    }
+
+    @Test
+    void messagesOfJava() throws Exception {
+        try (Jvm.Running server = java(RdmaServer.class);
+                Jvm.Running client = java(RdmaClient.class)) {
+            assertThat(assertEnds(client)).containsExactly("rdma_client: start", "rdma_client: end 0");
+            assertThat(assertEnds(server)).containsExactly("rdma_server: start", "rdma_server: end 0");
+        }
+    }
+
+    @Test
+    void messagesToTheServerInC() throws Exception {
+        try (Jvm.Running server = utility("rdma_server", "-s", address, "-p", port);
+                Jvm.Running client = java(RdmaClient.class)) {
+            assertThat(assertEnds(client)).endsWith("rdma_client: end 0");
+            assertThat(assertEnds(server)).endsWith("rdma_server: end 0");
+        }
+    }
+
+    @Test
+    void messagesFromTheClientInC() throws Exception {
+        try (Jvm.Running server = java(RdmaServer.class)) {
+            server.awaitLine("start");
+            assertThat(retried("rdma_client", "-s", address, "-p", port)).endsWith("rdma_client: end 0");
+            assertThat(assertEnds(server)).endsWith("rdma_server: end 0");
+        }
+    }
+
+    private static String pingData(int number, int size) {
+        StringBuilder data = new StringBuilder("rdma-ping-" + number + ": ");
+        for (int i = 0; data.length() < size - 1; i++) {
+            data.append((char) ('A' + (number + i) % ('z' - 'A' + 1)));
+        }
+        return data.toString();
+    }
+
+    private static void assertPings(String prefix, int size, List<String> lines) {
+        assertThat(lines).hasSize(PINGS);
+        for (int i = 0; i < PINGS; i++) {
+            assertThat(lines.get(i)).isEqualTo(prefix + pingData(i, size));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {64, 1000, 60_000})
+    void pingsOfJava(int size) throws Exception {
+        try (Jvm.Running server = java(RpingServer.class, Integer.toString(size));
+                Jvm.Running client = java(RpingClient.class, Integer.toString(PINGS), Integer.toString(size))) {
+            assertPings("ping data: ", size, assertEnds(client));
+            assertPings("server ping data: ", size, assertEnds(server));
+        }
+    }
+
+    @Test
+    void pingsToTheServerInC() throws Exception {
+        try (Jvm.Running server = utility("rping", "-s", "-v", "-a", address, "-p", port, "-S", "100");
+                Jvm.Running client = java(RpingClient.class, Integer.toString(PINGS), "100")) {
+            assertPings("ping data: ", 100, assertEnds(client));
+            Jvm.Finished end = server.awaitEnd();
+            assertPings("server ping data: ", 100, end.out().lines().toList());
+        }
+    }
+
+    @Test
+    void pingsFromTheClientInC() throws Exception {
+        try (Jvm.Running server = java(RpingServer.class, "100")) {
+            List<String> pings = retried(
+                    "rping", "-c", "-v", "-V", "-a", address, "-p", port, "-C", Integer.toString(PINGS), "-S", "100");
+            assertPings("ping data: ", 100, pings);
+            assertPings("server ping data: ", 100, assertEnds(server));
+        }
+    }
+}

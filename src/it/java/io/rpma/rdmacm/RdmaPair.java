@@ -1,0 +1,165 @@
+package io.rpma.rdmacm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaWcStatus;
+import io.rpma.TestDevice;
+import java.net.InetSocketAddress;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+
+/** Two connected ids in one JVM, each with a page of memory for every use. */
+public final class RdmaPair implements AutoCloseable {
+    static final int TIMEOUT_S = 20;
+    static final int SIZE = 4096;
+
+    /** The side that asked. */
+    public final RdmaId client;
+    /** The side that accepted. */
+    public final RdmaId server;
+
+    final RpmaMemory clientMemory = RpmaMemory.allocate(SIZE);
+    final RpmaMemory serverMemory = RpmaMemory.allocate(SIZE);
+    /** The page of the client. */
+    public final RdmaMr clientMr;
+    /** The page of the server. */
+    public final RdmaMr serverMr;
+
+    private RdmaPair(RdmaId client, RdmaId server) {
+        this.client = client;
+        this.server = server;
+        clientMr = RdmaMr.reg(client, clientMemory, RdmaAccess.values());
+        serverMr = RdmaMr.reg(server, serverMemory, RdmaAccess.values());
+    }
+
+    /** Attributes for all that is tested. */
+    public static RdmaQpInitAttr attr() {
+        return new RdmaQpInitAttr()
+                .maxSendWr(16)
+                .maxRecvWr(16)
+                .maxSendSge(4)
+                .maxRecvSge(4)
+                .maxInlineData(64);
+    }
+
+    /** Connects with the same attributes on both sides. */
+    public static RdmaPair connect() throws InterruptedException {
+        return connect(attr(), attr());
+    }
+
+    static RdmaPair connect(RdmaQpInitAttr clientAttr, RdmaQpInitAttr serverAttr) throws InterruptedException {
+        int port = TestDevice.port();
+        try (RdmaId listener = listen(port)) {
+            RdmaId client = resolved(port);
+            client.createQp(clientAttr);
+            client.connect(new RdmaConnParam());
+            RdmaId server = request(listener);
+            server.createQp(serverAttr);
+            accept(client, server);
+            return new RdmaPair(client, server);
+        }
+    }
+
+    /** An id that listens on the device. */
+    public static RdmaId listen(int port) {
+        RdmaId listener = RdmaId.create(RdmaPortSpace.TCP);
+        listener.bindAddr(address(port));
+        listener.listen(0);
+        return listener;
+    }
+
+    /** An id that may connect to a port of the device. */
+    public static RdmaId resolved(int port) throws InterruptedException {
+        return resolved(RdmaPortSpace.TCP, port);
+    }
+
+    /** An id that may connect to a port of the device. */
+    public static RdmaId resolved(RdmaPortSpace space, int port) throws InterruptedException {
+        RdmaId id = RdmaId.create(space);
+        id.resolveAddr(null, address(port), 1000 * TIMEOUT_S);
+        id.awaitEvent(RdmaEventType.ADDR_RESOLVED, TIMEOUT_S, TimeUnit.SECONDS);
+        id.resolveRoute(1000 * TIMEOUT_S);
+        id.awaitEvent(RdmaEventType.ROUTE_RESOLVED, TIMEOUT_S, TimeUnit.SECONDS);
+        return id;
+    }
+
+    /** The next request. */
+    public static RdmaId request(RdmaId listener) throws InterruptedException {
+        return listener.getRequest(TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+    }
+
+    /** Accepts, and waits for both sides. */
+    public static void accept(RdmaId client, RdmaId server) throws InterruptedException {
+        server.accept(new RdmaConnParam());
+        awaitEvent(client, RdmaEventType.ESTABLISHED);
+        awaitEvent(server, RdmaEventType.ESTABLISHED);
+    }
+
+    static RdmaEvent awaitEvent(RdmaId id, RdmaEventType type) throws InterruptedException {
+        return id.awaitEvent(type, TIMEOUT_S, TimeUnit.SECONDS);
+    }
+
+    /** A port of the device. */
+    public static InetSocketAddress address(int port) {
+        return new InetSocketAddress(TestDevice.address(), port);
+    }
+
+    static RdmaInlineData inline(String text) {
+        RdmaInlineData data = RdmaInlineData.create(Math.max(1, text.length()));
+        data.buffer().put(text.getBytes(StandardCharsets.US_ASCII));
+        return data;
+    }
+
+    static void put(RpmaMemory memory, int offset, String text) {
+        memory.buffer().put(offset, text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    static String get(RpmaMemory memory, int offset, int length) {
+        byte[] text = new byte[length];
+        memory.buffer().get(offset, text);
+        return new String(text, StandardCharsets.US_ASCII);
+    }
+
+    static long getLong(RpmaMemory memory, int offset) {
+        return memory.buffer().order(ByteOrder.nativeOrder()).getLong(offset);
+    }
+
+    static void putLong(RpmaMemory memory, int offset, long value) {
+        memory.buffer().order(ByteOrder.nativeOrder()).putLong(offset, value);
+    }
+
+    static RpmaCompletions sent(RdmaQp qp, long context, RpmaWcStatus status) throws InterruptedException {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        assertThat(qp.getSendComp(completions, TIMEOUT_S, TimeUnit.SECONDS)).isEqualTo(1);
+        return checked(completions, context, status);
+    }
+
+    static RpmaCompletions sent(RdmaQp qp, long context) throws InterruptedException {
+        return sent(qp, context, RpmaWcStatus.SUCCESS);
+    }
+
+    static RpmaCompletions received(RdmaQp qp, long context) throws InterruptedException {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        assertThat(qp.getRecvComp(completions, TIMEOUT_S, TimeUnit.SECONDS)).isEqualTo(1);
+        return checked(completions, context, RpmaWcStatus.SUCCESS);
+    }
+
+    private static RpmaCompletions checked(RpmaCompletions completions, long context, RpmaWcStatus status) {
+        assertThat(completions.status(0)).isSameAs(status);
+        assertThat(completions.wrId(0)).isEqualTo(context);
+        return completions;
+    }
+
+    @Override
+    public void close() {
+        clientMr.close();
+        serverMr.close();
+        client.close();
+        server.close();
+        clientMemory.close();
+        serverMemory.close();
+    }
+}

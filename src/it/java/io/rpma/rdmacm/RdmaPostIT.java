@@ -1,0 +1,513 @@
+package io.rpma.rdmacm;
+
+import static io.rpma.rdmacm.RdmaPair.get;
+import static io.rpma.rdmacm.RdmaPair.getLong;
+import static io.rpma.rdmacm.RdmaPair.inline;
+import static io.rpma.rdmacm.RdmaPair.put;
+import static io.rpma.rdmacm.RdmaPair.putLong;
+import static io.rpma.rdmacm.RdmaPair.received;
+import static io.rpma.rdmacm.RdmaPair.sent;
+import static io.rpma.rdmacm.RdmaQp.F_FENCE;
+import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
+import static io.rpma.rdmacm.RdmaQp.F_SOLICITED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaWcOpcode;
+import io.rpma.RpmaWcStatus;
+import io.rpma.TestDevice;
+import io.rpma.testing.Together;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Everything that is posted on a connection. */
+@Timeout(60)
+class RdmaPostIT {
+    private RdmaPair pair;
+    private RdmaQp qp;
+    private RdmaQp serverQp;
+    private long remote;
+    private int rkey;
+
+    @BeforeAll
+    static void findDevice() {
+        TestDevice.address();
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        pair = RdmaPair.connect();
+        qp = pair.client.qp();
+        serverQp = pair.server.qp();
+        remote = pair.serverMr.address();
+        rkey = pair.serverMr.rkey();
+    }
+
+    @AfterEach
+    void close() {
+        pair.close();
+    }
+
+    @Test
+    void write() throws InterruptedException {
+        put(pair.clientMemory, 100, "hello");
+        assertThat(qp.postWrite(pair.clientMr, 100, 5, F_SIGNALED, remote + 200, rkey, 7))
+                .isTrue();
+        RpmaCompletions done = sent(qp, 7);
+        assertThat(done.opcode(0)).isSameAs(RpmaWcOpcode.RDMA_WRITE);
+        assertThat(done.qpNum(0)).isEqualTo(qp.qpNum());
+        assertThat(get(pair.serverMemory, 200, 5)).isEqualTo("hello");
+    }
+
+    @Test
+    void writeInline() throws InterruptedException {
+        RdmaInlineData data = inline("inline");
+        assertThat(qp.postWriteInline(data, 6, F_SIGNALED, remote, rkey, 8)).isTrue();
+        data.buffer().put(new byte[6]);
+        sent(qp, 8);
+        assertThat(get(pair.serverMemory, 0, 6)).isEqualTo("inline");
+    }
+
+    @Test
+    void writeInlineAsMuchAsGranted() throws InterruptedException {
+        int most = qp.maxInlineData();
+        assertThat(most).isGreaterThanOrEqualTo(64);
+        RdmaInlineData data = RdmaInlineData.create(most + 1);
+        data.buffer().put(most - 1, (byte) 'x');
+        assertThat(qp.postWriteInline(data, most, F_SIGNALED, remote, rkey, 8)).isTrue();
+        sent(qp, 8);
+        assertThat(get(pair.serverMemory, most - 1, 1)).isEqualTo("x");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> qp.postWriteInline(data, most + 1, F_SIGNALED, remote, rkey, 8))
+                .withMessage((most + 1) + " bytes can't be posted inline: the queue pair takes " + most);
+        assertThatIllegalArgumentException().isThrownBy(() -> qp.postSendInline(data, most + 1, 0, 8));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> qp.postSendInline(data, most + 2, 0, 8));
+    }
+
+    @Test
+    void writeFromSeveralParts() throws InterruptedException {
+        put(pair.clientMemory, 0, "one");
+        put(pair.clientMemory, 1000, "two");
+        put(pair.clientMemory, 2000, "three");
+        RdmaSgeList parts = RdmaSgeList.create(4)
+                .add(pair.clientMr, 2000, 5)
+                .add(pair.clientMr, 0, 3)
+                .add(pair.clientMr, 1000, 3);
+        assertThat(parts.length()).isEqualTo(11);
+        assertThat(qp.postWritev(parts, F_SIGNALED, remote, rkey, 9)).isTrue();
+        parts.clear();
+        sent(qp, 9);
+        assertThat(get(pair.serverMemory, 0, 11)).isEqualTo("threeonetwo");
+    }
+
+    @Test
+    void readIntoOneAndSeveralParts() throws InterruptedException {
+        put(pair.serverMemory, 10, "remote bytes");
+        assertThat(qp.postRead(pair.clientMr, 0, 6, F_SIGNALED, remote + 10, rkey, 1))
+                .isTrue();
+        assertThat(sent(qp, 1).opcode(0)).isSameAs(RpmaWcOpcode.RDMA_READ);
+        assertThat(get(pair.clientMemory, 0, 6)).isEqualTo("remote");
+
+        RdmaSgeList parts = RdmaSgeList.create(2).add(pair.clientMr, 100, 6).add(pair.clientMr, 300, 6);
+        assertThat(qp.postReadv(parts, F_SIGNALED, remote + 10, rkey, 2)).isTrue();
+        sent(qp, 2);
+        assertThat(get(pair.clientMemory, 100, 6)).isEqualTo("remote");
+        assertThat(get(pair.clientMemory, 300, 6)).isEqualTo(" bytes");
+    }
+
+    @Test
+    void messages() throws InterruptedException {
+        put(pair.clientMemory, 0, "message");
+        serverQp.postRecv(pair.serverMr, 50, 100, 21);
+        assertThat(qp.postSend(pair.clientMr, 0, 7, F_SIGNALED | F_SOLICITED, 11))
+                .isTrue();
+        sent(qp, 11);
+        RpmaCompletions message = received(serverQp, 21);
+        assertThat(message.opcode(0)).isSameAs(RpmaWcOpcode.RECV);
+        assertThat(message.byteLen(0)).isEqualTo(7);
+        assertThat(message.hasImmData(0)).isFalse();
+        assertThat(get(pair.serverMemory, 50, 7)).isEqualTo("message");
+
+        serverQp.postRecv(pair.serverMr, 0, 100, 22);
+        assertThat(qp.postSendInline(inline("brief"), 5, F_SIGNALED, 12)).isTrue();
+        sent(qp, 12);
+        assertThat(received(serverQp, 22).byteLen(0)).isEqualTo(5);
+        assertThat(get(pair.serverMemory, 0, 5)).isEqualTo("brief");
+    }
+
+    @Test
+    void messagesOfSeveralParts() throws InterruptedException {
+        put(pair.clientMemory, 0, "abcdef");
+        RdmaSgeList into = RdmaSgeList.create(2).add(pair.serverMr, 500, 2).add(pair.serverMr, 0, 10);
+        RdmaSgeList from = RdmaSgeList.create(2).add(pair.clientMr, 3, 3).add(pair.clientMr, 0, 3);
+        assertThat(serverQp.postRecvv(into, 31)).isTrue();
+        assertThat(qp.postSendv(from, F_SIGNALED, 32)).isTrue();
+        sent(qp, 32);
+        assertThat(received(serverQp, 31).byteLen(0)).isEqualTo(6);
+        assertThat(get(pair.serverMemory, 500, 2)).isEqualTo("de");
+        assertThat(get(pair.serverMemory, 0, 4)).isEqualTo("fabc");
+    }
+
+    @Test
+    void anEmptyListIsAMessageOfNoBytes() throws InterruptedException {
+        RdmaSgeList empty = RdmaSgeList.create(1);
+        serverQp.postRecvv(empty, 41);
+        assertThat(qp.postSendv(empty, F_SIGNALED, 42)).isTrue();
+        sent(qp, 42);
+        assertThat(received(serverQp, 41).byteLen(0)).isZero();
+        assertThat(qp.postSendInline(inline(""), 0, 0, 43)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 0x01020304, -1, Integer.MIN_VALUE})
+    void immediateData(int imm) throws InterruptedException {
+        put(pair.clientMemory, 0, "data");
+        serverQp.postRecv(pair.serverMr, 0, 10, 51);
+        serverQp.postRecv(pair.serverMr, 0, 10, 52);
+        assertThat(qp.postSendWithImm(pair.clientMr, 0, 4, F_SIGNALED, imm, 61)).isTrue();
+        sent(qp, 61);
+        RpmaCompletions message = received(serverQp, 51);
+        assertThat(message.hasImmData(0)).isTrue();
+        assertThat(message.immData(0)).isEqualTo(imm);
+
+        assertThat(qp.postWriteWithImm(pair.clientMr, 0, 4, F_SIGNALED, remote + 700, rkey, imm, 62))
+                .isTrue();
+        sent(qp, 62);
+        RpmaCompletions written = received(serverQp, 52);
+        assertThat(written.opcode(0)).isSameAs(RpmaWcOpcode.RECV_RDMA_WITH_IMM);
+        assertThat(written.immData(0)).isEqualTo(imm);
+        assertThat(get(pair.serverMemory, 700, 4)).isEqualTo("data");
+    }
+
+    @Test
+    void compareAndSwap() throws InterruptedException {
+        putLong(pair.serverMemory, 8, 40);
+        qp.postCompareAndSwap(pair.clientMr, 0, F_SIGNALED, remote + 8, rkey, 40, Long.MIN_VALUE, 1);
+        assertThat(sent(qp, 1).opcode(0)).isSameAs(RpmaWcOpcode.COMP_SWAP);
+        assertThat(getLong(pair.clientMemory, 0)).isEqualTo(40);
+        assertThat(getLong(pair.serverMemory, 8)).isEqualTo(Long.MIN_VALUE);
+
+        qp.postCompareAndSwap(pair.clientMr, 0, F_SIGNALED, remote + 8, rkey, 40, 41, 2);
+        sent(qp, 2);
+        assertThat(getLong(pair.clientMemory, 0)).isEqualTo(Long.MIN_VALUE);
+        assertThat(getLong(pair.serverMemory, 8)).isEqualTo(Long.MIN_VALUE);
+    }
+
+    @Test
+    void fetchAndAdd() throws InterruptedException {
+        putLong(pair.serverMemory, 0, 40);
+        qp.postFetchAndAdd(pair.clientMr, 16, F_SIGNALED, remote, rkey, -2, 1);
+        assertThat(sent(qp, 1).opcode(0)).isSameAs(RpmaWcOpcode.FETCH_ADD);
+        qp.postFetchAndAdd(pair.clientMr, 24, F_SIGNALED | F_FENCE, remote, rkey, 4, 2);
+        sent(qp, 2);
+        assertThat(getLong(pair.clientMemory, 16)).isEqualTo(40);
+        assertThat(getLong(pair.clientMemory, 24)).isEqualTo(38);
+        assertThat(getLong(pair.serverMemory, 0)).isEqualTo(42);
+    }
+
+    @Test
+    void atomicsOfSeveralThreadsAddUp() throws Exception {
+        int threads = 4;
+        int adds = 50;
+        putLong(pair.serverMemory, 0, 0);
+        Together.run(threads, thread -> {
+            try (RdmaPair own = RdmaPair.connect()) {
+                for (int i = 0; i < adds; i++) {
+                    own.client.qp().postFetchAndAdd(own.clientMr, 0, F_SIGNALED, remote, rkey, thread + 1, i);
+                    sent(own.client.qp(), i);
+                }
+            }
+        });
+        assertThat(getLong(pair.serverMemory, 0)).isEqualTo(adds * (1 + 2 + 3 + 4));
+    }
+
+    /** Which they must not; but whatever is in it then, the shim's array has room for it. */
+    @Test
+    void aListThatThreadsShareHasNeverMoreThanItTakes() throws Exception {
+        RdmaSgeList list = RdmaSgeList.create(2);
+        Together.run(3, thread -> {
+            for (int i = 0; i < 20_000; i++) {
+                try {
+                    list.add(pair.clientMr, 0, 0);
+                } catch (IllegalStateException e) {
+                    list.clear();
+                }
+                assertThat(list.use(2)).isBetween(0, 2);
+            }
+        });
+    }
+
+    @Test
+    void severalThreadsPostOnOneQueue() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(16);
+        Together.run(2, thread -> {
+            for (int i = 0; i < 8; i++) {
+                assertThat(qp.postWriteInline(inline("t" + thread + i), 3, F_SIGNALED, remote + 64 * thread, rkey, i))
+                        .isTrue();
+            }
+        });
+        for (int taken = 0; taken < 16; ) {
+            int more = qp.getSendComp(completions, RdmaPair.TIMEOUT_S, TimeUnit.SECONDS);
+            assertThat(more).isPositive();
+            taken += more;
+        }
+        assertThat(get(pair.serverMemory, 0, 3)).isEqualTo("t07");
+        assertThat(get(pair.serverMemory, 64, 3)).isEqualTo("t17");
+    }
+
+    @Test
+    void aWrongKeyBreaksTheConnection() throws InterruptedException {
+        qp.postWrite(pair.clientMr, 0, 8, 0, remote, rkey ^ 0x5a5a00, 1);
+        sent(qp, 1, RpmaWcStatus.REM_ACCESS_ERR);
+        qp.postWrite(pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 2);
+        sent(qp, 2, RpmaWcStatus.WR_FLUSH_ERR);
+    }
+
+    @Test
+    void aWrongAddressBreaksTheConnection() throws InterruptedException {
+        qp.postRead(pair.clientMr, 0, 8, F_SIGNALED, remote + RdmaPair.SIZE - 7, rkey, 1);
+        sent(qp, 1, RpmaWcStatus.REM_ACCESS_ERR);
+    }
+
+    @Test
+    void anAccessThatIsNotGrantedBreaksTheConnection() throws InterruptedException {
+        try (RpmaMemory memory = RpmaMemory.allocate(64);
+                RdmaMr readable = RdmaMr.regRead(pair.server, memory)) {
+            qp.postWrite(pair.clientMr, 0, 8, F_SIGNALED, readable.address(), readable.rkey(), 1);
+            sent(qp, 1, RpmaWcStatus.REM_ACCESS_ERR);
+        }
+    }
+
+    @Test
+    void aFullQueueIsAnAnswer() throws InterruptedException {
+        int posted = 0;
+        while (posted < 10_000 && serverQp.postRecv(pair.serverMr, 0, 8, posted)) {
+            posted++;
+        }
+        assertThat(posted).isBetween(serverQp.maxRecvWr(), 9_999);
+        pair.server.disconnect();
+        RpmaCompletions flushed = RpmaCompletions.create(1);
+        assertThat(serverQp.getRecvComp(flushed, RdmaPair.TIMEOUT_S, TimeUnit.SECONDS))
+                .isEqualTo(1);
+        assertThat(flushed.status(0)).isSameAs(RpmaWcStatus.WR_FLUSH_ERR);
+    }
+
+    @Test
+    void refusesBytesOutsideOfTheRegion() {
+        long size = pair.clientMr.size();
+        for (long[] range : new long[][] {{-1, 1}, {0, size + 1}, {size, 1}, {Long.MAX_VALUE, 1}, {0, -1}, {1, size}}) {
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> qp.postWrite(pair.clientMr, range[0], range[1], 0, remote, rkey, 1));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> qp.postRead(pair.clientMr, range[0], range[1], 0, remote, rkey, 1));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> qp.postSend(pair.clientMr, range[0], range[1], 0, 1));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> qp.postRecv(pair.clientMr, range[0], range[1], 1));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> RdmaSgeList.create(1).add(pair.clientMr, range[0], range[1]));
+        }
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> qp.postFetchAndAdd(pair.clientMr, size - 7, 0, remote, rkey, 1, 1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> qp.postWrite(pair.clientMr, 0, (1L << 31) + 1, 0, remote, rkey, 1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 16, -1, Integer.MIN_VALUE})
+    void refusesUnknownFlags(int flags) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> qp.postWrite(pair.clientMr, 0, 1, flags, remote, rkey, 1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> qp.postSendInline(inline("x"), 1, flags, 1))
+                .withMessage("flags must be of F_SIGNALED, F_FENCE and F_SOLICITED, not " + flags);
+    }
+
+    @Test
+    void refusesMorePartsThanGranted() {
+        int most = qp.maxSendSge();
+        RdmaSgeList list = RdmaSgeList.create(RdmaSgeList.MAX_CAPACITY);
+        for (int i = 0; i <= most && i < RdmaSgeList.MAX_CAPACITY; i++) {
+            list.add(pair.clientMr, 0, 1);
+        }
+        if (list.count() > most) {
+            assertThatIllegalArgumentException().isThrownBy(() -> qp.postWritev(list, 0, remote, rkey, 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> qp.postSendv(list, 0, 1));
+        }
+        RdmaSgeList full = RdmaSgeList.create(1).add(pair.clientMr, 0, 1);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> full.add(pair.clientMr, 0, 1))
+                .withMessage("the list has 1 parts and takes no more");
+    }
+
+    @Test
+    void refusesMemoryThatMustNotBeWritten() {
+        try (RpmaMemory memory = RpmaMemory.allocate(64);
+                RdmaMr source = RdmaMr.reg(pair.client, memory)) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> qp.postRead(source, 0, 8, 0, remote, rkey, 1))
+                    .withMessageContaining("LOCAL_WRITE");
+            assertThatIllegalArgumentException().isThrownBy(() -> qp.postRecv(source, 0, 8, 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> qp.postFetchAndAdd(source, 0, 0, remote, rkey, 1, 1));
+            RdmaSgeList list = RdmaSgeList.create(1).add(source, 0, 8);
+            assertThatIllegalArgumentException().isThrownBy(() -> qp.postReadv(list, 0, remote, rkey, 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> qp.postRecvv(list, 1));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 4, 7, -1})
+    void refusesAtomicsThatAreNotAligned(long offset) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> qp.postFetchAndAdd(pair.clientMr, 0, 0, remote + offset, rkey, 1, 1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> qp.postCompareAndSwap(pair.clientMr, 0, 0, remote + offset, rkey, 1, 1, 1));
+    }
+
+    @Test
+    void refusesDatagrams() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> qp.postUdSend(pair.clientMr, 0, 1, 0, null, 1, 1))
+                .withMessageContaining("is for connections");
+        assertThatIllegalStateException().isThrownBy(() -> qp.postUdSendInline(inline("x"), 1, 0, null, 1, 1));
+    }
+
+    @Test
+    void refusesAClosedRegion() {
+        RdmaSgeList list = RdmaSgeList.create(1);
+        RdmaMr closed;
+        try (RpmaMemory memory = RpmaMemory.allocate(64)) {
+            closed = RdmaMr.regMsgs(pair.client, memory);
+            list.add(closed, 0, 8);
+            closed.close();
+            closed.close();
+        }
+        assertThatIllegalStateException()
+                .isThrownBy(() -> qp.postWrite(closed, 0, 8, 0, remote, rkey, 1))
+                .withMessage("rdma_post_write: " + closed.handle() + " is closed");
+        assertThatIllegalStateException().isThrownBy(() -> qp.postRecv(closed, 0, 8, 1));
+        assertThatIllegalStateException().isThrownBy(() -> qp.postWritev(list, 0, remote, rkey, 1));
+        assertThatIllegalStateException().isThrownBy(() -> qp.postRecvv(list, 1));
+    }
+
+    @Test
+    void refusesAClosedId() throws InterruptedException {
+        RdmaPair other = RdmaPair.connect();
+        RdmaQp closed = other.client.qp();
+        other.close();
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> closed.postWriteInline(inline("x"), 1, 0, remote, rkey, 1))
+                .withMessageContaining("is closed");
+        assertThatIllegalStateException().isThrownBy(() -> closed.postSendInline(inline("x"), 1, 0, 1));
+        assertThatIllegalStateException().isThrownBy(() -> closed.postRecv(pair.clientMr, 0, 1, 1));
+        assertThatIllegalStateException().isThrownBy(() -> closed.pollSendComp(completions));
+        assertThatIllegalStateException().isThrownBy(() -> closed.pollRecvComp(completions));
+        assertThatIllegalStateException().isThrownBy(() -> closed.getSendComp(completions));
+        assertThatIllegalStateException().isThrownBy(() -> closed.getRecvComp(completions, 1, TimeUnit.SECONDS));
+    }
+
+    private interface Post {
+        boolean post(RdmaQp unconnected);
+    }
+
+    /** Soft-RoCE would refuse it, and carry it out all the same once there is a connection. */
+    @Test
+    void whatIsPostedBeforeTheConnectionIsNeverCarriedOut() throws InterruptedException {
+        int port = TestDevice.port();
+        RdmaSgeList list = RdmaSgeList.create(1).add(pair.clientMr, 0, 8);
+        RdmaInlineData early = inline("early");
+        try (RdmaId listener = RdmaPair.listen(port);
+                RdmaId client = RdmaPair.resolved(port)) {
+            RdmaQp clientQp = client.createQp(RdmaPair.attr());
+            for (Post post : new Post[] {
+                qp -> qp.postWrite(pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 1),
+                qp -> qp.postWritev(list, F_SIGNALED, remote, rkey, 1),
+                qp -> qp.postWriteInline(early, 5, F_SIGNALED, remote, rkey, 1),
+                qp -> qp.postWriteWithImm(pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 2, 1),
+                qp -> qp.postRead(pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 1),
+                qp -> qp.postReadv(list, F_SIGNALED, remote, rkey, 1),
+                qp -> qp.postSend(pair.clientMr, 0, 8, F_SIGNALED, 1),
+                qp -> qp.postSendv(list, F_SIGNALED, 1),
+                qp -> qp.postSendInline(early, 5, F_SIGNALED, 1),
+                qp -> qp.postSendWithImm(pair.clientMr, 0, 8, F_SIGNALED, 2, 1),
+                qp -> qp.postCompareAndSwap(pair.clientMr, 0, F_SIGNALED, remote, rkey, 0, 1, 1),
+                qp -> qp.postFetchAndAdd(pair.clientMr, 0, F_SIGNALED, remote, rkey, 1, 1)
+            }) {
+                assertThatExceptionOfType(RpmaException.class)
+                        .isThrownBy(() -> post.post(clientQp))
+                        .satisfies(e -> assertThat(e.errnoName()).isEqualTo("ENOTCONN"));
+            }
+            client.connect(new RdmaConnParam());
+            try (RdmaId server = RdmaPair.request(listener)) {
+                server.createQp(RdmaPair.attr());
+                RdmaPair.accept(client, server);
+                assertThat(clientQp.postWriteInline(inline("later"), 5, F_SIGNALED, remote + 64, rkey, 2))
+                        .isTrue();
+                sent(clientQp, 2);
+                assertThat(getLong(pair.serverMemory, 0)).isZero();
+                assertThat(get(pair.serverMemory, 64, 5)).isEqualTo("later");
+            }
+        }
+    }
+
+    @Test
+    void nothingIsAllocatedByAPost() {
+        var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
+        long self = Thread.currentThread().getId();
+        RdmaInlineData inline = RdmaInlineData.create(64);
+        RpmaCompletions completions = RpmaCompletions.create(16);
+        RdmaSgeList list = RdmaSgeList.create(2);
+        RdmaSgeList serverList = RdmaSgeList.create(1).add(pair.serverMr, 0, 64);
+        Runnable posts = () -> {
+            list.clear().add(pair.clientMr, 0, 8).add(pair.clientMr, 8, 8);
+            boolean posted = qp.postWrite(pair.clientMr, 0, 64, F_SIGNALED, remote, rkey, 1)
+                    & qp.postWriteInline(inline, 64, F_SIGNALED, remote, rkey, 2)
+                    & qp.postWritev(list, F_SIGNALED, remote, rkey, 3)
+                    & qp.postFetchAndAdd(pair.clientMr, 0, F_SIGNALED, remote, rkey, 1, 4)
+                    & qp.postCompareAndSwap(pair.clientMr, 0, F_SIGNALED, remote, rkey, 1, 2, 5)
+                    & qp.postRead(pair.clientMr, 0, 64, F_SIGNALED, remote, rkey, 6)
+                    & qp.postReadv(list, F_SIGNALED, remote, rkey, 7)
+                    & serverQp.postRecv(pair.serverMr, 0, 64, 8)
+                    & serverQp.postRecvv(serverList, 9)
+                    & serverQp.postRecv(pair.serverMr, 0, 64, 10)
+                    & serverQp.postRecv(pair.serverMr, 0, 64, 11)
+                    & serverQp.postRecv(pair.serverMr, 0, 64, 12)
+                    & qp.postSend(pair.clientMr, 0, 64, F_SIGNALED, 8)
+                    & qp.postSendv(list, F_SIGNALED, 9)
+                    & qp.postSendInline(inline, 64, F_SIGNALED, 10)
+                    & qp.postSendWithImm(pair.clientMr, 0, 64, F_SIGNALED, 1, 11)
+                    & qp.postWriteWithImm(pair.clientMr, 0, 64, F_SIGNALED, remote, rkey, 1, 12);
+            if (!posted) {
+                throw new AssertionError("a queue is full");
+            }
+            for (int taken = 0; taken < 12; taken += qp.pollSendComp(completions)) {
+                Thread.onSpinWait();
+            }
+            for (int taken = 0; taken < 5; taken += serverQp.pollRecvComp(completions)) {
+                Thread.onSpinWait();
+            }
+        };
+        for (int i = 0; i < 1000; i++) {
+            posts.run();
+        }
+        long before = threads.getThreadAllocatedBytes(self);
+        for (int i = 0; i < 1000; i++) {
+            posts.run();
+        }
+        assertThat(threads.getThreadAllocatedBytes(self) - before).isLessThan(1000);
+    }
+}

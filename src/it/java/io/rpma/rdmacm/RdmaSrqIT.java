@@ -1,0 +1,141 @@
+package io.rpma.rdmacm;
+
+import static io.rpma.rdmacm.RdmaPair.attr;
+import static io.rpma.rdmacm.RdmaPair.get;
+import static io.rpma.rdmacm.RdmaPair.inline;
+import static io.rpma.rdmacm.RdmaPair.received;
+import static io.rpma.rdmacm.RdmaPair.sent;
+import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
+import io.rpma.TestDevice;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A receive queue for several connections. */
+@Timeout(60)
+class RdmaSrqIT {
+    @BeforeAll
+    static void findDevice() {
+        TestDevice.address();
+    }
+
+    private static RdmaId bound() {
+        RdmaId id = RdmaId.create(RdmaPortSpace.TCP);
+        id.bindAddr(RdmaPair.address(0));
+        return id;
+    }
+
+    @Test
+    void servesSeveralConnections() throws InterruptedException {
+        try (RdmaId owner = bound();
+                RpmaMemory memory = RpmaMemory.allocate(4096);
+                RdmaMr region = RdmaMr.regMsgs(owner, memory)) {
+            RdmaSrq srq = owner.createSrq(8, 2);
+            assertThat(srq.maxWr()).isGreaterThanOrEqualTo(8);
+            assertThat(srq.maxSge()).isGreaterThanOrEqualTo(2);
+            try (RdmaPair one = RdmaPair.connect(attr(), attr().srq(srq));
+                    RdmaPair two = RdmaPair.connect(attr(), attr().srq(srq))) {
+                assertThatIllegalStateException()
+                        .isThrownBy(owner::close)
+                        .withMessageContaining("queue pair of " + one.server)
+                        .withMessageContaining("queue pair of " + two.server);
+                assertThat(srq.postRecv(region, 0, 10, 1)).isTrue();
+                one.client.qp().postSendInline(inline("first"), 5, F_SIGNALED, 11);
+                sent(one.client.qp(), 11);
+                assertThat(received(one.server.qp(), 1).byteLen(0)).isEqualTo(5);
+                assertThat(get(memory, 0, 5)).isEqualTo("first");
+
+                RdmaSgeList parts = RdmaSgeList.create(2).add(region, 100, 3).add(region, 200, 10);
+                assertThat(srq.postRecvv(parts, 2)).isTrue();
+                two.client.qp().postSendInline(inline("second"), 6, F_SIGNALED, 12);
+                sent(two.client.qp(), 12);
+                received(two.server.qp(), 2);
+                assertThat(get(memory, 100, 3)).isEqualTo("sec");
+                assertThat(get(memory, 200, 3)).isEqualTo("ond");
+
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> one.server.qp().postRecv(one.serverMr, 0, 8, 1))
+                        .withMessageContaining("RdmaSrq.postRecv()");
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> one.server.qp().postRecvv(parts, 1));
+            }
+        }
+    }
+
+    @Test
+    void servesItsOwnId() throws InterruptedException {
+        int port = TestDevice.port();
+        try (RdmaId listener = RdmaPair.listen(port);
+                RdmaId client = RdmaPair.resolved(port)) {
+            client.createQp(attr());
+            client.connect(new RdmaConnParam());
+            try (RdmaId server = RdmaPair.request(listener);
+                    RpmaMemory memory = RpmaMemory.allocate(64)) {
+                RdmaSrq srq = server.createSrq(4, 1);
+                RdmaQp qp = server.createQp(attr());
+                RdmaPair.accept(client, server);
+                try (RdmaMr region = RdmaMr.regMsgs(server, memory)) {
+                    srq.postRecv(region, 0, 8, 5);
+                    client.qp().postSendInline(inline("own"), 3, F_SIGNALED, 6);
+                    sent(client.qp(), 6);
+                    received(qp, 5);
+                    assertThat(get(memory, 0, 3)).isEqualTo("own");
+                }
+            }
+        }
+    }
+
+    @Test
+    void aFullQueueIsAnAnswer() {
+        try (RdmaId owner = bound();
+                RpmaMemory memory = RpmaMemory.allocate(64);
+                RdmaMr region = RdmaMr.regMsgs(owner, memory)) {
+            RdmaSrq srq = owner.createSrq(4, 1);
+            int posted = 0;
+            while (posted < 10_000 && srq.postRecv(region, 0, 8, posted)) {
+                posted++;
+            }
+            assertThat(posted).isBetween(srq.maxWr(), 9_999);
+        }
+    }
+
+    @Test
+    void isMadeOnce() {
+        try (RdmaId owner = bound()) {
+            assertThatIllegalArgumentException().isThrownBy(() -> owner.createSrq(0, 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> owner.createSrq(1, 0));
+            assertThatIllegalArgumentException().isThrownBy(() -> owner.createSrq(1, 65));
+            assertThatExceptionOfType(RpmaException.class)
+                    .isThrownBy(() -> owner.createSrq(1 << 30, 1))
+                    .withMessageContaining("ibv_devinfo");
+            owner.createSrq(1, 1);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> owner.createSrq(1, 1))
+                    .withMessage(owner + " has a shared receive queue already");
+        }
+    }
+
+    @Test
+    void endsWithItsId() throws InterruptedException {
+        RdmaSrq srq;
+        try (RdmaId owner = bound()) {
+            srq = owner.createSrq(1, 1);
+        }
+        try (RdmaPair pair = RdmaPair.connect();
+                RdmaId late = RdmaPair.resolved(7)) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> srq.postRecv(pair.clientMr, 0, 8, 1))
+                    .withMessageContaining("is closed");
+            assertThatIllegalStateException().isThrownBy(() -> srq.postRecvv(RdmaSgeList.create(1), 1));
+            assertThatIllegalStateException().isThrownBy(() -> late.createQp(attr().srq(srq)));
+            late.createQp(attr());
+        }
+    }
+}

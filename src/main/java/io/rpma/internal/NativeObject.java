@@ -1,0 +1,71 @@
+package io.rpma.internal;
+
+import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * The life of one native object, and of those that depend on it: {@code io.rpma.Handle}, as the other packages of the
+ * module see it.
+ */
+public interface NativeObject {
+    /** {@return the native handle} */
+    long id();
+
+    /**
+     * Makes the native object.
+     *
+     * @param operation the C function
+     * @param maker returns the native handle, or an error
+     * @return this
+     */
+    NativeObject opened(String operation, LongSupplier maker);
+
+    /**
+     * An object that belongs to this one and is closed with it, never by itself.
+     *
+     * @param type named in messages
+     * @param nativeId its native handle
+     * @return the object
+     */
+    NativeObject part(String type, long nativeId);
+
+    /**
+     * Reports the facade if it is collected before it is closed.
+     *
+     * @param facade the facade
+     */
+    void watch(Object facade);
+
+    /** {@return whether it is closed} */
+    boolean isClosed();
+
+    /** Throws {@link IllegalStateException} if it is closed. */
+    void checkOpen();
+
+    /** Gives its place among the children of its parents back: the native object does not exist, or not any more. */
+    void abandon();
+
+    /**
+     * Marks it closed without freeing the native object.
+     *
+     * @return whether it was open
+     */
+    boolean disown();
+
+    /**
+     * Frees the native object that {@link #disown()} has marked closed.
+     *
+     * @param delete calls the native
+     * @return the native's result
+     */
+    long free(LongUnaryOperator delete);
+
+    /**
+     * Closes the native object, once.
+     *
+     * @param operation the C function
+     * @param delete calls the native
+     * @return whether this call has closed it
+     */
+    boolean close(String operation, LongUnaryOperator delete);
+}

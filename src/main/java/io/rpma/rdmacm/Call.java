@@ -1,0 +1,46 @@
+package io.rpma.rdmacm;
+
+import io.rpma.internal.Internals;
+import io.rpma.internal.NativeObject;
+import java.util.concurrent.locks.Lock;
+import java.util.function.LongSupplier;
+
+/** Makes calls that librdmacm does not expect of several threads, or of an id that has no device. */
+final class Call {
+    private static final Internals INTERNALS = Internals.get();
+
+    private Call() {}
+
+    /**
+     * Passes a good result of a native through.
+     *
+     * @param object the object of the call, which names what has no device
+     * @throws IllegalStateException if the object is closed or has no device
+     */
+    static long check(String operation, long result, NativeObject object) {
+        return INTERNALS.check(operation, device(operation, result, object), object);
+    }
+
+    /**
+     * Passes any result of a native on but that of an id without a device.
+     *
+     * @param owner the id
+     * @throws IllegalStateException if the id has no device
+     */
+    static long device(String operation, long result, NativeObject owner) {
+        if (result == Natives.NO_DEVICE) {
+            throw new IllegalStateException(operation + ": " + owner
+                    + " has no device yet: resolve the other side's address, or bind it to that of a device");
+        }
+        return result;
+    }
+
+    static long locked(Lock lock, LongSupplier call) {
+        lock.lock();
+        try {
+            return call.getAsLong();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

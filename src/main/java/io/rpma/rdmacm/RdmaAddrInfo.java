@@ -1,0 +1,131 @@
+package io.rpma.rdmacm;
+
+import io.rpma.internal.Internals;
+import io.rpma.internal.NativeObject;
+import java.net.InetSocketAddress;
+
+/**
+ * What a host and a port stand for, to listen on or to connect to: {@code struct rdma_addrinfo}.
+ *
+ * <p>Safe for use by many threads.
+ *
+ * <p>Manual page: rdma_getaddrinfo(3).
+ */
+public final class RdmaAddrInfo implements AutoCloseable {
+    private static final Internals INTERNALS = Internals.get();
+    private static final int MAX_PORT = 65535;
+
+    /** Host names have no more (RFC 1123, 2.1). */
+    private static final int MAX_NODE = 255;
+
+    private final NativeObject handle;
+    private final RdmaPortSpace portSpace;
+    private final boolean passive;
+
+    private RdmaAddrInfo(NativeObject handle, RdmaPortSpace portSpace, boolean passive) {
+        this.handle = handle;
+        this.portSpace = portSpace;
+        this.passive = passive;
+        handle.watch(this);
+    }
+
+    /**
+     * Finds an address to connect to.
+     *
+     * <p>Blocks for the resolution of a host name.
+     *
+     * @param node a host name, or an IPv4 or IPv6 address
+     * @param port 1 to 65535
+     * @param portSpace what the id will be for
+     * @return the information, to be closed
+     * @throws IllegalArgumentException if {@code node} is empty or has more than 255 characters, or {@code port} is out of
+     *     range
+     * @throws io.rpma.RpmaException if the name is unknown, or there is no RDMA device
+     */
+    public static RdmaAddrInfo active(String node, int port, RdmaPortSpace portSpace) {
+        checkNode(node);
+        checkPort(port, 1);
+        return get(node, port, portSpace, false);
+    }
+
+    /**
+     * Finds an address to listen on.
+     *
+     * <p>Blocks for the resolution of a host name.
+     *
+     * @param node a host name or address of this machine, or null for all of its addresses
+     * @param port 1 to 65535, or 0 for a free one
+     * @param portSpace what the id will be for
+     * @return the information, to be closed
+     * @throws IllegalArgumentException if {@code node} is empty or has more than 255 characters, or {@code port} is out of
+     *     range
+     * @throws io.rpma.RpmaException if the name is unknown, or there is no RDMA device
+     */
+    public static RdmaAddrInfo passive(String node, int port, RdmaPortSpace portSpace) {
+        if (node != null) {
+            checkNode(node);
+        }
+        checkPort(port, 0);
+        return get(node, port, portSpace, true);
+    }
+
+    private static void checkNode(String node) {
+        if (node.isEmpty() || node.length() > MAX_NODE) {
+            throw new IllegalArgumentException("an address has 1 to " + MAX_NODE + " characters, not " + node.length());
+        }
+    }
+
+    private static void checkPort(int port, int least) {
+        if (port < least || port > MAX_PORT) {
+            throw new IllegalArgumentException("port must be " + least + " to " + MAX_PORT + ", not " + port);
+        }
+    }
+
+    private static RdmaAddrInfo get(String node, int port, RdmaPortSpace portSpace, boolean passive) {
+        int space = portSpace.value();
+        NativeObject handle = INTERNALS.object("RdmaAddrInfo");
+        return new RdmaAddrInfo(
+                handle.opened(
+                        "rdma_getaddrinfo", () -> Natives.addrInfoGet(node, Integer.toString(port), space, passive)),
+                portSpace,
+                passive);
+    }
+
+    /** {@return what an id made of it is for} */
+    public RdmaPortSpace portSpace() {
+        return portSpace;
+    }
+
+    /** {@return whether it is to listen on} */
+    public boolean isPassive() {
+        return passive;
+    }
+
+    /**
+     * {@return the address to connect to, or to listen on}
+     *
+     * @throws IllegalStateException if closed
+     */
+    public InetSocketAddress address() {
+        byte[] bytes = Natives.addrInfoAddress(handle.id());
+        if (bytes == null) {
+            handle.checkOpen();
+        }
+        return SocketAddress.of(bytes);
+    }
+
+    NativeObject handle() {
+        return handle;
+    }
+
+    /** Frees it; does nothing if that is done already. */
+    @Override
+    public void close() {
+        handle.close("rdma_freeaddrinfo", Natives::addrInfoFree);
+    }
+
+    @Override
+    public String toString() {
+        return handle.toString();
+    }
+}

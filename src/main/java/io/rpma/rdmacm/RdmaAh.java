@@ -1,0 +1,45 @@
+package io.rpma.rdmacm;
+
+import io.rpma.internal.NativeObject;
+
+/**
+ * Where a datagram goes: {@code struct ibv_ah}; made by {@link RdmaId#createAh}.
+ *
+ * <p>Safe for use by many threads. It has to be closed before its id, and not before the completions of what was sent with
+ * it.
+ *
+ * <p>Manual pages: ibv_create_ah(3), ibv_create_ah_from_wc(3).
+ */
+public final class RdmaAh implements AutoCloseable {
+    private final NativeObject handle;
+    private final long id;
+
+    RdmaAh(NativeObject handle) {
+        this.handle = handle;
+        id = handle.id();
+        handle.watch(this);
+    }
+
+    long id() {
+        return id;
+    }
+
+    NativeObject handle() {
+        return handle;
+    }
+
+    /**
+     * Closes it; does nothing if it is closed already.
+     *
+     * @throws io.rpma.RpmaException if the device reports a failure; it is closed all the same
+     */
+    @Override
+    public void close() {
+        handle.close("ibv_destroy_ah", Natives::ahDestroy);
+    }
+
+    @Override
+    public String toString() {
+        return handle.toString();
+    }
+}

@@ -1,0 +1,52 @@
+package io.rpma.rdmacm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(30)
+class RdmaInlineDataTest {
+    private final RdmaInlineData data = RdmaInlineData.create(16);
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
+    void hasAtLeastOneByte(int capacity) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RdmaInlineData.create(capacity))
+                .withMessage("capacity must be at least 1, not " + capacity);
+    }
+
+    @Test
+    void isFilledInByItsBuffers() {
+        assertThat(data.capacity()).isEqualTo(16);
+        ByteBuffer buffer = data.buffer();
+        assertThat(buffer.order()).isSameAs(ByteOrder.BIG_ENDIAN);
+        assertThat(buffer.remaining()).isEqualTo(16);
+        buffer.putLong(42);
+        assertThat(data.buffer().getLong()).isEqualTo(42);
+        assertThat(data).hasToString("RdmaInlineData[16 bytes]");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 17, Integer.MIN_VALUE, Integer.MAX_VALUE})
+    void hasNoMoreThanItsCapacity(int length) {
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> data.use(length, 64))
+                .withMessage(length + " of 16 bytes");
+    }
+
+    @Test
+    void isPostedAsFarAsTheQueuePairTakes() {
+        assertThat(data.use(8, 8)).isEqualTo(data.use(0, 0)).isPositive();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> data.use(9, 8))
+                .withMessage("9 bytes can't be posted inline: the queue pair takes 8");
+    }
+}
