@@ -64,8 +64,8 @@ public final class RpmaEp implements AutoCloseable {
      * @param cfg the configuration of the connection, or null for the defaults
      * @return the request, to be connected or closed before this endpoint is closed
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or one with a completion
-     *     queue of its own and a shared completion channel too
+     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another
+     *     peer, or one with a completion queue of its own and a shared completion channel too
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
      *     waiting, or an {@link RpmaEventLoop} serves this endpoint
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
@@ -83,8 +83,8 @@ public final class RpmaEp implements AutoCloseable {
      * @param unit the unit of {@code timeout}
      * @return the request, to be connected or closed before this endpoint is closed; empty if the time is up
      * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalArgumentException if {@code timeout} is negative, or {@code cfg} has a shared receive queue of another peer, or one with a completion
-     *     queue of its own and a shared completion channel too
+     * @throws IllegalArgumentException if {@code timeout} is negative, or {@code cfg} has a shared receive queue of another
+     *     peer, or one with a completion queue of its own and a shared completion channel too
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
      *     waiting, or an {@link RpmaEventLoop} serves this endpoint
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the

@@ -4,9 +4,9 @@ package io.rpma;
  * A call of librpma or librdmacm failed.
  *
  * <p>The message names the C function, the error, its cause, and what to do about it where that is known. The cause is for
- * librpma what it logged for this call, because it tells it nowhere else, and for librdmacm the system's error. Wrong arguments and closed objects never come this far:
- * they raise {@link IllegalArgumentException}, {@link NullPointerException}, {@link IndexOutOfBoundsException} or
- * {@link IllegalStateException}.
+ * librpma what it logged for this call, because it tells it nowhere else, and for librdmacm the system's error. Wrong
+ * arguments and closed objects never come this far: they raise {@link IllegalArgumentException},
+ * {@link NullPointerException}, {@link IndexOutOfBoundsException} or {@link IllegalStateException}.
  */
 public final class RpmaException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -72,7 +72,8 @@ public final class RpmaMemory implements AutoCloseable {
      * @param size in bytes, at least 1; rounded up to whole pages
      * @param pageSize in bytes, a size that the system has: on x86-64 2 MiB, and mostly 1 GiB
      * @return the memory, to be closed
-     * @throws IllegalArgumentException if {@code size} is not positive, or {@code pageSize} is no power of two that is larger than an ordinary page
+     * @throws IllegalArgumentException if {@code size} is not positive, or {@code pageSize} is no power of two that is larger
+     *     than an ordinary page
      * @throws OutOfMemoryError if the system has not as many huge pages of this size
      */
     public static RpmaMemory allocateHuge(long size, long pageSize) {
