@@ -12,6 +12,24 @@
 
 #include "client.h"
 
+/* with what librpma sets by itself, as in Java */
+static struct connection connect_once(const struct client *client)
+{
+	struct connection connection = {0};
+	struct rpma_conn_req *req = NULL;
+	struct rpma_conn_private_data data = {NULL, 0};
+	char service[16];
+	snprintf(service, sizeof(service), "%d", client->port + 1);
+	check("rpma_conn_req_new()", rpma_conn_req_new(client->peer, client->address, service, NULL, &req));
+	check("rpma_conn_req_connect()", rpma_conn_req_connect(&req, NULL, &connection.conn));
+	await_event(connection.conn, RPMA_CONN_ESTABLISHED);
+	check("rpma_conn_get_private_data()", rpma_conn_get_private_data(connection.conn, &data));
+	check("rpma_conn_get_cq()", rpma_conn_get_cq(connection.conn, &connection.cq));
+	check("rpma_mr_remote_from_descriptor()",
+	      rpma_mr_remote_from_descriptor(data.ptr, DESCRIPTOR_SIZE, &connection.dram));
+	return connection;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t begun = now_ns();
@@ -31,7 +49,7 @@ int main(int argc, char **argv)
 	uint64_t created = now_ns();
 	check("rpma_mr_reg()", rpma_mr_reg(client.peer, allocate(4096), 4096, RPMA_MR_USAGE_WRITE_SRC, &client.memory));
 	uint64_t registered = now_ns();
-	struct connection connection = open_connection(&client, client.port + 1, SMALL_QUEUE_SIZE);
+	struct connection connection = connect_once(&client);
 	uint64_t connected = now_ns();
 	run_load(&client, &connection, &load, NULL);
 	uint64_t written = now_ns();
