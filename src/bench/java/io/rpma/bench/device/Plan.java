@@ -53,7 +53,7 @@ record Plan(
         points.add(new Point(Operation.SEND, WORD, 1, Completions.BLOCK));
         return new Plan(
                 possible(points, persistent),
-                5,
+                3,
                 150,
                 List.of(1, 10, 100, 1000),
                 List.of(Language.values()),
