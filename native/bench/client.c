@@ -210,8 +210,11 @@ int main(int argc, char **argv)
 					   RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_SEND |
 						   RPMA_MR_USAGE_RECV,
 					   &session.client.memory));
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		session.client.end_fds[i] = eventfd(0, EFD_CLOEXEC);
+		if (session.client.end_fds[i] < 0)
+			fail("eventfd()");
+	}
 	session.connection = open_connection(&session.client, session.client.port, QUEUE_SIZE);
 	session.client.rdma = open_rdma_connection(argv[1], session.client.port);
 	puts("ok");

@@ -80,8 +80,12 @@ final class Handle implements NativeObject {
      */
     void made(long result) {
         if (result < 0) {
-            failure = Log.lastReasons();
-            abandon();
+            try {
+                failure = Log.lastReasons();
+            } finally {
+                // whatever fails for want of memory: a parent with a child that is not there could never be closed
+                abandon();
+            }
         }
     }
 

@@ -168,8 +168,11 @@ public final class RpmaConnReq implements AutoCloseable {
         try {
             result = connect(privateData, connAndQueues);
         } finally {
-            made.made(result);
-            handle.leaveParents();
+            try {
+                made.made(result);
+            } finally {
+                handle.leaveParents();
+            }
         }
         conn = new RpmaConn(peer, made.opened(CONNECT, result), connAndQueues[1], connAndQueues[2], srq);
         return conn;

@@ -124,7 +124,11 @@ public final class RpmaEp implements AutoCloseable {
                 try {
                     taken = Natives.epNextConnReq(handle.id(), use.id());
                 } finally {
-                    request.made(taken);
+                    if (taken == RpmaError.NO_EVENT.code()) {
+                        request.abandon();
+                    } else {
+                        request.made(taken);
+                    }
                 }
             } finally {
                 requests.unlock();

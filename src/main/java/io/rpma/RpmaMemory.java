@@ -66,6 +66,8 @@ public final class RpmaMemory implements AutoCloseable {
     /**
      * Allocates fresh memory in huge pages, filled with zeroes: faster to register, and for the device to find.
      *
+     * <p>Child processes do not get it ({@code MADV_DONTFORK} of madvise(2)).
+     *
      * <p>The system must have set huge pages aside ({@code /proc/sys/vm/nr_hugepages}, or for other sizes than the
      * default one {@code /sys/kernel/mm/hugepages}).
      *

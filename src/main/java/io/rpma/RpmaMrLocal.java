@@ -52,10 +52,10 @@ public final class RpmaMrLocal implements AutoCloseable {
         try {
             made = register(peer, address, size, usage);
         } finally {
-            handle.made(made);
             if (made < 0) {
                 MEMORY.remove(handle);
             }
+            handle.made(made);
         }
         return new RpmaMrLocal(peer, handle.opened("rpma_mr_reg", made), size, usage);
     }
