@@ -8,6 +8,7 @@
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
+#include "wait.h"
 
 /* RpmaCompletions reads the fields of struct ibv_wc at these offsets */
 _Static_assert(sizeof(struct ibv_wc) == 48, "size of ibv_wc");
@@ -20,6 +21,9 @@ _Static_assert(offsetof(struct ibv_wc, imm_data) == 24, "imm_data");
 _Static_assert(offsetof(struct ibv_wc, qp_num) == 28, "qp_num");
 _Static_assert(offsetof(struct ibv_wc, wc_flags) == 36, "wc_flags");
 _Static_assert(IBV_WC_WITH_IMM == 2, "IBV_WC_WITH_IMM");
+
+/* above every capacity of RpmaCompletions; ComplChannel knows it, too */
+#define SECOND_QUEUE (1 << 30)
 
 int cq_adopt(struct rpma_cq *cq, jlong *handle)
 {
@@ -74,6 +78,71 @@ static jint cq_wait(JNIEnv *env, jclass natives, jlong handle)
 	return rc;
 }
 
+/* the queues that share a completion channel, which is conn's then; else it is the first one's, and there is no other */
+struct channel {
+	struct rpma_conn *conn;
+	struct rpma_cq *first;
+	struct rpma_cq *second;
+};
+
+/* how many completions were taken, plus SECOND_QUEUE if they are that one's; 0 when there is none, or librpma's code */
+static jint channel_take(const struct channel *channel, jint capacity, struct ibv_wc *completions)
+{
+	int taken = 0;
+	int queue = 0;
+	log_begin();
+	int rc = rpma_cq_get_wc(channel->first, capacity, completions, &taken);
+	if (rc == RPMA_E_NO_COMPLETION && channel->second != NULL) {
+		rc = rpma_cq_get_wc(channel->second, capacity, completions, &taken);
+		queue = SECOND_QUEUE;
+	}
+	if (rc == RPMA_E_NO_COMPLETION)
+		return log_end(0);
+	return log_end(rc == 0 ? taken | queue : rc);
+}
+
+/* takes a pending event and re-arms the queue that it is of; 0, also when there is none, or librpma's code */
+static jint channel_rearm(const struct channel *channel)
+{
+	struct rpma_cq *cq = NULL;
+	log_begin();
+	int rc = channel->conn == NULL ? cq_waited("rpma_cq_wait()", rpma_cq_wait(channel->first))
+				       : cq_waited("rpma_conn_wait()", rpma_conn_wait(channel->conn, 0, &cq, NULL));
+	return log_end(rc == RPMA_E_NO_COMPLETION ? 0 : rc);
+}
+
+static jint channel_await(const struct channel *channel, const struct wait *wait, jint capacity, struct ibv_wc *completions)
+{
+	for (;;) {
+		jint result = channel_take(channel, capacity, completions);
+		if (result != 0)
+			return result;
+		result = wait_ready(wait);
+		if (result != WAIT_READY)
+			return result;
+		result = channel_rearm(channel);
+		if (result != 0)
+			return result;
+	}
+}
+
+/* as channel_take(), but waits for the first completion: may end as wait_ready() does, too */
+static jint cq_await(JNIEnv *env, jclass natives, jlong waited, jlong conn, jlong first, jlong second, jint capacity,
+		jlong completions, jint wake_fd, jlong timeout)
+{
+	(void)env;
+	(void)natives;
+	struct wait wait;
+	int rc = wait_begin(&wait, waited, wake_fd, timeout);
+	if (rc != 0)
+		return rc;
+	/* they are retired together, so that the hold on one keeps them all */
+	const struct channel channel = {handle_held(conn), handle_held(first), handle_held(second)};
+	jint result = channel_await(&channel, &wait, capacity, jni_pointer(completions));
+	wait_end(&wait);
+	return result;
+}
+
 static jint cq_get_fd(JNIEnv *env, jclass natives, jlong handle)
 {
 	(void)env;
@@ -97,6 +166,7 @@ static jstring wc_status_message(JNIEnv *env, jclass natives, jint status)
 static const JNINativeMethod methods[] = {
 	{"cqGetWc", "(JIJ)I", cq_get_wc},
 	{"cqWait", "(J)I", cq_wait},
+	{"cqAwait", "(JJJJIJIJ)I", cq_await},
 	{"cqGetFd", "(J)I", cq_get_fd},
 	{"wcStatusMessage", "(I)Ljava/lang/String;", wc_status_message},
 };

@@ -63,6 +63,12 @@ static inline struct handle_entry *handle_entry(jlong handle)
 	return &handle_entries[(uint32_t)handle & (HANDLE_ENTRIES - 1)];
 }
 
+/* the object of a handle on which there is a hold, or NULL for 0 */
+static inline void *handle_held(jlong handle)
+{
+	return handle_entry(handle)->object;
+}
+
 static inline bool handle_is_of(const struct handle_entry *entry, jlong handle)
 {
 	return atomic_load_explicit(&entry->handle, memory_order_acquire) == handle;

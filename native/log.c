@@ -25,8 +25,9 @@
 static pthread_mutex_t ring_lock = PTHREAD_MUTEX_INITIALIZER;
 static char ring[RING_SIZE][LINE_SIZE];
 static unsigned ring_first;
-static unsigned ring_count;
-static unsigned dropped;
+/* changed with the lock, and read without it by those who only want to know whether there is something */
+static _Atomic unsigned ring_count;
+static _Atomic unsigned dropped;
 
 static void ring_put(const char *line, size_t length)
 {
@@ -186,10 +187,7 @@ static jboolean has_messages(JNIEnv *env, jclass natives)
 {
 	(void)env;
 	(void)natives;
-	pthread_mutex_lock(&ring_lock);
-	jboolean found = ring_count > 0 || dropped > 0;
-	pthread_mutex_unlock(&ring_lock);
-	return found;
+	return ring_count > 0 || dropped > 0;
 }
 
 /* the oldest line of the ring, or NULL when there is none */

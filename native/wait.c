@@ -1,6 +1,8 @@
 /*
  * wait.c -- the one place where a thread blocks: until an object has something to say, is closed, or the waiter is woken
  */
+#include "wait.h"
+
 #include <errno.h>
 #include <librpma.h>
 #include <poll.h>
@@ -11,8 +13,6 @@
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
-
-enum outcome { TIMED_OUT = 0, READY = 1, WOKEN = 2 };
 
 #define NANOS_PER_SECOND 1000000000LL
 
@@ -39,10 +39,21 @@ static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
 	}
 }
 
-static jint wait_for(int wait_fd, int close_fd, int wake_fd, int64_t deadline)
+int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout)
 {
-	struct pollfd fds[] = {{wait_fd, POLLIN, 0}, {close_fd, POLLIN, 0}, {wake_fd, POLLIN, 0}};
-	int ready = poll_until(fds, 3, deadline);
+	wait->handle = handle;
+	wait->wake_fd = wake_fd;
+	wait->deadline = -1;
+	if (timeout >= 0 && __builtin_add_overflow(now(), timeout, &wait->deadline))
+		wait->deadline = INT64_MAX;
+	log_begin();
+	return log_end(handle_hold_fds(handle, &wait->wait_fd, &wait->close_fd));
+}
+
+jint wait_ready(const struct wait *wait)
+{
+	struct pollfd fds[] = {{wait->wait_fd, POLLIN, 0}, {wait->close_fd, POLLIN, 0}, {wait->wake_fd, POLLIN, 0}};
+	int ready = poll_until(fds, 3, wait->deadline);
 	if (ready < 0) {
 		log_begin();
 		return log_end(log_error("ppoll()", errno));
@@ -50,26 +61,25 @@ static jint wait_for(int wait_fd, int close_fd, int wake_fd, int64_t deadline)
 	if (fds[1].revents != 0)
 		return HANDLE_CLOSED;
 	if (fds[0].revents != 0)
-		return READY;
-	return fds[2].revents != 0 ? WOKEN : TIMED_OUT;
+		return WAIT_READY;
+	return fds[2].revents != 0 ? WAIT_WOKEN : WAIT_TIMED_OUT;
 }
 
-/* a negative timeout waits without end */
+void wait_end(const struct wait *wait)
+{
+	handle_release(wait->handle);
+}
+
 static jint await(JNIEnv *env, jclass natives, jlong handle, jint wake_fd, jlong timeout)
 {
 	(void)env;
 	(void)natives;
-	int wait_fd;
-	int close_fd;
-	log_begin();
-	int rc = log_end(handle_hold_fds(handle, &wait_fd, &close_fd));
+	struct wait wait;
+	int rc = wait_begin(&wait, handle, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
-	int64_t deadline = -1;
-	if (timeout >= 0 && __builtin_add_overflow(now(), timeout, &deadline))
-		deadline = INT64_MAX;
-	jint outcome = wait_for(wait_fd, close_fd, wake_fd, deadline);
-	handle_release(handle);
+	jint outcome = wait_ready(&wait);
+	wait_end(&wait);
 	return outcome;
 }
 

@@ -8,11 +8,13 @@
  */
 #include <librpma.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <rdma/rdma_verbs.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 
 /* as long as those in Java */
@@ -29,6 +31,9 @@ struct target {
 	struct rpma_conn *conn;
 	struct rpma_cq *empty_cq;
 	struct rpma_cq *full_cq;
+	int cq_fd;
+	int close_fd; /* what ends a wait in Java, too */
+	int wake_fd;
 	struct rpma_mr_local *local;
 	struct rpma_mr_remote *remote;
 	size_t offset;
@@ -124,6 +129,18 @@ static void poll_nothing(struct target *t, int times)
 	}
 }
 
+static void wait_for_nothing(struct target *t, int times)
+{
+	const struct timespec at_once = {0, 0};
+	for (int i = 0; i < times; i++) {
+		int taken = 0;
+		struct pollfd fds[] = {{t->cq_fd, POLLIN, 0}, {t->close_fd, POLLIN, 0}, {t->wake_fd, POLLIN, 0}};
+		if (rpma_cq_get_wc(t->empty_cq, BATCH, t->wcs, &taken) != RPMA_E_NO_COMPLETION)
+			check(RPMA_E_UNKNOWN);
+		check(ppoll(fds, sizeof(fds) / sizeof(fds[0]), &at_once, NULL));
+	}
+}
+
 static void poll_batch(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++) {
@@ -194,6 +211,7 @@ static const struct {
 	{"sendWithImm", post_send_with_imm, 1},
 	{"recv", post_recv, 1},
 	{"emptyPoll", poll_nothing, 1},
+	{"emptyWait", wait_for_nothing, 1},
 	{"pollOf16", poll_batch, BATCH},
 	{"batchOf16", post_batch, BATCH},
 	{"rdmaWrite", post_rdma_write, 1},
@@ -231,6 +249,10 @@ static void connect_to(struct rpma_peer *peer, struct target *target)
 	check(rpma_conn_req_connect(&req, NULL, &target->conn));
 	check(rpma_conn_get_cq(target->conn, &target->empty_cq));
 	check(rpma_conn_get_rcq(target->conn, &target->full_cq));
+	check(rpma_cq_get_fd(target->empty_cq, &target->cq_fd));
+	target->close_fd = eventfd(0, EFD_CLOEXEC);
+	target->wake_fd = eventfd(0, EFD_CLOEXEC);
+	check(target->close_fd < 0 || target->wake_fd < 0);
 }
 
 static void make_id(struct rdma_event_channel *channel, char memory[REGION_SIZE], struct target *target)

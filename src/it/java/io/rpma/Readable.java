@@ -6,19 +6,16 @@ import java.util.concurrent.TimeUnit;
 
 /** poll(2) on a descriptor, by the native that waits: the descriptor takes the place of the one that wakes a waiter. */
 final class Readable {
-    private static final int TIMED_OUT = 0;
-    private static final int WOKEN = 2;
-
     private Readable() {}
 
     /** Waits until it is. */
     static void assertReadable(int fd) {
-        assertEquals(WOKEN, poll(fd, TimeUnit.SECONDS.toNanos(Pair.TIMEOUT_S)), "descriptor " + fd);
+        assertEquals(Waiter.WOKEN, poll(fd, TimeUnit.SECONDS.toNanos(Pair.TIMEOUT_S)), "descriptor " + fd);
     }
 
     /** Looks once. */
     static void assertNotReadable(int fd) {
-        assertEquals(TIMED_OUT, poll(fd, 0), "descriptor " + fd);
+        assertEquals(Waiter.TIMED_OUT, poll(fd, 0), "descriptor " + fd);
     }
 
     private static int poll(int fd, long nanos) {

@@ -197,6 +197,18 @@ class SharedChannelIT {
     }
 
     @Test
+    void anInterruptionComesBeforeWhatIsThereAlready() throws InterruptedException {
+        write(3);
+        Readable.assertReadable(conn.getComplFd());
+        Thread.currentThread().interrupt();
+        assertThrows(InterruptedException.class, () -> conn.await(completions));
+        Thread.currentThread().interrupt();
+        assertThrows(InterruptedException.class, () -> conn.await(completions, 0, TimeUnit.SECONDS));
+        assertSame(conn.getCq(), await());
+        assertEquals(3, completions.wrId(0));
+    }
+
+    @Test
     void closeWakesAllThatWait() {
         Blocked first = new Blocked(() -> conn.await(RpmaCompletions.create(1)));
         Blocked second = new Blocked(() -> conn.await(RpmaCompletions.create(1)));

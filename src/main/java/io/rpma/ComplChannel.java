@@ -1,13 +1,25 @@
 package io.rpma;
 
-import java.util.function.Supplier;
+import java.lang.ref.Reference;
 
 /** A completion channel: wakes those who wait for the completion queues that it belongs to. */
 final class ComplChannel {
+    /** Natives.cqAwait adds it to the number of completions that are the second queue's; above every capacity. */
+    private static final int SECOND_QUEUE = 1 << 30;
+
     private final String operation;
     private final Handle owner;
-    private final Handle descriptor;
-    private final boolean shared;
+
+    /** 0 if the channel is the queue's own. */
+    private final long conn;
+
+    private final RpmaCq cq;
+
+    /** Null if there is one queue only. */
+    private final RpmaCq rcq;
+
+    /** Which queue is polled first: they take turns, so that neither starves. */
+    private volatile boolean rcqFirst;
 
     /**
      * A waiter re-arms a queue and then polls. Were there a second one, asleep, it would not be woken for completions
@@ -15,29 +27,37 @@ final class ComplChannel {
      */
     private final QuietLock waiting = new QuietLock();
 
-    /**
-     * @param operation the C function that takes an event of the channel and re-arms the queue that it is of
-     * @param owner named in exceptions
-     * @param descriptor has the channel's descriptor
-     * @param shared whether several queues share the channel, which is their connection's then
-     */
-    ComplChannel(String operation, Handle owner, Handle descriptor, boolean shared) {
+    private ComplChannel(String operation, Handle owner, long conn, RpmaCq cq, RpmaCq rcq) {
         this.operation = operation;
         this.owner = owner;
-        this.descriptor = descriptor;
-        this.shared = shared;
+        this.conn = conn;
+        this.cq = cq;
+        this.rcq = rcq;
+    }
+
+    /** The channel that a queue has for itself. */
+    static ComplChannel ofQueue(String operation, RpmaCq cq) {
+        return new ComplChannel(operation, cq.handle(), 0, cq, null);
     }
 
     /**
-     * Waits without end until a queue has completions.
+     * The channel that a connection's queues share.
      *
-     * @param poll returns a queue that had completions, or null
+     * @param rcq null if it has one only
      */
-    RpmaCq await(Supplier<RpmaCq> poll) throws InterruptedException {
+    static ComplChannel shared(String operation, Handle conn, RpmaCq cq, RpmaCq rcq) {
+        return new ComplChannel(operation, conn, conn.id(), cq, rcq);
+    }
+
+    /** Waits without end until a queue has completions, and returns it. */
+    RpmaCq await(RpmaCompletions completions) throws InterruptedException {
+        RpmaCq from = pollFirst(completions);
+        if (from != null) {
+            return from;
+        }
         waiting.lockInterruptibly();
         try {
-            descriptor.checkUnserved(operation);
-            return await(poll, Waiter.FOREVER);
+            return await(completions, Waiter.FOREVER);
         } finally {
             waiting.unlock();
         }
@@ -46,41 +66,122 @@ final class ComplChannel {
     /**
      * Waits until a queue has completions.
      *
-     * @param poll returns a queue that had completions, or null
      * @param nanos for how long
      * @return the queue, or null if the time is up
      */
-    RpmaCq awaitFor(Supplier<RpmaCq> poll, long nanos) throws InterruptedException {
+    RpmaCq awaitFor(RpmaCompletions completions, long nanos) throws InterruptedException {
+        RpmaCq from = pollFirst(completions);
+        if (from != null) {
+            return from;
+        }
         long start = System.nanoTime();
         if (!waiting.tryLock(nanos)) {
-            return poll.get();
+            return poll(completions);
         }
         try {
-            descriptor.checkUnserved(operation);
-            return await(poll, Waiter.left(nanos, start));
+            return await(completions, Waiter.left(nanos, start));
         } finally {
             waiting.unlock();
         }
     }
 
-    private RpmaCq await(Supplier<RpmaCq> poll, long nanos) throws InterruptedException {
-        RpmaCq from = poll.get();
+    /** What is there already costs no lock and no waiter. */
+    private RpmaCq pollFirst(RpmaCompletions completions) throws InterruptedException {
+        descriptor().checkUnserved(operation);
+        if (Thread.interrupted()) {
+            throw interrupted();
+        }
+        return poll(completions);
+    }
+
+    private RpmaCq await(RpmaCompletions completions, long nanos) throws InterruptedException {
+        descriptor().checkUnserved(operation);
+        return nanos != 0 && Waiter.isVirtual() ? park(completions, nanos) : block(completions, nanos);
+    }
+
+    /** Leaves the carrier of a virtual thread to others. */
+    private RpmaCq park(RpmaCompletions completions, long nanos) throws InterruptedException {
         long start = System.nanoTime();
-        long left = nanos;
-        while (from == null && Waiter.await(operation, descriptor, left)) {
-            takeEvent();
-            from = poll.get();
-            if (left == 0) {
-                return from;
-            }
-            left = Waiter.left(nanos, start);
+        RpmaCq from = poll(completions);
+        while (from == null && Waiter.await(operation, descriptor(), Waiter.left(nanos, start))) {
+            from = take(completions);
         }
         return from;
     }
 
+    private RpmaCq block(RpmaCompletions completions, long nanos) throws InterruptedException {
+        long start = System.nanoTime();
+        RpmaCq first = first();
+        int outcome = blockOnce(first, completions, nanos);
+        while (outcome == Waiter.WOKEN) {
+            if (Thread.interrupted()) {
+                throw interrupted();
+            }
+            outcome = blockOnce(first, completions, Waiter.left(nanos, start));
+        }
+        if (outcome < 0) {
+            throw Call.failure(operation, outcome, owner);
+        }
+        if (outcome == Waiter.TIMED_OUT) {
+            return null;
+        }
+        RpmaCq from = (outcome & SECOND_QUEUE) == 0 ? first : other(first);
+        completions.filled(outcome & ~SECOND_QUEUE);
+        takeTurns(from);
+        return from;
+    }
+
+    private int blockOnce(RpmaCq first, RpmaCompletions completions, long nanos) {
+        RpmaCq second = other(first);
+        Waiter waiter = Waiter.take();
+        try {
+            return Natives.cqAwait(
+                    cq.handle().id(),
+                    conn,
+                    first.handle().id(),
+                    second == null ? 0 : second.handle().id(),
+                    completions.capacity(),
+                    completions.address(),
+                    waiter.begun(),
+                    nanos);
+        } finally {
+            waiter.giveBack();
+            Reference.reachabilityFence(completions);
+        }
+    }
+
+    private InterruptedException interrupted() {
+        return new InterruptedException(operation + " on " + owner);
+    }
+
+    /** Takes completions without waiting, and returns the queue that they are of, or null if there are none. */
+    RpmaCq poll(RpmaCompletions completions) {
+        RpmaCq from = first();
+        if (from.poll(completions) == 0) {
+            from = other(from);
+            if (from == null || from.poll(completions) == 0) {
+                return null;
+            }
+        }
+        takeTurns(from);
+        return from;
+    }
+
+    /**
+     * Takes completions without waiting. When there are none, the descriptor tells of the next ones.
+     *
+     * <p>Re-arms only then, so that a busy queue costs no events.
+     *
+     * @return the queue, or null if there are none
+     */
+    RpmaCq take(RpmaCompletions completions) {
+        RpmaCq from = poll(completions);
+        return from == null && takeEvent() ? poll(completions) : from;
+    }
+
     /** Takes an event, if there is one, and re-arms the queue that it is of. */
     private boolean takeEvent() {
-        int result = shared ? Natives.connWait(owner.id()) : Natives.cqWait(owner.id());
+        int result = conn == 0 ? Natives.cqWait(cq.handle().id()) : Natives.connWait(conn);
         if (result == RpmaError.NO_COMPLETION.code()) {
             return false;
         }
@@ -90,17 +191,19 @@ final class ComplChannel {
         return true;
     }
 
-    /**
-     * Takes completions without waiting. When there are none, the descriptor tells of the next ones.
-     *
-     * <p>Re-arms only then, so that a busy queue costs no events.
-     *
-     * @param poll returns a queue that had completions, or null
-     * @return the queue, or null if there are none
-     */
-    RpmaCq take(Supplier<RpmaCq> poll) {
-        RpmaCq from = poll.get();
-        return from == null && takeEvent() ? poll.get() : from;
+    private RpmaCq first() {
+        return rcqFirst ? rcq : cq;
+    }
+
+    /** Null if there is one queue only. */
+    private RpmaCq other(RpmaCq queue) {
+        return queue == cq ? rcq : cq;
+    }
+
+    private void takeTurns(RpmaCq served) {
+        if (rcq != null) {
+            rcqFirst = served == cq;
+        }
     }
 
     /**
@@ -110,16 +213,16 @@ final class ComplChannel {
      */
     void claim(Served<?> by) {
         if (!waiting.tryLock()) {
-            throw new IllegalStateException("a thread waits for " + descriptor);
+            throw new IllegalStateException("a thread waits for " + descriptor());
         }
         try {
-            descriptor.claim(by);
+            descriptor().claim(by);
         } finally {
             waiting.unlock();
         }
     }
 
     Handle descriptor() {
-        return descriptor;
+        return cq.handle();
     }
 }

@@ -26,7 +26,7 @@ final class Handle implements NativeObject {
     private final Set<Handle> children = new LinkedHashSet<>();
     private final Throwable site = LEAK_SITES ? new Throwable("created here") : null;
     private Set<Runnable> closings;
-    private Served<?> server;
+    private volatile Served<?> server;
     private Cleaner.Cleanable leak;
     private long id;
 
@@ -311,9 +311,10 @@ final class Handle implements NativeObject {
      *
      * @throws IllegalStateException if an event loop serves it
      */
-    synchronized void checkUnserved(String operation) {
-        if (server != null) {
-            throw new IllegalStateException(operation + ": " + name + " is served by " + server.loop());
+    void checkUnserved(String operation) {
+        Served<?> by = server;
+        if (by != null) {
+            throw new IllegalStateException(operation + ": " + name + " is served by " + by.loop());
         }
     }
 

@@ -215,6 +215,23 @@ final class Natives {
 
     static native int cqWait(long cq);
 
+    /**
+     * How many completions were taken, plus {@link #SECOND_QUEUE} if they are of that one; or as {@link #await} ends.
+     *
+     * @param waited the queue whose channel is waited for, retired with all others here
+     * @param conn if the channel is shared, else 0
+     * @param second 0 if there is one queue only
+     */
+    static native int cqAwait(
+            long waited,
+            long conn,
+            long first,
+            long second,
+            int capacity,
+            long completions,
+            int wakeFd,
+            long timeoutNanos);
+
     static native int cqGetFd(long cq);
 
     static native String wcStatusMessage(int status);

@@ -61,9 +61,6 @@ public final class RpmaConn implements AutoCloseable {
     /** Null if each of its queues has its own. */
     private final ComplChannel channel;
 
-    /** Which queue a wait polls first: they take turns, so that neither starves. */
-    private volatile boolean rcqFirst;
-
     /**
      * @param rcqId of the completion queue for receives, 0 if there is none
      * @param srq the shared receive queue that it uses, or null
@@ -78,7 +75,7 @@ public final class RpmaConn implements AutoCloseable {
         boolean sharesChannel = Natives.connGetComplFd(id) >= 0;
         this.cq = new RpmaCq(this, handle, "RpmaCq", cqId, sharesChannel);
         this.rcq = rcqId == 0 ? null : new RpmaCq(this, handle, "receive RpmaCq", rcqId, sharesChannel);
-        this.channel = sharesChannel ? new ComplChannel(WAIT, handle, cq.handle(), true) : null;
+        this.channel = sharesChannel ? ComplChannel.shared(WAIT, handle, cq, rcq) : null;
         handle.watch(this);
     }
 
@@ -503,7 +500,7 @@ public final class RpmaConn implements AutoCloseable {
     public RpmaCq await(RpmaCompletions completions) throws InterruptedException {
         completions.clear();
         checkSharedChannel();
-        return channel.await(() -> pollBoth(completions));
+        return channel.await(completions);
     }
 
     /**
@@ -526,7 +523,7 @@ public final class RpmaConn implements AutoCloseable {
         long nanos = Waiter.nanos(timeout, unit);
         completions.clear();
         checkSharedChannel();
-        return Optional.ofNullable(channel.awaitFor(() -> pollBoth(completions), nanos));
+        return Optional.ofNullable(channel.awaitFor(completions, nanos));
     }
 
     /** The completion channel that its queues share. */
@@ -539,20 +536,6 @@ public final class RpmaConn implements AutoCloseable {
         if (channel == null) {
             throw Call.failure(WAIT, Natives.connWait(id), handle);
         }
-    }
-
-    /** Returns the queue that had completions, or null. */
-    RpmaCq pollBoth(RpmaCompletions completions) {
-        if (rcq == null) {
-            return cq.pollOnce(completions);
-        }
-        RpmaCq first = rcqFirst ? rcq : cq;
-        RpmaCq second = rcqFirst ? cq : rcq;
-        if (first.pollOnce(completions) != null) {
-            rcqFirst = !rcqFirst;
-            return first;
-        }
-        return second.pollOnce(completions);
     }
 
     /**

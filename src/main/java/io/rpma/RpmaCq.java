@@ -33,7 +33,7 @@ public final class RpmaCq {
         this.owner = owner;
         handle = whole.part(name, id);
         this.id = id;
-        channel = sharesChannel ? null : new ComplChannel(WAIT, handle, handle, false);
+        channel = sharesChannel ? null : ComplChannel.ofQueue(WAIT, this);
     }
 
     /**
@@ -70,7 +70,7 @@ public final class RpmaCq {
     public int await(RpmaCompletions completions) throws InterruptedException {
         completions.clear();
         checkOwnChannel();
-        channel.await(() -> pollOnce(completions));
+        channel.await(completions);
         return completions.count();
     }
 
@@ -91,7 +91,7 @@ public final class RpmaCq {
         long nanos = Waiter.nanos(timeout, unit);
         completions.clear();
         checkOwnChannel();
-        channel.awaitFor(() -> pollOnce(completions), nanos);
+        channel.awaitFor(completions, nanos);
         return completions.count();
     }
 
@@ -105,11 +105,6 @@ public final class RpmaCq {
         if (channel == null) {
             throw Call.failure(WAIT, Natives.cqWait(id), handle);
         }
-    }
-
-    /** Returns this if it had completions, or null. */
-    RpmaCq pollOnce(RpmaCompletions completions) {
-        return poll(completions) > 0 ? this : null;
     }
 
     /**

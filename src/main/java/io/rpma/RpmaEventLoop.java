@@ -259,8 +259,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     private Registration completion(RpmaCq cq, int batchSize, CompletionHandler handler, Executor executor) {
         checkHandler(handler);
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
-        return register(new Served.Completions(
-                this, cq.owner(), cq.ownChannel(), () -> cq.pollOnce(completions), completions, handler, executor));
+        return register(new Served.Completions(this, cq.owner(), cq.ownChannel(), completions, handler, executor));
     }
 
     /**
@@ -303,8 +302,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     private Registration completion(RpmaConn conn, int batchSize, CompletionHandler handler, Executor executor) {
         checkHandler(handler);
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
-        return register(new Served.Completions(
-                this, conn, conn.sharedChannel(), () -> conn.pollBoth(completions), completions, handler, executor));
+        return register(new Served.Completions(this, conn, conn.sharedChannel(), completions, handler, executor));
     }
 
     private static void checkHandler(Object handler) {

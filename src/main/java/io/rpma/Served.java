@@ -2,7 +2,6 @@ package io.rpma;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 
 /**
  * What an event loop serves: takes from an object, one thing at a time, and calls the handler with it.
@@ -327,24 +326,18 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
     /** The completions of a channel. */
     static final class Completions extends Served<RpmaCq> {
         private final ComplChannel channel;
-        private final Supplier<RpmaCq> poll;
         private final RpmaCompletions completions;
         private final RpmaEventLoop.CompletionHandler handler;
 
-        /**
-         * @param poll fills the completions and returns a queue that had some, or null
-         */
         Completions(
                 RpmaEventLoop loop,
                 Object source,
                 ComplChannel channel,
-                Supplier<RpmaCq> poll,
                 RpmaCompletions completions,
                 RpmaEventLoop.CompletionHandler handler,
                 Executor executor) {
             super(loop, source, channel.descriptor(), executor);
             this.channel = channel;
-            this.poll = poll;
             this.completions = completions;
             this.handler = handler;
         }
@@ -356,7 +349,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
 
         @Override
         RpmaCq take() {
-            return channel.take(poll);
+            return channel.take(completions);
         }
 
         @Override

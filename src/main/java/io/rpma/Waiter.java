@@ -15,7 +15,7 @@ final class Waiter extends Interruptible {
     // of a wait; besides them it may end with Natives.CLOSED or an error
     static final int TIMED_OUT = 0;
     static final int READY = 1;
-    static final int WOKEN = 2;
+    static final int WOKEN = -2;
 
     /** Waiters own a descriptor each, so they are used again and again. Guards itself. */
     private static final ArrayDeque<Waiter> IDLE = new ArrayDeque<>();
@@ -79,23 +79,33 @@ final class Waiter extends Interruptible {
     private static int block(long id, long nanos) {
         Waiter waiter = take();
         try {
-            waiter.begin();
-            return Natives.await(id, waiter.fd, nanos);
+            return Natives.await(id, waiter.begun(), nanos);
         } finally {
-            waiter.end();
-            waiter.reset();
-            synchronized (IDLE) {
-                IDLE.push(waiter);
-            }
+            waiter.giveBack();
         }
     }
 
-    private static Waiter take() {
+    /** A waiter for the current thread, to be given back. */
+    static Waiter take() {
         Waiter idle;
         synchronized (IDLE) {
             idle = IDLE.poll();
         }
         return idle != null ? idle : create();
+    }
+
+    /** The descriptor of an eventfd that tells the native which blocks now of the thread's interruption. */
+    int begun() {
+        begin();
+        return fd;
+    }
+
+    void giveBack() {
+        end();
+        reset();
+        synchronized (IDLE) {
+            IDLE.push(this);
+        }
     }
 
     private static Waiter create() {

@@ -71,6 +71,12 @@ public class TaxBenchmark {
         return t.emptyCq.poll(t.completions);
     }
 
+    /** {@code rpma_cq_get_wc} of an empty queue and {@code ppoll(2)}: a wait whose time is up at once. */
+    @Benchmark
+    public int emptyWait(NoopTarget t) throws InterruptedException {
+        return t.emptyCq.await(t.completions, 0, TimeUnit.NANOSECONDS);
+    }
+
     /** {@code rpma_cq_get_wc} of 16 completions, and reading whose each is and how it ended. */
     @Benchmark
     @OperationsPerInvocation(NoopTarget.BATCH)
