@@ -11,6 +11,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /** A thread inside of a wait: started, and seen in the native that blocks or behind another thread's wait. */
 public final class Blocked {
@@ -19,30 +20,26 @@ public final class Blocked {
 
     /** Starts the wait and returns when it blocks. */
     public Blocked(Callable<?> wait) {
-        this(wait, "await");
+        this(wait, "await", "cqAwait");
     }
 
-    /** {@code blocks} is the native, or the beginning of its name. */
-    Blocked(Callable<?> wait, String blocks) {
+    /** {@code natives} are those that may block, or the beginnings of their names. */
+    Blocked(Callable<?> wait, String... natives) {
         task = new FutureTask<>(wait::call);
         thread = new Thread(task, "blocked");
         thread.setDaemon(true);
         thread.start();
-        while (!isIn(Natives.class, blocks) && !isIn(LockSupport.class, "park")) {
+        while (!isIn(Natives.class, natives) && !isIn(LockSupport.class, "park")) {
             assertFalse(task.isDone(), "the wait ended at once");
             Thread.onSpinWait();
         }
     }
 
-    /** {@code name} is the beginning of the method's. */
-    private boolean isIn(Class<?> type, String name) {
-        for (StackTraceElement frame : thread.getStackTrace()) {
-            if (frame.getClassName().equals(type.getName())
-                    && frame.getMethodName().startsWith(name)) {
-                return true;
-            }
-        }
-        return false;
+    /** {@code names} are the beginnings of the methods'. */
+    private boolean isIn(Class<?> type, String... names) {
+        return Stream.of(thread.getStackTrace())
+                .filter(frame -> frame.getClassName().equals(type.getName()))
+                .anyMatch(frame -> Stream.of(names).anyMatch(frame.getMethodName()::startsWith));
     }
 
     boolean isDone() {

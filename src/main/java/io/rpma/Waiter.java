@@ -60,7 +60,9 @@ final class Waiter extends Interruptible {
             if (outcome == READY || outcome == TIMED_OUT) {
                 return outcome == READY;
             }
-            Call.check(operation, outcome, handle);
+            if (outcome != WOKEN) {
+                throw Call.failure(operation, outcome, handle);
+            }
         }
     }
 
