@@ -383,8 +383,7 @@ public final class RpmaEventLoop implements AutoCloseable {
             throw new IllegalArgumentException("delay must not be negative: " + delay);
         }
         Task scheduled = add(task, unit.toNanos(delay));
-        // what is not there any more has been run, or dropped by close()
-        if (poller.handle().isClosed() && tasks.remove(scheduled)) {
+        if (dropIfClosed(scheduled)) {
             poller.handle().checkOpen();
         }
         return scheduled;
@@ -392,7 +391,13 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     /** As {@link #execute}; drops the task if the loop is closed. */
     void executeUnlessClosed(Runnable task) {
-        add(task, 0);
+        dropIfClosed(add(task, 0));
+    }
+
+    /** Returns whether the task has been dropped here, because it came too late for {@link #close()} to do so. */
+    private boolean dropIfClosed(Task added) {
+        // what is not there any more has been run, or dropped by close()
+        return poller.handle().isClosed() && tasks.remove(added);
     }
 
     private Task add(Runnable task, long nanos) {

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -393,6 +395,24 @@ class RpmaEventLoopTest {
                 () -> loop.execute(NOTHING), () -> loop.schedule(NOTHING, 1, TimeUnit.DAYS))) {
             assertThatIllegalStateException().isThrownBy(late).withMessage(loop + " is closed");
         }
+    }
+
+    @Test
+    void keepsNoTaskWhenClosed() {
+        RpmaEventLoop loop = RpmaEventLoop.create();
+        loop.close();
+        Runnable task = new Runnable() {
+            @Override
+            public void run() {
+                seen.add("dropped");
+            }
+        };
+        WeakReference<Runnable> kept = new WeakReference<>(task);
+        loop.executeUnlessClosed(task);
+        task = null;
+        Eventually.becomeByGc("the task is collected", () -> kept.get() == null);
+        Reference.reachabilityFence(loop);
+        assertThat(seen).isEmpty();
     }
 
     @ParameterizedTest
