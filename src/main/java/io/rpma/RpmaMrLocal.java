@@ -52,10 +52,13 @@ public final class RpmaMrLocal implements AutoCloseable {
             MEMORY.put(handle, memory);
             made = register(peer, address, size, usage);
         } finally {
-            // first, because the map may park a virtual thread
-            handle.made(made);
-            if (made < 0) {
-                MEMORY.remove(handle);
+            try {
+                // first, because the map may park a virtual thread
+                handle.made(made);
+            } finally {
+                if (made < 0) {
+                    MEMORY.remove(handle);
+                }
             }
         }
         return new RpmaMrLocal(peer, handle.opened("rpma_mr_reg", made), size, usage);
