@@ -5,6 +5,9 @@ final class Hint {
     private static final String LOCKED_MEMORY =
             "the limit of locked memory may be too low: see ulimit -l, LimitMEMLOCK of systemd or /etc/security/limits.d";
 
+    private static final String DESCRIPTORS =
+            "too many descriptors are open: see ulimit -n, and /proc/sys/fs/file-max for all processes together";
+
     private static final String EXTENDED_POSTING =
             "librpma that is built with rdma-core 45 or later needs a device whose provider has extended posting"
                     + " (IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), which mlx4, irdma, siw and others lack";
@@ -23,6 +26,9 @@ final class Hint {
         }
         if (error != RpmaError.PROVIDER) {
             return "";
+        }
+        if (says(messages, Errno.EMFILE) || says(messages, Errno.ENFILE)) {
+            return DESCRIPTORS;
         }
         switch (operation) {
             case "rpma_mr_reg":
@@ -60,6 +66,10 @@ final class Hint {
                 return says(messages, Errno.EINVAL)
                         ? "the id may be in another state, or the private data too long: see RdmaConnParam.privateData()"
                         : "";
+            case "epoll_ctl":
+                return says(messages, Errno.ENOSPC) ? "see /proc/sys/fs/epoll/max_user_watches" : "";
+            case "munmap":
+                return says(messages, Errno.ENOMEM) ? "see /proc/sys/vm/max_map_count" : "";
             default:
                 return "";
         }
