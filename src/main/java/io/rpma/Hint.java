@@ -12,6 +12,9 @@ final class Hint {
             "librpma that is built with rdma-core 45 or later needs a device whose provider has extended posting"
                     + " (IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), which mlx4, irdma, siw and others lack";
 
+    /** How many native objects one may consist of: a connection with two completion queues. */
+    private static final int LARGEST_OBJECT = 3;
+
     private Hint() {}
 
     /**
@@ -23,6 +26,9 @@ final class Hint {
         if (error == RpmaError.NOSUPP && operation.equals("rpma_flush")) {
             return "the remote region must be registered with the usage of this flush type, and a persistent flush needs"
                     + " applyRemotePeerCfg() with a configuration that has direct write to pmem";
+        }
+        if (error == RpmaError.NOMEM) {
+            return objects();
         }
         if (error != RpmaError.PROVIDER) {
             return "";
@@ -77,6 +83,15 @@ final class Hint {
 
     private static boolean says(String messages, int errno) {
         return messages.contains(Errno.message(errno));
+    }
+
+    private static String objects() {
+        int open = Natives.handleCount();
+        int limit = Natives.handleLimit();
+        return open > limit - LARGEST_OBJECT
+                ? open + " objects of the library are open, of " + limit + " at most: close what is not used any more;"
+                        + " those that were dropped without close() are in the log"
+                : "";
     }
 
     private static String registration(String messages) {
