@@ -44,7 +44,7 @@ import java.util.function.BiConsumer;
  * until there are none, and only then the queue is armed again.
  *
  * <p><b>Slow handlers.</b> Handlers are called by the thread of {@link #run()}, and hold up everything else of the loop: what
- * takes more than 100 ms is logged as a warning. {@link RpmaConn#close()} takes seconds if the other side's host is dead. A
+ * takes more than 100 ms is logged as a warning, once a second at most. {@link RpmaConn#close()} takes seconds if the other side's host is dead. A
  * handler that is registered with an executor is called there instead and holds up nobody: one call after the other, 16 at
  * most before the executor's other tasks have their turn, while the loop does not look at that object. Two registrations of
  * one connection may then be called at the same time.
@@ -76,6 +76,9 @@ public final class RpmaEventLoop implements AutoCloseable {
     /** Of a call that holds the others up. */
     private static final long SLOW = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** Between two warnings of slow handlers. */
+    private static final long BETWEEN_WARNINGS = TimeUnit.SECONDS.toNanos(1);
+
     /** Half of what the clock can tell apart, so that differences of times have the right sign. */
     private static final long LONGEST = Long.MAX_VALUE / 2;
 
@@ -88,8 +91,10 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     private final AtomicLong taskCount = new AtomicLong();
 
-    /** Of the thread that runs. */
+    // of the thread that runs
     private final Queue<Served<?>> ready = new ArrayDeque<>();
+    private long lastWarning = System.nanoTime() - BETWEEN_WARNINGS;
+    private long warningsLeftOut;
 
     private volatile BiConsumer<Object, ? super Throwable> failureHandler = this::logFailure;
 
@@ -539,22 +544,30 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     private void warnIfSlow(Object source, long start) {
-        long nanos = System.nanoTime() - start;
-        if (nanos > SLOW) {
-            try {
-                warn(source, TimeUnit.NANOSECONDS.toMillis(nanos));
-            } catch (Throwable e) {
-                // what the log does is not the handler's fault
-                Log.reportUncaught(e);
-            }
+        long now = System.nanoTime();
+        if (now - start <= SLOW) {
+            return;
         }
+        if (now - lastWarning < BETWEEN_WARNINGS) {
+            warningsLeftOut++;
+            return;
+        }
+        try {
+            warn(source, TimeUnit.NANOSECONDS.toMillis(now - start));
+        } catch (Throwable e) {
+            // what the log does is not the handler's fault
+            Log.reportUncaught(e);
+        }
+        lastWarning = now;
+        warningsLeftOut = 0;
     }
 
     private void warn(Object source, long millis) {
         Log.logger()
                 .log(
                         System.Logger.Level.WARNING,
-                        this + ": a handler of " + source + " has held up the others for " + millis + " ms");
+                        this + ": a handler of " + source + " has held up the others for " + millis + " ms"
+                                + (warningsLeftOut == 0 ? "" : "; so have " + warningsLeftOut + " calls before it"));
     }
 
     /** Has an object served in this turn; called by the thread that runs. */
