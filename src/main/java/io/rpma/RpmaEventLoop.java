@@ -52,7 +52,8 @@ import java.util.function.BiConsumer;
  * <p><b>Handlers that fail</b> harm no other registration. What is thrown goes to {@link #onFailure}, and the
  * registration ends; its connection stays open, though nobody serves it, and is to be closed there. A handler of
  * requests gets the next one: the request is closed, or the connection if it was connected. Requests that can't be taken and
- * events that librpma has no name for go to {@link #onFailure} too, and end nothing.
+ * events that librpma has no name for go to {@link #onFailure} too, and end nothing; while memory is out a request is tried
+ * once a second.
  *
  * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the call under way and ends nothing: what is
  * left is served when {@link #run()} is called again. A handler that throws {@link InterruptedException} keeps its
@@ -394,9 +395,9 @@ public final class RpmaEventLoop implements AutoCloseable {
         return scheduled;
     }
 
-    /** As {@link #execute}; drops the task if the loop is closed. */
-    void executeUnlessClosed(Runnable task) {
-        dropIfClosed(add(task, 0));
+    /** As {@link #execute}, after some time; drops the task if the loop is closed. */
+    void executeUnlessClosed(Runnable task, long nanos) {
+        dropIfClosed(add(task, nanos));
     }
 
     /** Returns whether the task has been dropped here, because it came too late for {@link #close()} to do so. */

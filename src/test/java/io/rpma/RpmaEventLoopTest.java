@@ -432,7 +432,7 @@ class RpmaEventLoopTest {
             }
         };
         WeakReference<Runnable> kept = new WeakReference<>(task);
-        loop.executeUnlessClosed(task);
+        loop.executeUnlessClosed(task, 0);
         task = null;
         Eventually.becomeByGc("the task is collected", () -> kept.get() == null);
         Reference.reachabilityFence(loop);
