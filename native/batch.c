@@ -4,7 +4,7 @@
  * Two threads that use one batch at once, which they must not, can mix the fields of their records. This can break their
  * connections, but not the process: each field has passed Java's checks, is read once, and is of one kind whatever the operation,
  * so that no handle is taken for that of another kind of object. Only an offset may be beyond the end of its region by then;
- * that is refused by the device, and where the shim reads a region itself by read_value() in post.c.
+ * that is refused by the device, and where the shim reads a region itself by find_value() in post.c.
  */
 #include <librpma.h>
 

@@ -182,7 +182,7 @@ void handle_drop(const jlong *handles, int count)
 	}
 }
 
-/* for the tests: how many objects are open */
+/* how many objects are open */
 static jint handle_count(JNIEnv *env, jclass natives)
 {
 	(void)env;
@@ -193,8 +193,17 @@ static jint handle_count(JNIEnv *env, jclass natives)
 	return count;
 }
 
+/* how many may be open at once */
+static jint handle_limit(JNIEnv *env, jclass natives)
+{
+	(void)env;
+	(void)natives;
+	return HANDLE_ENTRIES - 1;
+}
+
 static const JNINativeMethod methods[] = {
 	{"handleCount", "()I", handle_count},
+	{"handleLimit", "()I", handle_limit},
 };
 
 const struct jni_table handle_natives = {methods, sizeof(methods) / sizeof(methods[0])};

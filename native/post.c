@@ -21,11 +21,8 @@ jint post_failed(struct thread *thread, int rc)
 	return QUEUE_FULL;
 }
 
-/*
- * By the kernel, because the region may be of a file that has been made shorter, which would end the process here. Java has
- * checked the offset, but in a batch that two threads use at once it may be that of another region: see batch.c.
- */
-static int read_value(const struct rpma_mr_local *src, jlong offset, char value[RPMA_ATOMIC_WRITE_ALIGNMENT])
+/* Java has checked the offset, but in a batch that two threads use at once it may be that of another region: see batch.c */
+static int find_value(const struct rpma_mr_local *src, jlong offset, void **value)
 {
 	void *region = NULL;
 	size_t size = 0;
@@ -36,27 +33,46 @@ static int read_value(const struct rpma_mr_local *src, jlong offset, char value[
 		return rc;
 	if (size < RPMA_ATOMIC_WRITE_ALIGNMENT || (size_t)offset > size - RPMA_ATOMIC_WRITE_ALIGNMENT)
 		return RPMA_E_INVAL;
-	const struct iovec from = {(char *)region + offset, RPMA_ATOMIC_WRITE_ALIGNMENT};
-	const struct iovec to = {value, RPMA_ATOMIC_WRITE_ALIGNMENT};
-	ssize_t taken = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-	if (taken != RPMA_ATOMIC_WRITE_ALIGNMENT)
-		return log_error("process_vm_readv()", taken < 0 ? errno : EFAULT);
+	*value = (char *)region + offset;
 	return 0;
+}
+
+/* by the kernel, because the region may be of a file that has been made shorter, which would end the process here; 0 or errno */
+static int read_value(void *from, char value[RPMA_ATOMIC_WRITE_ALIGNMENT])
+{
+	const struct iovec source = {from, RPMA_ATOMIC_WRITE_ALIGNMENT};
+	const struct iovec target = {value, RPMA_ATOMIC_WRITE_ALIGNMENT};
+	ssize_t taken = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
+	if (taken == RPMA_ATOMIC_WRITE_ALIGNMENT)
+		return 0;
+	return taken < 0 ? errno : EFAULT;
 }
 
 jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
 		jlong src_offset, jint flags, jlong op_context)
 {
-	struct rpma_conn *conn = handle_marked(conn_handle);
-	struct rpma_mr_remote *dst = handle_marked(dst_handle);
 	const struct rpma_mr_local *src = handle_marked(src_handle);
-	if (conn == NULL || dst == NULL || src == NULL)
+	if (src == NULL)
 		return HANDLE_CLOSED;
-	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
-	int rc = read_value(src, src_offset, value);
-	/* not post_result(), which would take this ENOMEM for a full queue */
+	void *from = NULL;
+	int rc = find_value(src, src_offset, &from);
 	if (rc != 0)
 		return log_failed(thread, rc);
+
+	/* without the mark, because the page may be that of a slow file, and whoever closes anything would wait for it. The
+	 * region may be closed meanwhile: then what was read, of whatever has its place by now, goes nowhere. */
+	thread_unmark(thread);
+	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
+	int error = read_value(from, value);
+	(void)thread_mark();
+
+	struct rpma_conn *conn = handle_marked(conn_handle);
+	struct rpma_mr_remote *dst = handle_marked(dst_handle);
+	if (conn == NULL || dst == NULL || handle_marked(src_handle) == NULL)
+		return HANDLE_CLOSED;
+	/* not post_result(), which would take an ENOMEM of this for a full queue */
+	if (error != 0)
+		return log_failed(thread, log_error("process_vm_readv()", error));
 	return post_result(thread,
 			rpma_atomic_write(conn, dst, (size_t)dst_offset, value, flags, op_context_of(op_context)));
 }

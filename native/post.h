@@ -88,7 +88,10 @@ static inline jint post_atomic_write(struct thread *thread, jlong conn_handle, j
 	return post_result(thread, rc);
 }
 
-/* rpma_write_atomic() of librpma 0.12, but that the source is read now and not when the write is carried out */
+/*
+ * rpma_write_atomic() of librpma 0.12, but that the source is read now and not when the write is carried out. The thread is
+ * not marked for a while: what was looked up before has to be looked up again.
+ */
 jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
 		jlong src_offset, jint flags, jlong op_context);
 

@@ -58,9 +58,13 @@ static void end_registration(void)
 int thread_init(void)
 {
 	int rc = pthread_key_create(&exit_key, detach);
+	if (rc != 0)
+		return rc;
 	/* by a thread: the kernel takes 10 ms and more for it, during which a program can find its device */
-	registering = rc == 0 && pthread_create(&registrar, NULL, register_membarrier, NULL) == 0;
-	return rc;
+	registering = pthread_create(&registrar, NULL, register_membarrier, NULL) == 0;
+	if (!registering)
+		(void)register_membarrier(NULL);
+	return 0;
 }
 
 struct thread *thread_attach(void)

@@ -5,7 +5,7 @@ import java.util.function.LongSupplier;
 
 /** The one place where the result of a native becomes a value or an exception. */
 final class Call {
-    /** The natives of librdmacm return an errno as this minus it. */
+    /** The natives of librdmacm return an errno as this minus it; so does Java of what fails in the system. */
     static final int ERRNO = -1000;
 
     private static final int LAST_ERRNO = ERRNO - 4095;

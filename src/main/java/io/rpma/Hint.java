@@ -5,9 +5,15 @@ final class Hint {
     private static final String LOCKED_MEMORY =
             "the limit of locked memory may be too low: see ulimit -l, LimitMEMLOCK of systemd or /etc/security/limits.d";
 
+    private static final String DESCRIPTORS =
+            "too many descriptors are open: see ulimit -n, and /proc/sys/fs/file-max for all processes together";
+
     private static final String EXTENDED_POSTING =
             "librpma that is built with rdma-core 45 or later needs a device whose provider has extended posting"
                     + " (IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), which mlx4, irdma, siw and others lack";
+
+    /** How many native objects one may consist of: a connection with two completion queues. */
+    private static final int LARGEST_OBJECT = 3;
 
     private Hint() {}
 
@@ -21,8 +27,14 @@ final class Hint {
             return "the remote region must be registered with the usage of this flush type, and a persistent flush needs"
                     + " applyRemotePeerCfg() with a configuration that has direct write to pmem";
         }
+        if (error == RpmaError.NOMEM) {
+            return objects();
+        }
         if (error != RpmaError.PROVIDER) {
             return "";
+        }
+        if (says(messages, Errno.EMFILE) || says(messages, Errno.ENFILE)) {
+            return DESCRIPTORS;
         }
         switch (operation) {
             case "rpma_mr_reg":
@@ -60,6 +72,10 @@ final class Hint {
                 return says(messages, Errno.EINVAL)
                         ? "the id may be in another state, or the private data too long: see RdmaConnParam.privateData()"
                         : "";
+            case "epoll_ctl":
+                return says(messages, Errno.ENOSPC) ? "see /proc/sys/fs/epoll/max_user_watches" : "";
+            case "munmap":
+                return says(messages, Errno.ENOMEM) ? "see /proc/sys/vm/max_map_count" : "";
             default:
                 return "";
         }
@@ -67,6 +83,15 @@ final class Hint {
 
     private static boolean says(String messages, int errno) {
         return messages.contains(Errno.message(errno));
+    }
+
+    private static String objects() {
+        int open = Natives.handleCount();
+        int limit = Natives.handleLimit();
+        return open > limit - LARGEST_OBJECT
+                ? open + " objects of the library are open, of " + limit + " at most: close what is not used any more;"
+                        + " those that were dropped without close() are in the log"
+                : "";
     }
 
     private static String registration(String messages) {

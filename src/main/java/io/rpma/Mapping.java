@@ -189,7 +189,7 @@ final class Mapping {
             // whole pages: munmap(2) refuses a part of a huge one
             int result = Natives.memoryUnmap(address, (size + pageSize - 1) / pageSize * pageSize);
             if (result < 0) {
-                throw new IllegalStateException("munmap failed: " + Errno.message(-result));
+                throw Call.failure("munmap", Call.ERRNO + result);
             }
         }
     }

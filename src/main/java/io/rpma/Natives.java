@@ -25,8 +25,11 @@ final class Natives {
     private Natives() {}
 
     // handle.c
-    /** How many native objects are open; for the tests. */
+    /** How many native objects are open. */
     static native int handleCount();
+
+    /** How many may be open at once. */
+    static native int handleLimit();
 
     // device.c
     static native long deviceGet(String address, boolean remote);

@@ -10,30 +10,52 @@ import java.util.concurrent.locks.ReentrantLock;
 final class QuietLock {
     private final ReentrantLock lock = new ReentrantLock();
 
+    // messages are withheld before the lock is taken, which must not stay held for want of memory
+
     void lock() {
-        // the lock must not stay held for want of memory
+        boolean locked = false;
         Log.withhold();
-        lock.lock();
+        try {
+            lock.lock();
+            locked = true;
+        } finally {
+            deliverUnless(locked);
+        }
     }
 
     void lockInterruptibly() throws InterruptedException {
-        lock.lockInterruptibly();
+        boolean locked = false;
         Log.withhold();
+        try {
+            lock.lockInterruptibly();
+            locked = true;
+        } finally {
+            deliverUnless(locked);
+        }
     }
 
     boolean tryLock() {
-        return withheld(lock.tryLock());
+        Log.withhold();
+        boolean locked = lock.tryLock();
+        deliverUnless(locked);
+        return locked;
     }
 
     boolean tryLock(long nanos) throws InterruptedException {
-        return withheld(lock.tryLock(nanos, TimeUnit.NANOSECONDS));
-    }
-
-    private static boolean withheld(boolean locked) {
-        if (locked) {
-            Log.withhold();
+        boolean locked = false;
+        Log.withhold();
+        try {
+            locked = lock.tryLock(nanos, TimeUnit.NANOSECONDS);
+        } finally {
+            deliverUnless(locked);
         }
         return locked;
+    }
+
+    private static void deliverUnless(boolean locked) {
+        if (!locked) {
+            Log.deliver();
+        }
     }
 
     void unlock() {

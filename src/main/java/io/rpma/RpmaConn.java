@@ -266,7 +266,8 @@ public final class RpmaConn implements AutoCloseable {
     /**
      * Posts an atomic write of 8 bytes of this side's memory, which are read now: later changes do not matter.
      *
-     * <p>That is {@code rpma_write_atomic()} of librpma 0.12, which read them when the write was carried out.
+     * <p>That is {@code rpma_write_atomic()} of librpma 0.12, which read them when the write was carried out. Waits for their
+     * page where it has to be read from a file, which a device with on-demand paging does not pin.
      *
      * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
      * @param dstOffset in bytes; the address there must be a multiple of 8

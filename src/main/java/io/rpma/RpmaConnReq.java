@@ -14,7 +14,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
  */
 public final class RpmaConnReq implements AutoCloseable {
-    /** The most private data that any transport takes; InfiniBand and RoCE take 56 bytes with a request and 196 with its acceptance. */
+    /**
+     * The most private data that any transport takes; InfiniBand and RoCE take 56 bytes with a request and 196 with its
+     * acceptance.
+     */
     private static final int MAX_PRIVATE_DATA = 255;
 
     private static final String CONNECT = "rpma_conn_req_connect";

@@ -44,15 +44,16 @@ import java.util.function.BiConsumer;
  * until there are none, and only then the queue is armed again.
  *
  * <p><b>Slow handlers.</b> Handlers are called by the thread of {@link #run()}, and hold up everything else of the loop: what
- * takes more than 100 ms is logged as a warning. {@link RpmaConn#close()} takes seconds if the other side's host is dead. A
- * handler that is registered with an executor is called there instead and holds up nobody: one call after the other, 16 at
+ * takes more than 100 ms is logged as a warning, once a second at most. {@link RpmaConn#close()} takes seconds if the other
+ * side's host is dead. A handler that is registered with an executor is called there instead and holds up nobody: one call after the other, 16 at
  * most before the executor's other tasks have their turn, while the loop does not look at that object. Two registrations of
  * one connection may then be called at the same time.
  *
  * <p><b>Handlers that fail</b> harm no other registration. What is thrown goes to {@link #onFailure}, and the
  * registration ends; its connection stays open, though nobody serves it, and is to be closed there. A handler of
  * requests gets the next one: the request is closed, or the connection if it was connected. Requests that can't be taken and
- * events that librpma has no name for go to {@link #onFailure} too, and end nothing.
+ * events that librpma has no name for go to {@link #onFailure} too, and end nothing; while memory is out a request is tried
+ * once a second.
  *
  * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the call under way and ends nothing: what is
  * left is served when {@link #run()} is called again. A handler that throws {@link InterruptedException} keeps its
@@ -76,6 +77,9 @@ public final class RpmaEventLoop implements AutoCloseable {
     /** Of a call that holds the others up. */
     private static final long SLOW = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** Between two warnings of slow handlers. */
+    private static final long BETWEEN_WARNINGS = TimeUnit.SECONDS.toNanos(1);
+
     /** Half of what the clock can tell apart, so that differences of times have the right sign. */
     private static final long LONGEST = Long.MAX_VALUE / 2;
 
@@ -88,8 +92,10 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     private final AtomicLong taskCount = new AtomicLong();
 
-    /** Of the thread that runs. */
+    // of the thread that runs
     private final Queue<Served<?>> ready = new ArrayDeque<>();
+    private long lastWarning = System.nanoTime() - BETWEEN_WARNINGS;
+    private long warningsLeftOut;
 
     private volatile BiConsumer<Object, ? super Throwable> failureHandler = this::logFailure;
 
@@ -381,16 +387,21 @@ public final class RpmaEventLoop implements AutoCloseable {
             throw new IllegalArgumentException("delay must not be negative: " + delay);
         }
         Task scheduled = add(task, unit.toNanos(delay));
-        // what is not there any more has been run, or dropped by close()
-        if (poller.handle().isClosed() && tasks.remove(scheduled)) {
+        if (dropIfClosed(scheduled)) {
             poller.handle().checkOpen();
         }
         return scheduled;
     }
 
-    /** As {@link #execute}; drops the task if the loop is closed. */
-    void executeUnlessClosed(Runnable task) {
-        add(task, 0);
+    /** As {@link #execute}, after some time; drops the task if the loop is closed. */
+    void executeUnlessClosed(Runnable task, long nanos) {
+        dropIfClosed(add(task, nanos));
+    }
+
+    /** Returns whether the task has been dropped here, because it came too late for {@link #close()} to do so. */
+    private boolean dropIfClosed(Task added) {
+        // what is not there any more has been run, or dropped by close()
+        return poller.handle().isClosed() && tasks.remove(added);
     }
 
     private Task add(Runnable task, long nanos) {
@@ -532,22 +543,30 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     private void warnIfSlow(Object source, long start) {
-        long nanos = System.nanoTime() - start;
-        if (nanos > SLOW) {
-            try {
-                warn(source, TimeUnit.NANOSECONDS.toMillis(nanos));
-            } catch (Throwable e) {
-                // what the log does is not the handler's fault
-                Log.reportUncaught(e);
-            }
+        long now = System.nanoTime();
+        if (now - start <= SLOW) {
+            return;
         }
+        if (now - lastWarning < BETWEEN_WARNINGS) {
+            warningsLeftOut++;
+            return;
+        }
+        try {
+            warn(source, TimeUnit.NANOSECONDS.toMillis(now - start));
+        } catch (Throwable e) {
+            // what the log does is not the handler's fault
+            Log.reportUncaught(e);
+        }
+        lastWarning = now;
+        warningsLeftOut = 0;
     }
 
     private void warn(Object source, long millis) {
         Log.logger()
                 .log(
                         System.Logger.Level.WARNING,
-                        this + ": a handler of " + source + " has held up the others for " + millis + " ms");
+                        this + ": a handler of " + source + " has held up the others for " + millis + " ms"
+                                + (warningsLeftOut == 0 ? "" : "; so have " + warningsLeftOut + " calls before it"));
     }
 
     /** Has an object served in this turn; called by the thread that runs. */

@@ -1,10 +1,10 @@
 package io.rpma;
 
 /**
- * A call of librpma or librdmacm failed.
+ * A call of librpma, librdmacm or the system failed.
  *
  * <p>The message names the C function, the error, its cause, and what to do about it where that is known. The cause is for
- * librpma what it logged for this call, because it tells it nowhere else, and for librdmacm the system's error. Wrong
+ * librpma what it logged for this call, because it tells it nowhere else, and for the others the system's error. Wrong
  * arguments and closed objects never come this far: they raise {@link IllegalArgumentException},
  * {@link NullPointerException}, {@link IndexOutOfBoundsException} or {@link IllegalStateException}.
  */
@@ -21,7 +21,7 @@ public final class RpmaException extends RuntimeException {
         this(operation, error, detail, hint, 0, "");
     }
 
-    /** A failure of librdmacm. */
+    /** A failure of librdmacm or the system. */
     RpmaException(String operation, int errno, String detail, String hint) {
         this(operation, RpmaError.PROVIDER, detail, hint, errno, Errno.name(errno));
     }
@@ -43,7 +43,7 @@ public final class RpmaException extends RuntimeException {
         return operation;
     }
 
-    /** {@return librpma's error; {@link RpmaError#PROVIDER} for a call of librdmacm} */
+    /** {@return librpma's error; {@link RpmaError#PROVIDER} for a call of librdmacm or the system} */
     public RpmaError error() {
         return error;
     }
@@ -56,7 +56,7 @@ public final class RpmaException extends RuntimeException {
         return detail;
     }
 
-    /** {@return the system's error with which a call of librdmacm failed; 0 for one of librpma, which does not tell it} */
+    /** {@return the system's error with which the call failed; 0 for one of librpma, which does not tell it} */
     public int errno() {
         return errno;
     }

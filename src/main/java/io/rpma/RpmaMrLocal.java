@@ -47,15 +47,19 @@ public final class RpmaMrLocal implements AutoCloseable {
                     + " bytes at address 0x" + Long.toHexString(address));
         }
         Handle handle = new Handle("RpmaMrLocal", parents);
-        MEMORY.put(handle, memory);
         long made = Natives.CLOSED;
         try {
+            MEMORY.put(handle, memory);
             made = register(peer, address, size, usage);
         } finally {
-            if (made < 0) {
-                MEMORY.remove(handle);
+            try {
+                // first, because the map may park a virtual thread
+                handle.made(made);
+            } finally {
+                if (made < 0) {
+                    MEMORY.remove(handle);
+                }
             }
-            handle.made(made);
         }
         return new RpmaMrLocal(peer, handle.opened("rpma_mr_reg", made), size, usage);
     }

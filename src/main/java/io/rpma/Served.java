@@ -1,6 +1,7 @@
 package io.rpma;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -17,6 +18,9 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
     /** How often an executor calls the handler before its other tasks have their turn. */
     private static final int CALLS_IN_TURN = 16;
 
+    /** Between two tries to take something for which there is no memory, in nanoseconds. */
+    private static final long WHILE_STARVED = TimeUnit.SECONDS.toNanos(1);
+
     private final RpmaEventLoop loop;
     private final Object source;
     private final Handle descriptor;
@@ -31,6 +35,9 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
 
     private Poller.Watch watch;
     private volatile boolean active;
+
+    /** Whether memory was out the last time; of the thread that serves. */
+    private boolean starved;
 
     /**
      * @param source named to the user
@@ -161,7 +168,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
             } while (more && calls < CALLS_IN_TURN && !Thread.currentThread().isInterrupted());
             if (more) {
                 // by the loop, because an executor that calls at once would never come back
-                loop.executeUnlessClosed(this::submit);
+                loop.executeUnlessClosed(this::submit, 0);
             } else {
                 rest();
             }
@@ -209,6 +216,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
 
     private void takeFailed(Throwable failure) {
         if (survives(failure)) {
+            starved = isOutOfMemory(failure);
             loop.failed(source, failure);
         } else if (active && !descriptor.isClosed()) {
             // who closes the object ends this
@@ -216,8 +224,26 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
         }
     }
 
-    /** Waits for the descriptor again. */
+    private static boolean isOutOfMemory(Throwable failure) {
+        return failure instanceof OutOfMemoryError
+                || failure instanceof RpmaException && ((RpmaException) failure).error() == RpmaError.NOMEM;
+    }
+
+    /** Waits for the descriptor again, after a while if memory is out: the descriptor would say at once what it has said. */
     void rest() {
+        if (!starved) {
+            watchAgain();
+            return;
+        }
+        starved = false;
+        try {
+            loop.executeUnlessClosed(this::watchAgain, WHILE_STARVED);
+        } catch (OutOfMemoryError e) {
+            watchAgain();
+        }
+    }
+
+    private void watchAgain() {
         try {
             busy.set(false);
             lock.lock();

@@ -53,14 +53,18 @@ final class VirtualWaits {
      * Parks the current thread until the object's descriptor has something to read.
      *
      * @param nanos for how long, or {@link Waiter#FOREVER}
-     * @return as {@link Natives#await}
+     * @return as {@link Natives#await}, but no error
+     * @throws RpmaException if the kernel refuses to watch the descriptor
      */
     static int await(Handle object, long nanos) {
         long start = System.nanoTime();
         Parked parked = new Parked();
         int begun = begin(poller(), object, parked);
-        if (begun < 0) {
+        if (begun == Natives.CLOSED) {
             return begun;
+        }
+        if (begun < 0) {
+            throw Call.failure("epoll_ctl", begun, parked.reasons, object);
         }
         try {
             long left = nanos;
@@ -83,7 +87,7 @@ final class VirtualWaits {
             Awaited awaited = AWAITED.get(object);
             if (awaited == null) {
                 awaited = new Awaited(poller, object);
-                int begun = awaited.begin();
+                int begun = awaited.begin(parked);
                 if (begun < 0) {
                     return begun;
                 }
@@ -106,6 +110,9 @@ final class VirtualWaits {
     private static final class Parked {
         private final Thread thread = Thread.currentThread();
         private volatile int outcome = Waiter.TIMED_OUT;
+
+        /** Why the wait could not begin. */
+        private String reasons = "";
 
         void park(long nanos) {
             if (nanos == Waiter.FOREVER) {
@@ -133,13 +140,17 @@ final class VirtualWaits {
             watch = poller.watch(object, () -> unparkAll(Waiter.READY));
         }
 
-        /** Returns 0, {@link Natives#CLOSED} or an error. */
-        int begin() {
+        /** Returns 0, {@link Natives#CLOSED} or an error, whose reasons the thread gets. */
+        int begin(Parked first) {
             AWAITED.put(object, this);
             int begun = Natives.CLOSED;
             try {
                 if (object.beforeClose(closing)) {
                     begun = watch.arm();
+                    if (begun < 0) {
+                        // before the monitor of the object, for which the thread may lose its carrier
+                        first.reasons = Log.lastReasons();
+                    }
                 }
                 return begun;
             } finally {

@@ -113,8 +113,7 @@ final class Waiter extends Interruptible {
     private static Waiter create() {
         int fd = Natives.wakerNew();
         if (fd < 0) {
-            throw new IllegalStateException(
-                    "can't create an eventfd for a wait: " + Errno.message(-fd) + "; see ulimit -n");
+            throw Call.failure("eventfd", Call.ERRNO + fd);
         }
         return new Waiter(fd);
     }

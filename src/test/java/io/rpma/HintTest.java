@@ -53,6 +53,11 @@ class HintTest {
                     rdma_connect,               22, private data
                     rdma_accept,                22, private data
                     rdma_reject,                22, private data
+                    eventfd,                    24, ulimit -n
+                    epoll_create1,              23, file-max
+                    rpma_conn_req_new,          24, ulimit -n
+                    epoll_ctl,                  28, max_user_watches
+                    munmap,                     12, max_map_count
                     """)
     void namesTheRemedyOfAProviderError(String operation, int errno, String part) {
         assertThat(Hint.of(operation, RpmaError.PROVIDER, said(errno))).contains(part);

@@ -140,7 +140,7 @@ class LoadingTest {
         assertThat(finished.out()).isEqualTo("loaded, 1000 ms\n");
     }
 
-    /** The class loader finds what is not in an ordinary jar: a directory, a jar inside of another one, one that was replaced. */
+    /** The class loader finds what is in no ordinary jar: a directory, a jar inside of another one, one that was replaced. */
     @ParameterizedTest
     @ValueSource(
             strings = {

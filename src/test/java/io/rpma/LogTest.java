@@ -1,6 +1,7 @@
 package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.rpma.testing.Eventually;
@@ -67,6 +68,29 @@ class LogTest {
             assertThat(log.messages()).isEmpty();
             outer.unlock();
             assertThat(log.messages()).hasSize(1);
+        }
+    }
+
+    @Test
+    void whoDoesNotGetAQuietLockDelivers() throws Exception {
+        QuietLock lock = new QuietLock();
+        lock.lock();
+        try (LogCapture log = new LogCapture()) {
+            FutureTask<Void> other = new FutureTask<>(() -> {
+                assertThat(lock.tryLock()).isFalse();
+                assertThat(lock.tryLock(1)).isFalse();
+                Thread.currentThread().interrupt();
+                assertThatExceptionOfType(InterruptedException.class).isThrownBy(lock::lockInterruptibly);
+                Thread.currentThread().interrupt();
+                assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> lock.tryLock(1));
+                fail(NOBODYS);
+                assertThat(log.messages()).hasSize(1);
+                return null;
+            });
+            new Thread(other, "refused").start();
+            other.get();
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -18,6 +20,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Level;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -288,14 +292,36 @@ class RpmaEventLoopTest {
     void slowTasksAreLogged() throws Exception {
         try (LogCapture log = new LogCapture();
                 RunningLoop running = new RunningLoop()) {
-            running.call(() -> {
-                long start = System.nanoTime();
-                while (System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(101)) {
-                    Thread.onSpinWait();
-                }
-            });
+            running.call(() -> spin(101));
             running.call(NOTHING);
             assertThat(log.messages()).anyMatch(message -> message.matches(".* has held up the others for \\d{3,} ms"));
+        }
+    }
+
+    @Test
+    void tasksThatAreAlwaysSlowAreLoggedOnceASecond() throws Exception {
+        try (LogCapture log = new LogCapture();
+                RunningLoop running = new RunningLoop()) {
+            long start = System.nanoTime();
+            int calls = 0;
+            do {
+                running.call(() -> spin(101));
+                calls++;
+            } while (System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(1500));
+            running.call(NOTHING);
+            long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
+            assertThat(log.messages()).hasSizeBetween(2, (int) seconds + 1);
+            Matcher last = Pattern.compile("; so have (\\d+) calls before it$")
+                    .matcher(log.messages().get(1));
+            assertThat(last.find()).as(log.messages().toString()).isTrue();
+            assertThat(Integer.parseInt(last.group(1))).isBetween(1, calls - 2);
+        }
+    }
+
+    private static void spin(int millis) {
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(millis)) {
+            Thread.onSpinWait();
         }
     }
 
@@ -393,6 +419,24 @@ class RpmaEventLoopTest {
                 () -> loop.execute(NOTHING), () -> loop.schedule(NOTHING, 1, TimeUnit.DAYS))) {
             assertThatIllegalStateException().isThrownBy(late).withMessage(loop + " is closed");
         }
+    }
+
+    @Test
+    void keepsNoTaskWhenClosed() {
+        RpmaEventLoop loop = RpmaEventLoop.create();
+        loop.close();
+        Runnable task = new Runnable() {
+            @Override
+            public void run() {
+                seen.add("dropped");
+            }
+        };
+        WeakReference<Runnable> kept = new WeakReference<>(task);
+        loop.executeUnlessClosed(task, 0);
+        task = null;
+        Eventually.becomeByGc("the task is collected", () -> kept.get() == null);
+        Reference.reachabilityFence(loop);
+        assertThat(seen).isEmpty();
     }
 
     @ParameterizedTest

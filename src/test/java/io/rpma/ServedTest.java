@@ -179,6 +179,42 @@ class ServedTest {
         assertThat(pool.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
     }
 
+    /** The descriptor goes on to say that there is something. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatHasNoMemoryIsTriedOnceASecond(boolean inNative) throws Exception {
+        Throwable failure =
+                inNative ? new RpmaException("test", RpmaError.NOMEM, "", "") : new OutOfMemoryError("test");
+        AtomicBoolean starved = new AtomicBoolean(true);
+        Things things = new Things(loop, signal(), null, seen::add) {
+            @Override
+            Integer take() {
+                return starved.get() ? ServedTest.<RuntimeException>raise(failure) : super.take();
+            }
+
+            @Override
+            boolean survives(Throwable takeFailure) {
+                return true;
+            }
+        };
+        long start = System.nanoTime();
+        loop.register(things);
+        things.give(1);
+        for (int i = 0; i < 2; i++) {
+            assertThat(next(failures)).isSameAs(failure);
+        }
+        starved.set(false);
+        assertSeen(1);
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
+        assertThat(seconds).isPositive();
+        assertThat(failures).hasSizeLessThanOrEqualTo((int) seconds - 2);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> Integer raise(Throwable failure) throws T {
+        throw (T) failure;
+    }
+
     @Test
     void oneThatCanNotTakeLeavesTheOthersTheirTurnToo() throws Exception {
         ExecutorService executor = Executors.newSingleThreadExecutor();

@@ -1,9 +1,11 @@
 package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
 import io.rpma.testing.VirtualThreads;
 import java.util.ArrayList;
@@ -175,6 +177,22 @@ class VirtualWaitsTest {
             }
             signal.clear();
         }
+    }
+
+    @Test
+    void tellWhyTheyCanNotBegin() throws Exception {
+        Handle object = new Handle("Unwatchable").opened("rpma_conn_cfg_new", Natives.connCfgNew());
+        FutureTask<Boolean> wait = new FutureTask<>(() -> Waiter.await(OPERATION, object, Waiter.FOREVER));
+        try (LogCapture log = new LogCapture()) {
+            VirtualThreads.start(wait);
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> wait.get(20, TimeUnit.SECONDS))
+                    .havingCause()
+                    .withMessage(
+                            "epoll_ctl failed: Provider error occurred (PROVIDER): epoll_ctl() failed: Bad file descriptor");
+            assertThat(log.messages()).containsExactly("epoll_ctl() failed: Bad file descriptor");
+        }
+        object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Jvm;
 import io.rpma.testing.Together;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -220,6 +221,23 @@ class WaiterTest {
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
             return (int) descriptors.count();
         }
+    }
+
+    @Test
+    void failsWithoutDescriptors() throws Exception {
+        Jvm.Finished finished =
+                Jvm.likeThis().under("prlimit", "--nofile=256").run(DescriptorLimitProgram.class.getName());
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        String remedy =
+                "; too many descriptors are open: see ulimit -n, and /proc/sys/fs/file-max for all processes together";
+        assertThat(finished.out().lines())
+                .containsExactly(
+                        "eventfd failed: Provider error occurred (PROVIDER): Too many open files (EMFILE)" + remedy,
+                        "epoll_create1 failed: Provider error occurred (PROVIDER): epoll_create1() failed: Too many open files"
+                                + remedy,
+                        OPERATION + " failed: Provider error occurred (PROVIDER): eventfd() failed: Too many open files"
+                                + remedy,
+                        "false");
     }
 
     @Test

@@ -65,8 +65,8 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
     }
 
     /**
-     * Takes completions: at least one unless the load polls. A poll that finds none gives the processor away: the work of soft-RoCE
-     * may be waiting for this one, where there are few, and would wait for the end of a time slice.
+     * Takes completions: at least one unless the load polls. A poll that finds none gives the processor away: the work of
+     * soft-RoCE may be waiting for this one, where there are few, and would wait for the end of a time slice.
      */
     private int take(End end, RpmaCompletions completions) throws InterruptedException {
         if (how != Completions.POLL) {

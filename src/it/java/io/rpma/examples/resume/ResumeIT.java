@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 class ResumeIT {
     private static final Duration LIMIT = Duration.ofSeconds(280);
-    /** So much that the server can be killed before all of it is there, also by a process that has to wait for a processor. */
+    /** So much that the server can be killed before all is there, also by a process that has to wait for a processor. */
     private static final int FILE_SIZE = (160 << 20) + 17;
 
     private static final String MEMORY_SIZE = "168M";

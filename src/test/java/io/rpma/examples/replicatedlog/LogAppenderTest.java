@@ -147,8 +147,8 @@ class LogAppenderTest {
     }
 
     /**
-     * Appends while replicas are lost at any operation, with and without their power, and the appender too. At any time, what
-     * was acknowledged is in both logs, once, and nothing in them is torn.
+     * Appends while replicas are lost at any operation, with and without their power, and the appender too. At any time,
+     * what was acknowledged is in both logs, once, and nothing in them is torn.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})

@@ -1,0 +1,59 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.bench.CPrograms;
+import io.rpma.testing.CProgram;
+import io.rpma.testing.Jvm;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who closes something does not wait for an atomic write whose source is slow to be read. */
+@Timeout(120)
+class SlowPageTest {
+    @TempDir
+    private Path directory;
+
+    private String run(boolean inBatch, boolean closesSource) throws Exception {
+        CPrograms.build(directory);
+        Path fifo = directory.resolve("page");
+        assertThat(CProgram.run(Map.of(), "mkfifo", fifo.toString()).status()).isZero();
+        Jvm.Finished finished = Jvm.likeThis()
+                .preload(CProgram.compile(directory, "slowpage.c", "-shared", "-fPIC")
+                        .toString())
+                .environment("SLOW_PAGE", fifo.toString())
+                .limit(Duration.ofSeconds(30))
+                .run(
+                        SlowPageProgram.class.getName(),
+                        directory.resolve("librpma.so.0").toString(),
+                        fifo.toString(),
+                        Boolean.toString(inBatch),
+                        Boolean.toString(closesSource));
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        return finished.out();
+    }
+
+    @Test
+    void somethingElseIsClosed() throws Exception {
+        assertThat(run(false, false)).isEqualTo("closed\ntrue\n");
+    }
+
+    @Test
+    void theSourceIsClosed() throws Exception {
+        assertThat(run(false, true)).matches("closed\njava.lang.IllegalStateException: .*RpmaMrLocal#\\d+ is closed\n");
+    }
+
+    @Test
+    void somethingElseIsClosedBesideABatch() throws Exception {
+        assertThat(run(true, false)).isEqualTo("closed\n2\n");
+    }
+
+    @Test
+    void theSourceIsClosedBesideABatch() throws Exception {
+        assertThat(run(true, true)).matches("closed\njava.lang.IllegalStateException: .* its local region is closed\n");
+    }
+}
