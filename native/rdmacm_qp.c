@@ -49,19 +49,10 @@ static jint create(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all
 	return 0;
 }
 
-static int arm(struct ibv_cq *cq)
-{
-	int error = ibv_req_notify_cq(cq, 0);
-	if (error == 0)
-		return 0;
-	errno = error;
-	return -1;
-}
-
 /* makes a completion queue fit for waits with a time limit */
-static jlong adopt_queue(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_comp_channel *channel)
+static jlong adopt_queue(struct rdma_cm_id *id, const struct ibv_comp_channel *channel)
 {
-	if (arm(cq) != 0 || jni_nonblocking(channel->fd) != 0)
+	if (jni_nonblocking(channel->fd) != 0)
 		return rdmacm_failed();
 	jlong handle = handle_new(id, channel->fd);
 	return handle > 0 ? handle : RDMACM_NOMEM;
@@ -70,8 +61,7 @@ static jlong adopt_queue(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_co
 static jint adopt(struct rdma_cm_id *id, jlong queues[QUEUES])
 {
 	for (int i = 0; i < QUEUES; i++) {
-		queues[i] = i == SEND_QUEUE ? adopt_queue(id, id->send_cq, id->send_cq_channel)
-					    : adopt_queue(id, id->recv_cq, id->recv_cq_channel);
+		queues[i] = adopt_queue(id, i == SEND_QUEUE ? id->send_cq_channel : id->recv_cq_channel);
 		if (queues[i] < 0) {
 			jint result = (jint)queues[i];
 			handle_drop(queues, i);
@@ -494,7 +484,7 @@ static jint poll_recv_comp(JNIEnv *env, jclass natives, jlong queue, jint capaci
 }
 
 /* takes a pending event, if there is one, and asks for the next, without blocking */
-static jint rearm(struct ibv_cq *cq, struct ibv_comp_channel *channel)
+static jint rearm(struct ibv_cq *cq, struct ibv_comp_channel *channel, bool solicited_only)
 {
 	struct ibv_cq *of = NULL;
 	void *context = NULL;
@@ -502,29 +492,30 @@ static jint rearm(struct ibv_cq *cq, struct ibv_comp_channel *channel)
 		ibv_ack_cq_events(of, 1);
 	else if (errno != EAGAIN && errno != EINTR)
 		return rdmacm_failed();
-	return arm(cq) == 0 ? 0 : rdmacm_failed();
+	errno = ibv_req_notify_cq(cq, solicited_only);
+	return errno == 0 ? 0 : rdmacm_failed();
 }
 
-static jint rearm_send_comp(JNIEnv *env, jclass natives, jlong queue)
+static jint rearm_send_comp(JNIEnv *env, jclass natives, jlong queue, jboolean solicited_only)
 {
 	(void)env;
 	(void)natives;
 	const struct rdma_cm_id *id = handle_hold(queue);
 	if (id == NULL)
 		return HANDLE_CLOSED;
-	jint result = rearm(id->send_cq, id->send_cq_channel);
+	jint result = rearm(id->send_cq, id->send_cq_channel, solicited_only);
 	handle_release(queue);
 	return result;
 }
 
-static jint rearm_recv_comp(JNIEnv *env, jclass natives, jlong queue)
+static jint rearm_recv_comp(JNIEnv *env, jclass natives, jlong queue, jboolean solicited_only)
 {
 	(void)env;
 	(void)natives;
 	const struct rdma_cm_id *id = handle_hold(queue);
 	if (id == NULL)
 		return HANDLE_CLOSED;
-	jint result = rearm(id->recv_cq, id->recv_cq_channel);
+	jint result = rearm(id->recv_cq, id->recv_cq_channel, solicited_only);
 	handle_release(queue);
 	return result;
 }
@@ -549,8 +540,8 @@ static const JNINativeMethod methods[] = {
 	{"postFetchAndAdd", "(JJJIJIJJ)I", post_fetch_and_add},
 	{"pollSendComp", "(JIJ)I", poll_send_comp},
 	{"pollRecvComp", "(JIJ)I", poll_recv_comp},
-	{"rearmSendComp", "(J)I", rearm_send_comp},
-	{"rearmRecvComp", "(J)I", rearm_recv_comp},
+	{"rearmSendComp", "(JZ)I", rearm_send_comp},
+	{"rearmRecvComp", "(JZ)I", rearm_recv_comp},
 };
 
 const struct jni_table rdmacm_qp_natives = {methods, sizeof(methods) / sizeof(methods[0])};

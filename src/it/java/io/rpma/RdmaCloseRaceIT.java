@@ -180,7 +180,8 @@ class RdmaCloseRaceIT {
         GET_SEND_COMP(ends -> ends.qp.getSendComp(COMPLETIONS.get())),
         GET_SEND_COMP_FOR_SOME_TIME(ends -> ends.qp.getSendComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
         GET_RECV_COMP(ends -> ends.qp.getRecvComp(COMPLETIONS.get())),
-        GET_RECV_COMP_FOR_SOME_TIME(ends -> ends.qp.getRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS));
+        GET_RECV_COMP_FOR_SOME_TIME(ends -> ends.qp.getRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
+        GET_SOLICITED_RECV_COMP(ends -> ends.qp.getSolicitedRecvComp(COMPLETIONS.get()));
 
         private final Wait wait;
 

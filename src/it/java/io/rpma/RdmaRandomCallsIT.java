@@ -362,6 +362,12 @@ class RdmaRandomCallsIT {
                 FAILS,
                 INTERRUPTED);
         calls.add(
+                4,
+                "getSolicitedRecvComp",
+                c -> c.check(qps.one(c).getSolicitedRecvComp(c.completions, c.timeout(), c.unit())),
+                FAILS,
+                INTERRUPTED);
+        calls.add(
                 1, "getRecvComp without end", c -> c.check(qps.one(c).getRecvComp(c.completions)), FAILS, INTERRUPTED);
     }
 }

@@ -484,6 +484,8 @@ class RdmaConnectIT {
             assertThatIllegalArgumentException().isThrownBy(() -> pair.client.nextEvent(-1, TimeUnit.SECONDS));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.client.qp().getSendComp(completions, -1, TimeUnit.SECONDS));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.client.qp().getSolicitedRecvComp(completions, -1, TimeUnit.SECONDS));
         }
     }
 
@@ -496,6 +498,7 @@ class RdmaConnectIT {
             var completions = RpmaCompletions.create(1);
             Blocked.assertWokenByInterrupt(() -> pair.client.qp().getSendComp(completions));
             Blocked.assertWokenByInterrupt(() -> pair.client.qp().getRecvComp(completions));
+            Blocked.assertWokenByInterrupt(() -> pair.client.qp().getSolicitedRecvComp(completions));
         }
     }
 
@@ -506,12 +509,15 @@ class RdmaConnectIT {
         RdmaId id = RdmaId.create(RdmaPortSpace.TCP);
         Blocked.assertWokenByClose(id::nextEvent, id::close);
         var completions = RpmaCompletions.create(1);
-        for (boolean send : new boolean[] {true, false}) {
-            RdmaPair pair = RdmaPair.connect();
-            RdmaQp qp = pair.client.qp();
-            Blocked.assertWokenByClose(
-                    () -> send ? qp.getSendComp(completions) : qp.getRecvComp(completions), pair::close);
-        }
+        RdmaPair pair = RdmaPair.connect();
+        RdmaQp qp = pair.client.qp();
+        Blocked.assertWokenByClose(() -> qp.getSendComp(completions), pair::close);
+        RdmaPair second = RdmaPair.connect();
+        RdmaQp secondQp = second.client.qp();
+        Blocked.assertWokenByClose(() -> secondQp.getRecvComp(completions), second::close);
+        RdmaPair third = RdmaPair.connect();
+        RdmaQp thirdQp = third.client.qp();
+        Blocked.assertWokenByClose(() -> thirdQp.getSolicitedRecvComp(completions), third::close);
     }
 
     @Test

@@ -15,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.rpma.Blocked;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
@@ -146,6 +147,97 @@ class RdmaPostIT {
         sent(qp, 12);
         assertThat(received(serverQp, 22).byteLen(0)).isEqualTo(5);
         assertThat(get(pair.serverMemory, 0, 5)).isEqualTo("brief");
+    }
+
+    private void send(int flags, long context) throws InterruptedException {
+        assertThat(qp.postSendInline(inline("x"), 1, F_SIGNALED | flags, context))
+                .isTrue();
+        sent(qp, context);
+    }
+
+    @Test
+    void onlyASolicitedMessageEndsAWaitForOne() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        for (int round = 0; round < 10; round++) {
+            for (int i = 0; i < 3; i++) {
+                serverQp.postRecv(pair.serverMr, 0, 8, i);
+            }
+            Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions));
+            send(0, 1);
+            send(0, 2);
+            send(F_SOLICITED, 3);
+            // had an unsolicited one ended the wait, it would have had fewer
+            assertThat(waiter.result()).isEqualTo(3);
+            assertThat(completions.wrId(2)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aWriteCanBeSolicitedToo() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        serverQp.postRecv(pair.serverMr, 0, 0, 1);
+        serverQp.postRecv(pair.serverMr, 0, 0, 2);
+        Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions, 1, TimeUnit.MINUTES));
+        qp.postWriteWithImm(pair.clientMr, 0, 1, 0, remote, rkey, 1, 1);
+        qp.postWriteWithImm(pair.clientMr, 0, 1, F_SOLICITED, remote, rkey, 2, 2);
+        assertThat(waiter.result()).isEqualTo(2);
+        assertThat(completions.immData(1)).isEqualTo(2);
+    }
+
+    @Test
+    void whatHasComeUnsolicitedIsTakenWhenTheTimeIsUp() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        assertThat(serverQp.getSolicitedRecvComp(completions, 0, TimeUnit.SECONDS))
+                .isZero();
+        for (int i = 0; i < 3; i++) {
+            serverQp.postRecv(pair.serverMr, 0, 8, i);
+        }
+        Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions, 1, TimeUnit.SECONDS));
+        send(0, 1);
+        send(0, 2);
+        assertThat(waiter.result()).isEqualTo(2);
+        // that it is there already is enough
+        send(0, 3);
+        assertThat(serverQp.getSolicitedRecvComp(completions)).isEqualTo(1);
+    }
+
+    @Test
+    void waitsForAnyAndForSolicitedOnesTakeTurns() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        for (int i = 0; i < 8; i++) {
+            serverQp.postRecv(pair.serverMr, 0, 8, i);
+        }
+        for (int i = 0; i < 8; i += 2) {
+            Blocked solicited = new Blocked(() -> serverQp.getSolicitedRecvComp(completions));
+            send(F_SOLICITED, i);
+            assertThat(solicited.result()).isEqualTo(1);
+            assertThat(completions.wrId(0)).isEqualTo(i);
+            Blocked any = new Blocked(() -> serverQp.getRecvComp(completions));
+            send(0, i + 1);
+            assertThat(any.result()).isEqualTo(1);
+            assertThat(completions.wrId(0)).isEqualTo(i + 1);
+        }
+    }
+
+    @Test
+    void aFailureEndsAWaitForSolicitedOnes() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        serverQp.postRecv(pair.serverMr, 0, 1, 1);
+        Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions));
+        qp.postSend(pair.clientMr, 0, 2, F_SIGNALED | F_SOLICITED, 2);
+        assertThat(waiter.result()).isEqualTo(1);
+        assertThat(completions.status(0)).isSameAs(RpmaWcStatus.LOC_LEN_ERR);
+    }
+
+    /** At once, or where the device is soft-RoCE of Linux 6.2 or later, when the time is up. */
+    @Test
+    void whatABrokenConnectionLeavesEndsAWaitForSolicitedOnes() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        serverQp.postRecv(pair.serverMr, 0, 8, 1);
+        Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions, 1, TimeUnit.SECONDS));
+        pair.server.disconnect();
+        assertThat(waiter.result()).isEqualTo(1);
+        assertThat(completions.status(0)).isSameAs(RpmaWcStatus.WR_FLUSH_ERR);
     }
 
     @Test
@@ -418,6 +510,7 @@ class RdmaPostIT {
         assertThatIllegalStateException().isThrownBy(() -> closed.pollRecvComp(completions));
         assertThatIllegalStateException().isThrownBy(() -> closed.getSendComp(completions));
         assertThatIllegalStateException().isThrownBy(() -> closed.getRecvComp(completions, 1, TimeUnit.SECONDS));
+        assertThatIllegalStateException().isThrownBy(() -> closed.getSolicitedRecvComp(completions));
     }
 
     private interface Post {

@@ -148,7 +148,7 @@ final class Natives {
 
     static native int pollRecvComp(long queue, int capacity, long completions);
 
-    static native int rearmSendComp(long queue);
+    static native int rearmSendComp(long queue, boolean solicitedOnly);
 
-    static native int rearmRecvComp(long queue);
+    static native int rearmRecvComp(long queue, boolean solicitedOnly);
 }

@@ -31,7 +31,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Manual pages: rdma_post_write(3), rdma_post_read(3), rdma_post_send(3), rdma_post_recv(3), rdma_post_writev(3),
  * rdma_post_readv(3), rdma_post_sendv(3), rdma_post_recvv(3), rdma_post_ud_send(3), ibv_post_send(3),
- * rdma_get_send_comp(3), rdma_get_recv_comp(3), ibv_poll_cq(3).
+ * rdma_get_send_comp(3), rdma_get_recv_comp(3), ibv_poll_cq(3), ibv_req_notify_cq(3).
  */
 public final class RdmaQp {
     /** Start only after all reads and atomics that were posted before: {@code IBV_SEND_FENCE}. */
@@ -40,7 +40,7 @@ public final class RdmaQp {
     /** Completion in any case: {@code IBV_SEND_SIGNALED}. Without it only a failure has one. */
     public static final int F_SIGNALED = 2;
 
-    /** Mark the other side's completion as solicited: {@code IBV_SEND_SOLICITED}. */
+    /** Mark the other side's completion as solicited: {@code IBV_SEND_SOLICITED}; see {@link #getSolicitedRecvComp}. */
     public static final int F_SOLICITED = 4;
 
     private static final int FLAGS = F_FENCE | F_SIGNALED | F_SOLICITED;
@@ -546,7 +546,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSendComp(RpmaCompletions completions) throws InterruptedException {
-        return sendCompletions.get(completions);
+        return sendCompletions.get(completions, false);
     }
 
     /**
@@ -562,7 +562,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSendComp(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
-        return sendCompletions.get(completions, INTERNALS.nanos(timeout, unit));
+        return sendCompletions.get(completions, false, INTERNALS.nanos(timeout, unit));
     }
 
     /**
@@ -589,7 +589,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getRecvComp(RpmaCompletions completions) throws InterruptedException {
-        return recvCompletions.get(completions);
+        return recvCompletions.get(completions, false);
     }
 
     /**
@@ -605,7 +605,44 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
-        return recvCompletions.get(completions, INTERNALS.nanos(timeout, unit));
+        return recvCompletions.get(completions, false, INTERNALS.nanos(timeout, unit));
+    }
+
+    /**
+     * Takes completions of receives, and if there are none waits without end for the first solicited one: of what the other
+     * side has posted with {@link #F_SOLICITED}, or of a failure. Unsolicited ones don't end the wait, except perhaps the
+     * first after {@link #getRecvComp} has waited for any; they are taken with the one that does. Other waits for this queue
+     * begin only when it is over.
+     *
+     * <p>Soft-RoCE of Linux 6.2 and later does not count the failure of receives that a broken connection leaves: see {@link
+     * #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)}.
+     *
+     * @param completions where to; what it had before is gone
+     * @return how many were taken, from 1 to the capacity
+     * @throws InterruptedException if the thread is interrupted while waiting
+     * @throws IllegalStateException if the id is closed, before or while waiting
+     * @throws io.rpma.RpmaException if the device fails
+     */
+    public int getSolicitedRecvComp(RpmaCompletions completions) throws InterruptedException {
+        return recvCompletions.get(completions, true);
+    }
+
+    /**
+     * Takes completions of receives, and if there are none waits for the first solicited one, as
+     * {@link #getSolicitedRecvComp(RpmaCompletions)}, or until the time is up; then it takes those that have come unsolicited.
+     *
+     * @param completions where to; what it had before is gone
+     * @param timeout how long to wait; 0 does not wait
+     * @param unit the unit of {@code timeout}
+     * @return how many were taken, 0 if there were none until the time was up
+     * @throws InterruptedException if the thread is interrupted while waiting
+     * @throws IllegalArgumentException if {@code timeout} is negative
+     * @throws IllegalStateException if the id is closed, before or while waiting
+     * @throws io.rpma.RpmaException if the device fails
+     */
+    public int getSolicitedRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit)
+            throws InterruptedException {
+        return recvCompletions.get(completions, true, INTERNALS.nanos(timeout, unit));
     }
 
     private void checkConnected(int flags) {
@@ -669,8 +706,8 @@ public final class RdmaQp {
         }
 
         @Override
-        int rearm(long id) {
-            return Natives.rearmSendComp(id);
+        int rearm(long id, boolean solicitedOnly) {
+            return Natives.rearmSendComp(id, solicitedOnly);
         }
     }
 
@@ -685,8 +722,8 @@ public final class RdmaQp {
         }
 
         @Override
-        int rearm(long id) {
-            return Natives.rearmRecvComp(id);
+        int rearm(long id, boolean solicitedOnly) {
+            return Natives.rearmRecvComp(id, solicitedOnly);
         }
     }
 }
