@@ -249,6 +249,15 @@ static jint post_write_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong 
 	return post_region(queue, mr, offset, length, &wr);
 }
 
+static jint post_write_with_imm_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length,
+		jint flags, jlong remote_addr, jint rkey, jint imm, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct ibv_send_wr wr = transfer(IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
+	return post_inline(queue, address, length, &wr);
+}
+
 static jint post_read(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length, jint flags,
 		jlong remote_addr, jint rkey, jlong context)
 {
@@ -300,6 +309,15 @@ static jint post_send_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong m
 	(void)natives;
 	struct ibv_send_wr wr = message(IBV_WR_SEND_WITH_IMM, flags, imm, context);
 	return post_region(queue, mr, offset, length, &wr);
+}
+
+static jint post_send_with_imm_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags,
+		jint imm, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct ibv_send_wr wr = message(IBV_WR_SEND_WITH_IMM, flags, imm, context);
+	return post_inline(queue, address, length, &wr);
 }
 
 static jint post_atomic(enum ibv_wr_opcode opcode, jlong queue, jlong mr, jlong offset, jint flags, jlong remote_addr, jint rkey,
@@ -498,7 +516,9 @@ static const JNINativeMethod methods[] = {
 	{"postUdSend", "(JJJJIJIJ)I", post_ud_send},
 	{"postUdSendInline", "(JJIIJIJ)I", post_ud_send_inline},
 	{"postWriteWithImm", "(JJJJIJIIJ)I", post_write_with_imm},
+	{"postWriteWithImmInline", "(JJIIJIIJ)I", post_write_with_imm_inline},
 	{"postSendWithImm", "(JJJJIIJ)I", post_send_with_imm},
+	{"postSendWithImmInline", "(JJIIIJ)I", post_send_with_imm_inline},
 	{"postCompareAndSwap", "(JJJIJIJJJ)I", post_compare_and_swap},
 	{"postFetchAndAdd", "(JJJIJIJJ)I", post_fetch_and_add},
 	{"pollSendComp", "(JIJ)I", poll_send_comp},

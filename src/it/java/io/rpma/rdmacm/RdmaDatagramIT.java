@@ -104,10 +104,12 @@ class RdmaDatagramIT {
         assertThatIllegalStateException().isThrownBy(() -> qp.postSendv(list, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postSendInline(inline("x"), 1, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postSendWithImm(clientMr, 0, 1, 0, 1, 1));
+        assertThatIllegalStateException().isThrownBy(() -> qp.postSendWithImmInline(inline("x"), 1, 0, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWrite(clientMr, 0, 1, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWritev(list, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWriteInline(inline("x"), 1, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWriteWithImm(clientMr, 0, 1, 0, 0, 0, 1, 1));
+        assertThatIllegalStateException().isThrownBy(() -> qp.postWriteWithImmInline(inline("x"), 1, 0, 0, 0, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postRead(clientMr, 0, 1, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postReadv(list, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postFetchAndAdd(clientMr, 0, 0, 0, 0, 1, 1));

@@ -284,6 +284,51 @@ class RdmaPostIT {
         assertThat(get(pair.serverMemory, 700, 4)).isEqualTo("data");
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 0x01020304, -1, Integer.MIN_VALUE})
+    void immediateDataWithInlineData(int imm) throws InterruptedException {
+        serverQp.postRecv(pair.serverMr, 0, 10, 51);
+        serverQp.postRecv(pair.serverMr, 0, 10, 52);
+        RdmaInlineData data = inline("brief");
+        assertThat(qp.postSendWithImmInline(data, 5, F_SIGNALED, imm, 61)).isTrue();
+        data.buffer().put(new byte[5]);
+        sent(qp, 61);
+        RpmaCompletions message = received(serverQp, 51);
+        assertThat(message.opcode(0)).isSameAs(RpmaWcOpcode.RECV);
+        assertThat(message.hasImmData(0)).isTrue();
+        assertThat(message.immData(0)).isEqualTo(imm);
+        assertThat(message.byteLen(0)).isEqualTo(5);
+        assertThat(get(pair.serverMemory, 0, 5)).isEqualTo("brief");
+
+        assertThat(qp.postWriteWithImmInline(inline("written"), 7, F_SIGNALED, remote + 700, rkey, imm, 62))
+                .isTrue();
+        sent(qp, 62);
+        RpmaCompletions written = received(serverQp, 52);
+        assertThat(written.opcode(0)).isSameAs(RpmaWcOpcode.RECV_RDMA_WITH_IMM);
+        assertThat(written.immData(0)).isEqualTo(imm);
+        assertThat(get(pair.serverMemory, 700, 7)).isEqualTo("written");
+    }
+
+    @Test
+    void immediateDataTakesNoMoreInlineDataThanGranted() throws InterruptedException {
+        int most = qp.maxInlineData();
+        RdmaInlineData data = RdmaInlineData.create(most + 1);
+        data.buffer().put(most - 1, (byte) 'x');
+        serverQp.postRecv(pair.serverMr, 0, 0, 1);
+        assertThat(qp.postWriteWithImmInline(data, most, F_SIGNALED, remote, rkey, 1, 8))
+                .isTrue();
+        sent(qp, 8);
+        assertThat(get(pair.serverMemory, most - 1, 1)).isEqualTo("x");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> qp.postWriteWithImmInline(data, most + 1, 0, remote, rkey, 1, 8));
+        assertThatIllegalArgumentException().isThrownBy(() -> qp.postSendWithImmInline(data, most + 1, 0, 1, 8));
+        assertThatIllegalArgumentException().isThrownBy(() -> qp.postSendWithImmInline(data, 1, 8, 1, 8));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> qp.postSendWithImmInline(data, most + 2, 0, 1, 8));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> qp.postWriteWithImmInline(data, -1, 0, remote, rkey, 1, 8));
+    }
+
     @Test
     void compareAndSwap() throws InterruptedException {
         putLong(pair.serverMemory, 8, 40);
@@ -505,6 +550,9 @@ class RdmaPostIT {
                 .isThrownBy(() -> closed.postWriteInline(inline("x"), 1, 0, remote, rkey, 1))
                 .withMessageContaining("is closed");
         assertThatIllegalStateException().isThrownBy(() -> closed.postSendInline(inline("x"), 1, 0, 1));
+        assertThatIllegalStateException().isThrownBy(() -> closed.postSendWithImmInline(inline("x"), 1, 0, 1, 1));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> closed.postWriteWithImmInline(inline("x"), 1, 0, remote, rkey, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> closed.postRecv(pair.clientMr, 0, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> closed.pollSendComp(completions));
         assertThatIllegalStateException().isThrownBy(() -> closed.pollRecvComp(completions));
@@ -531,12 +579,14 @@ class RdmaPostIT {
                 qp -> qp.postWritev(list, F_SIGNALED, remote, rkey, 1),
                 qp -> qp.postWriteInline(early, 5, F_SIGNALED, remote, rkey, 1),
                 qp -> qp.postWriteWithImm(pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 2, 1),
+                qp -> qp.postWriteWithImmInline(early, 5, F_SIGNALED, remote, rkey, 2, 1),
                 qp -> qp.postRead(pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 1),
                 qp -> qp.postReadv(list, F_SIGNALED, remote, rkey, 1),
                 qp -> qp.postSend(pair.clientMr, 0, 8, F_SIGNALED, 1),
                 qp -> qp.postSendv(list, F_SIGNALED, 1),
                 qp -> qp.postSendInline(early, 5, F_SIGNALED, 1),
                 qp -> qp.postSendWithImm(pair.clientMr, 0, 8, F_SIGNALED, 2, 1),
+                qp -> qp.postSendWithImmInline(early, 5, F_SIGNALED, 2, 1),
                 qp -> qp.postCompareAndSwap(pair.clientMr, 0, F_SIGNALED, remote, rkey, 0, 1, 1),
                 qp -> qp.postFetchAndAdd(pair.clientMr, 0, F_SIGNALED, remote, rkey, 1, 1)
             }) {
@@ -579,18 +629,22 @@ class RdmaPostIT {
                     & serverQp.postRecv(pair.serverMr, 0, 64, 10)
                     & serverQp.postRecv(pair.serverMr, 0, 64, 11)
                     & serverQp.postRecv(pair.serverMr, 0, 64, 12)
+                    & serverQp.postRecv(pair.serverMr, 0, 64, 13)
+                    & serverQp.postRecv(pair.serverMr, 0, 64, 14)
                     & qp.postSend(pair.clientMr, 0, 64, F_SIGNALED, 8)
                     & qp.postSendv(list, F_SIGNALED, 9)
                     & qp.postSendInline(inline, 64, F_SIGNALED, 10)
                     & qp.postSendWithImm(pair.clientMr, 0, 64, F_SIGNALED, 1, 11)
-                    & qp.postWriteWithImm(pair.clientMr, 0, 64, F_SIGNALED, remote, rkey, 1, 12);
+                    & qp.postWriteWithImm(pair.clientMr, 0, 64, F_SIGNALED, remote, rkey, 1, 12)
+                    & qp.postSendWithImmInline(inline, 64, F_SIGNALED, 1, 13)
+                    & qp.postWriteWithImmInline(inline, 64, F_SIGNALED, remote, rkey, 1, 14);
             if (!posted) {
                 throw new AssertionError("a queue is full");
             }
-            for (int taken = 0; taken < 12; taken += qp.pollSendComp(completions)) {
+            for (int taken = 0; taken < 14; taken += qp.pollSendComp(completions)) {
                 Thread.onSpinWait();
             }
-            for (int taken = 0; taken < 5; taken += serverQp.pollRecvComp(completions)) {
+            for (int taken = 0; taken < 7; taken += serverQp.pollRecvComp(completions)) {
                 Thread.onSpinWait();
             }
         };

@@ -128,7 +128,12 @@ final class Natives {
     static native int postWriteWithImm(
             long queue, long mr, long offset, long length, int flags, long remoteAddr, int rkey, int imm, long context);
 
+    static native int postWriteWithImmInline(
+            long queue, long address, int length, int flags, long remoteAddr, int rkey, int imm, long context);
+
     static native int postSendWithImm(long queue, long mr, long offset, long length, int flags, int imm, long context);
+
+    static native int postSendWithImmInline(long queue, long address, int length, int flags, int imm, long context);
 
     static native int postCompareAndSwap(
             long queue,

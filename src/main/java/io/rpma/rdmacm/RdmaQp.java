@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Inline posts are methods of their own and no flag, because the bytes come from an {@link RdmaInlineData}, which need not be
  * registered. Those of a region are not copied at the post: that would end the process where they are in a mapping whose
- * file has been made shorter.
+ * file has been made shorter. They have no form for several parts, which can be put one after the other when they are filled in.
  *
  * <p>Manual pages: rdma_post_write(3), rdma_post_read(3), rdma_post_send(3), rdma_post_recv(3), rdma_post_writev(3),
  * rdma_post_readv(3), rdma_post_sendv(3), rdma_post_recvv(3), rdma_post_ud_send(3), ibv_post_send(3),
@@ -216,6 +216,34 @@ public final class RdmaQp {
     }
 
     /**
+     * Posts a write with immediate data, as {@link #postWriteWithImm}, of bytes that are copied now and need no region.
+     *
+     * @param src the bytes
+     * @param length how many of them, from the first on
+     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the address on the other side
+     * @param rkey the other side's key
+     * @param imm the immediate data: there {@link RpmaCompletions#immData}
+     * @param context comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
+     * @throws IllegalStateException if the id is closed, or it is for datagrams
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     */
+    public boolean postWriteWithImmInline(
+            RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, int imm, long context) {
+        checkConnected(flags);
+        long address = src.use(length, maxInlineData);
+        int result = Natives.postWriteWithImmInline(sendQueue, address, length, flags, remoteAddr, rkey, imm, context);
+        Reference.reachabilityFence(src);
+        if (result < 0) {
+            throw INTERNALS.failure("ibv_post_send", result, handle);
+        }
+        return result == Natives.POSTED;
+    }
+
+    /**
      * Posts a read: copies bytes of the other side's memory into this side's.
      *
      * @param dst where to, registered for {@link RdmaAccess#LOCAL_WRITE}
@@ -357,6 +385,31 @@ public final class RdmaQp {
         int result = Natives.postSendWithImm(sendQueue, mr, offset, length, flags, imm, context);
         if (result < 0) {
             throw INTERNALS.failure("ibv_post_send", result, handle, src.handle());
+        }
+        return result == Natives.POSTED;
+    }
+
+    /**
+     * Posts a message with immediate data, whose bytes are copied now and need no region.
+     *
+     * @param src the bytes
+     * @param length how many of them, from the first on
+     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param imm the immediate data: there {@link RpmaCompletions#immData}
+     * @param context comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
+     * @throws IllegalStateException if the id is closed, or it is for datagrams
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     */
+    public boolean postSendWithImmInline(RdmaInlineData src, int length, int flags, int imm, long context) {
+        checkConnected(flags);
+        long address = src.use(length, maxInlineData);
+        int result = Natives.postSendWithImmInline(sendQueue, address, length, flags, imm, context);
+        Reference.reachabilityFence(src);
+        if (result < 0) {
+            throw INTERNALS.failure("ibv_post_send", result, handle);
         }
         return result == Natives.POSTED;
     }
