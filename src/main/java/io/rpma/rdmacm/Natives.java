@@ -70,6 +70,8 @@ final class Natives {
 
     static native int idReject(long id, byte[] privateData);
 
+    static native int idIsInfiniBand(long id);
+
     static native int idDisconnect(long id);
 
     static native byte[] idLocalAddr(long id);

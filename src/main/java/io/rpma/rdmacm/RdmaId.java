@@ -372,13 +372,22 @@ public final class RdmaId implements AutoCloseable {
      * or {@link RdmaEventType#CONNECT_ERROR} tells the end.
      *
      * @param param what the other side is told
+     * @throws IllegalArgumentException if the private data is too long: see {@link RdmaConnParam#privateData}
      * @throws IllegalStateException if closed, or without a device or a queue pair
-     * @throws io.rpma.RpmaException if there is no route yet, the private data is too long, or the depths are beyond what the
-     *     device has
+     * @throws io.rpma.RpmaException if there is no route yet, or the depths are beyond what the device has
      */
     public void connect(RdmaConnParam param) {
         qp();
+        checkPrivateData("rdma_connect", param.privateDataLength(), portSpace.connectData());
         call("rdma_connect", () -> connecting(param.connect(handle.id())));
+    }
+
+    /** After more librdmacm would break the queue pair before the system refuses. */
+    private void checkPrivateData(String operation, int length, int most) {
+        if (length > most && call(operation, () -> Natives.idIsInfiniBand(handle.id())) != 0) {
+            throw new IllegalArgumentException(
+                    operation + " takes at most " + most + " bytes of private data here, not " + length);
+        }
     }
 
     private long connecting(long result) {
@@ -390,12 +399,14 @@ public final class RdmaId implements AutoCloseable {
      * Accepts the request; {@link RdmaEventType#ESTABLISHED} tells the end, except of an id for datagrams.
      *
      * @param param what the other side is told
+     * @throws IllegalArgumentException if the private data is too long: see {@link RdmaConnParam#privateData}
      * @throws IllegalStateException if closed, or without a device or a queue pair
-     * @throws io.rpma.RpmaException if the private data is too long; or, and the id has to be closed then, if there is no
-     *     request, the other side has given up, or the depths are beyond what the device has
+     * @throws io.rpma.RpmaException if there is no request, the other side has given up, or the depths are beyond what the
+     *     device has; the id has to be closed then
      */
     public void accept(RdmaConnParam param) {
         qp();
+        checkPrivateData("rdma_accept", param.privateDataLength(), portSpace.acceptData());
         call("rdma_accept", () -> connecting(param.accept(handle.id())));
     }
 
@@ -403,12 +414,13 @@ public final class RdmaId implements AutoCloseable {
      * Rejects the request. The id has to be closed then.
      *
      * @param privateData what the other side is told: see {@link RdmaConnParam#privateData}
-     * @throws IllegalArgumentException if {@code privateData} has more than 255 bytes
+     * @throws IllegalArgumentException if {@code privateData} is too long
      * @throws IllegalStateException if closed, or accepted already, or not from {@link #getRequest}
-     * @throws io.rpma.RpmaException if the request is rejected already, or the private data is too long
+     * @throws io.rpma.RpmaException if the request is rejected already
      */
     public void reject(byte[] privateData) {
         byte[] data = RdmaConnParam.checkedPrivateData(privateData);
+        checkPrivateData("rdma_reject", data.length, portSpace.rejectData());
         call("rdma_reject", () -> rejectRequest(data));
     }
 
