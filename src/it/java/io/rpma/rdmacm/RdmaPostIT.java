@@ -22,9 +22,12 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.RpmaWcStatus;
 import io.rpma.TestDevice;
+import io.rpma.testing.Eventually;
 import io.rpma.testing.Together;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,6 +39,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Everything that is posted on a connection. */
 @Timeout(60)
 class RdmaPostIT {
+    private static final int WRITES = 5000;
+
     private RdmaPair pair;
     private RdmaQp qp;
     private RdmaQp serverQp;
@@ -405,6 +410,76 @@ class RdmaPostIT {
         }
         assertThat(get(pair.serverMemory, 0, 3)).isEqualTo("t07");
         assertThat(get(pair.serverMemory, 64, 3)).isEqualTo("t17");
+    }
+
+    /** What several threads have taken, by its context. */
+    private static final class Taken {
+        final AtomicIntegerArray times = new AtomicIntegerArray(WRITES + 3);
+        final AtomicInteger total = new AtomicInteger();
+        final AtomicInteger waiters = new AtomicInteger(2);
+
+        void add(RpmaCompletions completions, int count) {
+            for (int i = 0; i < count; i++) {
+                assertThat(completions.status(i)).isSameAs(RpmaWcStatus.SUCCESS);
+                times.incrementAndGet((int) completions.wrId(i));
+            }
+            total.addAndGet(count);
+        }
+    }
+
+    private void post(int context) {
+        assertThat(qp.postWriteInline(inline("x"), 1, F_SIGNALED, remote, rkey, context))
+                .isTrue();
+    }
+
+    private void postAll(Taken taken) {
+        for (int i = 0; i < WRITES; i++) {
+            // from time to time the waiters fall asleep
+            int underWay = i % 50 == 0 ? 0 : qp.maxSendWr() - 1;
+            int least = i - underWay;
+            Eventually.become("there is room", () -> taken.total.get() >= least);
+            post(i);
+        }
+        for (int i = WRITES; taken.waiters.get() > 0; i++) {
+            int posted = i + 1;
+            post(i);
+            Eventually.become("a waiter is woken", () -> taken.total.get() >= posted || taken.waiters.get() == 0);
+        }
+    }
+
+    private void awaitAll(Taken taken, RpmaCompletions completions) throws InterruptedException {
+        while (taken.total.get() < WRITES) {
+            int count = qp.getSendComp(completions, RdmaPair.TIMEOUT_S, TimeUnit.SECONDS);
+            assertThat(count).as("completions of a wait").isPositive();
+            taken.add(completions, count);
+        }
+        taken.waiters.decrementAndGet();
+    }
+
+    private void pollHalf(Taken taken, RpmaCompletions completions) {
+        while (taken.total.get() < WRITES / 2) {
+            taken.add(completions, qp.pollSendComp(completions));
+            Thread.yield();
+        }
+    }
+
+    /** Two threads wait and one polls: each completion is taken once, and nobody sleeps on while there is one. */
+    @Test
+    void waitsAndPollsAddUp() throws Exception {
+        Taken taken = new Taken();
+        Together.run(4, thread -> {
+            RpmaCompletions completions = RpmaCompletions.create(1 + thread);
+            if (thread == 0) {
+                postAll(taken);
+            } else if (thread == 1) {
+                pollHalf(taken, completions);
+            } else {
+                awaitAll(taken, completions);
+            }
+        });
+        for (int i = 0; i < WRITES; i++) {
+            assertThat(taken.times.get(i)).as("completions of write " + i).isEqualTo(1);
+        }
     }
 
     @Test

@@ -136,9 +136,18 @@ public final class RdmaId implements AutoCloseable {
         }
     }
 
-    /** Makes a call that librdmacm does not allow several threads to make at once. */
     private long call(String operation, LongSupplier call) {
-        return Call.check(operation, Call.locked(control, call), handle);
+        return Call.check(operation, locked(call), handle);
+    }
+
+    /** Makes a call that librdmacm does not allow several threads to make at once. */
+    private long locked(LongSupplier call) {
+        control.lock();
+        try {
+            return call.getAsLong();
+        } finally {
+            control.unlock();
+        }
     }
 
     /**
@@ -266,15 +275,14 @@ public final class RdmaId implements AutoCloseable {
     /** Takes a request, or returns null if there is none: another thread was first. */
     private RdmaId takeRequest(NativeObject queue) {
         byte[] event = RdmaEvent.bytes();
-        long result = Call.locked(control, () -> Natives.idGetRequest(queue.id(), event));
+        long result = locked(() -> Natives.idGetRequest(queue.id(), event));
         if (result == Natives.OTHER_EVENT) {
             throw unexpected(GET_REQUEST, new RdmaEvent(event), RdmaEventType.CONNECT_REQUEST);
         }
         if (Call.check(GET_REQUEST, result, handle) == 0) {
             return null;
         }
-        NativeObject taken = newHandle().opened(GET_REQUEST, () -> result);
-        RdmaId id = new RdmaId(taken, portSpace, new RdmaEvent(event), null);
+        RdmaId id = new RdmaId(newHandle().opened(result), portSpace, new RdmaEvent(event), null);
         id.createFirstQp(requestAttr);
         return id;
     }
@@ -642,7 +650,7 @@ public final class RdmaId implements AutoCloseable {
      */
     @Override
     public void close() {
-        INTERNALS.check("rdma_destroy_id", Call.locked(control, this::destroy), handle);
+        INTERNALS.check("rdma_destroy_id", locked(this::destroy), handle);
     }
 
     private long destroy() {

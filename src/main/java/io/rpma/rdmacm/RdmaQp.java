@@ -16,18 +16,18 @@ import java.util.concurrent.TimeUnit;
  * {@link #pollSendComp} or {@link #pollRecvComp}, with the context that it was posted with. The local memory must be
  * left alone until then, except that of an inline post, which is copied at once.
  *
- * <p>A post returns {@code false} if its queue has no room: poll completions and post again. Room is given back only by a
- * completion that is polled, so of the operations that fit into the queue at least one has to be posted with
- * {@link #F_SIGNALED}. Never let more completions come than fit into their queue, as many as operations or receives: the
- * device loses them, or breaks the connection.
+ * <p>A post returns {@code false} if its queue has no room: poll completions and post again. Some devices give room back
+ * only when a completion is polled, so of the operations that fit into the queue at least one has to be posted with
+ * {@link #F_SIGNALED}. Others, as soft-RoCE, do when there is a completion: never let more come than fit into their queue,
+ * as many as operations or receives. The device loses them, or breaks the connection.
  *
  * <p>The other side's address and key are numbers that it tells. Its device checks them, and the access that its region
  * is registered for: an operation with wrong ones completes with {@link io.rpma.RpmaWcStatus#REM_ACCESS_ERR}, and the
  * connection is broken, as after any failed operation.
  *
- * <p>Inline posts are methods of their own and no flag, because the bytes come from an {@link RdmaInlineData}, which need not be
- * registered. Those of a region are not copied at the post: that would end the process where they are in a mapping whose
- * file has been made shorter. They have no form for several parts, which can be put one after the other when they are filled in.
+ * <p>Inline posts are methods of their own and no flag, because the bytes come from an {@link RdmaInlineData}, which need
+ * not be registered. Those of a region are not copied at the post: that would end the process where they are in a mapping
+ * whose file has been made shorter. Several parts can be put one after the other there, so there is no form for a list.
  *
  * <p>Manual pages: rdma_post_write(3), rdma_post_read(3), rdma_post_send(3), rdma_post_recv(3), rdma_post_writev(3),
  * rdma_post_readv(3), rdma_post_sendv(3), rdma_post_recvv(3), rdma_post_ud_send(3), ibv_post_send(3),
