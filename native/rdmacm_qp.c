@@ -112,8 +112,8 @@ static jint qp_create(JNIEnv *env, jclass natives, jlong id_handle, jintArray nu
 }
 
 /*
- * The id to send on. NULL and the reason when it is closed, or has no connection yet: soft-RoCE's provider puts a post into the
- * queue before the kernel refuses it, and the kernel carries it out once there is a connection.
+ * The id to send on. NULL and the reason when it is closed, or has no connection yet: soft-RoCE's provider puts a post into
+ * the queue before the kernel refuses it, and the kernel carries it out once there is a connection.
  */
 static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
 {
@@ -191,26 +191,22 @@ static inline jint post_parts(jlong queue, jlong parts, jint count, struct ibv_s
 	return result;
 }
 
-static inline struct ibv_send_wr message(enum ibv_wr_opcode opcode, jint flags, jint imm, jlong context)
+/* what the operation has, as librdmacm does: nobody reads the other fields, and to clear them costs time */
+static inline void set_message(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jint imm, jlong context)
 {
-	return (struct ibv_send_wr){
-		.wr_id = (uint64_t)context,
-		.opcode = opcode,
-		.send_flags = (unsigned)flags,
-		.imm_data = htonl((uint32_t)imm),
-	};
+	wr->wr_id = (uint64_t)context;
+	wr->next = NULL;
+	wr->opcode = opcode;
+	wr->send_flags = (unsigned)flags;
+	wr->imm_data = htonl((uint32_t)imm);
 }
 
-static inline struct ibv_send_wr transfer(
-		enum ibv_wr_opcode opcode, jint flags, jlong remote_addr, jint rkey, jint imm, jlong context)
+static inline void set_transfer(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jlong remote_addr, jint rkey,
+		jint imm, jlong context)
 {
-	return (struct ibv_send_wr){
-		.wr_id = (uint64_t)context,
-		.opcode = opcode,
-		.send_flags = (unsigned)flags,
-		.imm_data = htonl((uint32_t)imm),
-		.wr.rdma = {.remote_addr = (uint64_t)remote_addr, .rkey = (uint32_t)rkey},
-	};
+	set_message(wr, opcode, flags, imm, context);
+	wr->wr.rdma.remote_addr = (uint64_t)remote_addr;
+	wr->wr.rdma.rkey = (uint32_t)rkey;
 }
 
 static jint post_write(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length, jint flags,
@@ -218,7 +214,8 @@ static jint post_write(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = transfer(IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
@@ -227,7 +224,8 @@ static jint post_write_inline(JNIEnv *env, jclass natives, jlong queue, jlong ad
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = transfer(IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
 	return post_inline(queue, address, length, &wr);
 }
 
@@ -236,7 +234,8 @@ static jint post_writev(JNIEnv *env, jclass natives, jlong queue, jlong parts, j
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = transfer(IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
 	return post_parts(queue, parts, count, &wr);
 }
 
@@ -245,7 +244,8 @@ static jint post_write_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong 
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = transfer(IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
@@ -254,7 +254,8 @@ static jint post_write_with_imm_inline(JNIEnv *env, jclass natives, jlong queue,
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = transfer(IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
 	return post_inline(queue, address, length, &wr);
 }
 
@@ -263,7 +264,8 @@ static jint post_read(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong 
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = transfer(IBV_WR_RDMA_READ, flags, remote_addr, rkey, 0, context);
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_READ, flags, remote_addr, rkey, 0, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
@@ -272,7 +274,8 @@ static jint post_readv(JNIEnv *env, jclass natives, jlong queue, jlong parts, ji
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = transfer(IBV_WR_RDMA_READ, flags, remote_addr, rkey, 0, context);
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_READ, flags, remote_addr, rkey, 0, context);
 	return post_parts(queue, parts, count, &wr);
 }
 
@@ -281,7 +284,8 @@ static jint post_send(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong 
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = message(IBV_WR_SEND, flags, 0, context);
+	struct ibv_send_wr wr;
+	set_message(&wr, IBV_WR_SEND, flags, 0, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
@@ -290,7 +294,8 @@ static jint post_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong add
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = message(IBV_WR_SEND, flags, 0, context);
+	struct ibv_send_wr wr;
+	set_message(&wr, IBV_WR_SEND, flags, 0, context);
 	return post_inline(queue, address, length, &wr);
 }
 
@@ -298,7 +303,8 @@ static jint post_sendv(JNIEnv *env, jclass natives, jlong queue, jlong parts, ji
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = message(IBV_WR_SEND, flags, 0, context);
+	struct ibv_send_wr wr;
+	set_message(&wr, IBV_WR_SEND, flags, 0, context);
 	return post_parts(queue, parts, count, &wr);
 }
 
@@ -307,7 +313,8 @@ static jint post_send_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong m
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = message(IBV_WR_SEND_WITH_IMM, flags, imm, context);
+	struct ibv_send_wr wr;
+	set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
@@ -316,24 +323,20 @@ static jint post_send_with_imm_inline(JNIEnv *env, jclass natives, jlong queue, 
 {
 	(void)env;
 	(void)natives;
-	struct ibv_send_wr wr = message(IBV_WR_SEND_WITH_IMM, flags, imm, context);
+	struct ibv_send_wr wr;
+	set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
 	return post_inline(queue, address, length, &wr);
 }
 
-static jint post_atomic(enum ibv_wr_opcode opcode, jlong queue, jlong mr, jlong offset, jint flags, jlong remote_addr, jint rkey,
-		jlong compare_add, jlong swap, jlong context)
+static jint post_atomic(enum ibv_wr_opcode opcode, jlong queue, jlong mr, jlong offset, jint flags, jlong remote_addr,
+		jint rkey, jlong compare_add, jlong swap, jlong context)
 {
-	struct ibv_send_wr wr = {
-		.wr_id = (uint64_t)context,
-		.opcode = opcode,
-		.send_flags = (unsigned)flags,
-		.wr.atomic = {
-			.remote_addr = (uint64_t)remote_addr,
-			.rkey = (uint32_t)rkey,
-			.compare_add = (uint64_t)compare_add,
-			.swap = (uint64_t)swap,
-		},
-	};
+	struct ibv_send_wr wr;
+	set_message(&wr, opcode, flags, 0, context);
+	wr.wr.atomic.remote_addr = (uint64_t)remote_addr;
+	wr.wr.atomic.rkey = (uint32_t)rkey;
+	wr.wr.atomic.compare_add = (uint64_t)compare_add;
+	wr.wr.atomic.swap = (uint64_t)swap;
 	return post_region(queue, mr, offset, sizeof(uint64_t), &wr);
 }
 
