@@ -53,6 +53,15 @@ static inline void *rdmacm_address(const struct ibv_mr *mr, jlong offset)
 	return (char *)mr->addr + offset;
 }
 
+/*
+ * NULL without a device. Read once, because librdmacm sets it when the address is resolved, which may be while other threads
+ * register memory; then it stays.
+ */
+static inline struct ibv_pd *rdmacm_pd(const struct rdma_cm_id *id)
+{
+	return __atomic_load_n(&id->pd, __ATOMIC_ACQUIRE);
+}
+
 static inline void *rdmacm_context(jlong context)
 {
 	return (void *)(uintptr_t)context;

@@ -32,7 +32,8 @@ static jlong ah_create(JNIEnv *env, jclass natives, jlong id_handle, jbyteArray 
 	const struct rdmacm_id *self = handle_hold(id_handle);
 	if (self == NULL)
 		return HANDLE_CLOSED;
-	jlong result = self->id->pd == NULL ? RDMACM_NO_DEVICE : adopt(ibv_create_ah(self->id->pd, &attr));
+	struct ibv_pd *pd = rdmacm_pd(self->id);
+	jlong result = pd == NULL ? RDMACM_NO_DEVICE : adopt(ibv_create_ah(pd, &attr));
 	handle_release(id_handle);
 	return result;
 }
@@ -51,12 +52,13 @@ static int read_header(const struct ibv_mr *mr, jlong offset, struct ibv_grh *he
 static jlong from_completion(const struct rdma_cm_id *id, struct ibv_wc *completion, const struct ibv_mr *mr, jlong offset)
 {
 	struct ibv_grh header;
-	if (id->pd == NULL)
+	struct ibv_pd *pd = rdmacm_pd(id);
+	if (pd == NULL)
 		return RDMACM_NO_DEVICE;
 	if (read_header(mr, offset, &header) != 0)
 		return rdmacm_failed();
 	errno = 0; /* a header that makes no sense leaves none */
-	return adopt(ibv_create_ah_from_wc(id->pd, completion, &header, id->port_num));
+	return adopt(ibv_create_ah_from_wc(pd, completion, &header, id->port_num));
 }
 
 /* of the sender of a datagram, whose header is in the region */

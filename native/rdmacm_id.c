@@ -367,24 +367,12 @@ static jint id_next_event(JNIEnv *env, jclass natives, jlong handle, jbyteArray 
 /* with ibacm librdmacm puts a header of 36 bytes before the private data, and does not check whether they fit behind it */
 #define CONNECT_DATA (UINT8_MAX - 36)
 
-/* that InfiniBand and RoCE take; librdmacm would break the queue pair before the kernel refuses more */
-#define ACCEPT_DATA 196
-
-static int too_long(void)
-{
-	errno = EINVAL;
-	return -1;
-}
-
 static int connect_id(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
-	return param->private_data_len > CONNECT_DATA ? too_long() : rdma_connect(id, param);
-}
-
-static int accept_id(struct rdma_cm_id *id, struct rdma_conn_param *param)
-{
-	bool is_limited = id->verbs->device->transport_type == IBV_TRANSPORT_IB;
-	return is_limited && param->private_data_len > ACCEPT_DATA ? too_long() : rdma_accept(id, param);
+	if (param->private_data_len <= CONNECT_DATA)
+		return rdma_connect(id, param);
+	errno = EINVAL;
+	return -1;
 }
 
 typedef int connecter(struct rdma_cm_id *id, struct rdma_conn_param *param);
@@ -428,7 +416,7 @@ static jint id_accept(JNIEnv *env, jclass natives, jlong handle, jbyteArray priv
 		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	(void)natives;
-	return connect_by(accept_id, env, handle, private_data, responder_resources, initiator_depth, flow_control,
+	return connect_by(rdma_accept, env, handle, private_data, responder_resources, initiator_depth, flow_control,
 			retry_count, rnr_retry_count);
 }
 
@@ -444,6 +432,21 @@ static jint id_reject(JNIEnv *env, jclass natives, jlong handle, jbyteArray priv
 	if (self == NULL)
 		return HANDLE_CLOSED;
 	jint result = rdma_reject(self->id, bytes, (uint8_t)length) == 0 ? 0 : rdmacm_failed();
+	handle_release(handle);
+	return result;
+}
+
+/* 1 or 0: whether its messages are InfiniBand's, as RoCE's are, or iWARP's */
+static jint id_is_infiniband(JNIEnv *env, jclass natives, jlong handle)
+{
+	(void)env;
+	(void)natives;
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	jint result = RDMACM_NO_DEVICE;
+	if (self->id->verbs != NULL)
+		result = self->id->verbs->device->transport_type == IBV_TRANSPORT_IB;
 	handle_release(handle);
 	return result;
 }
@@ -498,6 +501,7 @@ static const JNINativeMethod methods[] = {
 	{"idConnect", "(J[BIIZII)I", id_connect},
 	{"idAccept", "(J[BIIZII)I", id_accept},
 	{"idReject", "(J[B)I", id_reject},
+	{"idIsInfiniBand", "(J)I", id_is_infiniband},
 	{"idDisconnect", "(J)I", id_disconnect},
 	{"idLocalAddr", "(J)[B", id_local_addr},
 	{"idPeerAddr", "(J)[B", id_peer_addr},

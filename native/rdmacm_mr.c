@@ -18,8 +18,9 @@ static jlong mr_reg(JNIEnv *env, jclass natives, jlong id_handle, jlong address,
 		return HANDLE_CLOSED;
 	jlong result = RDMACM_NO_DEVICE;
 	struct ibv_mr *mr = NULL;
-	if (self->id->pd != NULL) {
-		mr = ibv_reg_mr(self->id->pd, jni_pointer(address), (size_t)size, access);
+	struct ibv_pd *pd = rdmacm_pd(self->id);
+	if (pd != NULL) {
+		mr = ibv_reg_mr(pd, jni_pointer(address), (size_t)size, access);
 		result = mr != NULL ? handle_new(mr, -1) : rdmacm_failed();
 	}
 	handle_release(id_handle);

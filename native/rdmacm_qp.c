@@ -49,19 +49,10 @@ static jint create(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all
 	return 0;
 }
 
-static int arm(struct ibv_cq *cq)
-{
-	int error = ibv_req_notify_cq(cq, 0);
-	if (error == 0)
-		return 0;
-	errno = error;
-	return -1;
-}
-
 /* makes a completion queue fit for waits with a time limit */
-static jlong adopt_queue(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_comp_channel *channel)
+static jlong adopt_queue(struct rdma_cm_id *id, const struct ibv_comp_channel *channel)
 {
-	if (arm(cq) != 0 || jni_nonblocking(channel->fd) != 0)
+	if (jni_nonblocking(channel->fd) != 0)
 		return rdmacm_failed();
 	jlong handle = handle_new(id, channel->fd);
 	return handle > 0 ? handle : RDMACM_NOMEM;
@@ -70,8 +61,7 @@ static jlong adopt_queue(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_co
 static jint adopt(struct rdma_cm_id *id, jlong queues[QUEUES])
 {
 	for (int i = 0; i < QUEUES; i++) {
-		queues[i] = i == SEND_QUEUE ? adopt_queue(id, id->send_cq, id->send_cq_channel)
-					    : adopt_queue(id, id->recv_cq, id->recv_cq_channel);
+		queues[i] = adopt_queue(id, i == SEND_QUEUE ? id->send_cq_channel : id->recv_cq_channel);
 		if (queues[i] < 0) {
 			jint result = (jint)queues[i];
 			handle_drop(queues, i);
@@ -122,8 +112,8 @@ static jint qp_create(JNIEnv *env, jclass natives, jlong id_handle, jintArray nu
 }
 
 /*
- * The id to send on. NULL and the reason when it is closed, or has no connection yet: soft-RoCE's provider puts a post into the
- * queue before the kernel refuses it, and the kernel carries it out once there is a connection.
+ * The id to send on. NULL and the reason when it is closed, or has no connection yet: soft-RoCE's provider puts a post into
+ * the queue before the kernel refuses it, and the kernel carries it out once there is a connection.
  */
 static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
 {
@@ -135,178 +125,236 @@ static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
 	return NULL;
 }
 
-static jint post_write(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags,
-		jlong remote_addr, jint rkey, jlong context)
+/* as librdmacm's helpers do, which have neither immediate data nor atomics */
+static inline jint post(const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges, int count)
 {
-	(void)env;
-	(void)natives;
+	struct ibv_send_wr *bad = NULL;
+	wr->sg_list = sges;
+	wr->num_sge = count;
+	int error = ibv_post_send(id->qp, wr, &bad);
+	if (__builtin_expect(error == 0, 1))
+		return 0;
+	errno = error;
+	return rdmacm_post_failed();
+}
+
+/* an operation on bytes of a region */
+static inline jint post_region(jlong queue, jlong mr_handle, jlong offset, jlong length, struct ibv_send_wr *wr)
+{
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
 	jint result = HANDLE_CLOSED;
-	struct rdma_cm_id *id = sender(queue, &result);
-	struct ibv_mr *mr = handle_marked(mr_handle);
-	if (id != NULL && mr != NULL)
-		result = rdmacm_posted(rdma_post_write(id, rdmacm_context(context), rdmacm_address(mr, offset),
-				(size_t)length, mr, flags, (uint64_t)remote_addr, (uint32_t)rkey));
+	const struct rdma_cm_id *id = sender(queue, &result);
+	const struct ibv_mr *mr = handle_marked(mr_handle);
+	if (id != NULL && mr != NULL) {
+		struct ibv_sge sge = {
+			.addr = (uintptr_t)rdmacm_address(mr, offset),
+			.length = (uint32_t)length,
+			.lkey = mr->lkey,
+		};
+		result = post(id, wr, &sge, 1);
+	}
 	thread_unmark(thread);
 	return result;
 }
 
-/* the bytes are copied before this returns, so they need no region */
+/* an operation on bytes that are copied before this returns, so that they need no region */
+static inline jint post_inline(jlong queue, jlong address, jint length, struct ibv_send_wr *wr)
+{
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	const struct rdma_cm_id *id = sender(queue, &result);
+	if (id != NULL) {
+		struct ibv_sge sge = {.addr = (uint64_t)address, .length = (uint32_t)length};
+		wr->send_flags |= IBV_SEND_INLINE;
+		result = post(id, wr, &sge, 1);
+	}
+	thread_unmark(thread);
+	return result;
+}
+
+/* an operation on several parts of regions */
+static inline jint post_parts(jlong queue, jlong parts, jint count, struct ibv_send_wr *wr)
+{
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	const struct rdma_cm_id *id = sender(queue, &result);
+	struct ibv_sge sges[RDMACM_MAX_SGE];
+	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
+		result = post(id, wr, sges, count);
+	thread_unmark(thread);
+	return result;
+}
+
+/* what the operation has, as librdmacm does: nobody reads the other fields, and to clear them costs time */
+static inline void set_message(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jint imm, jlong context)
+{
+	wr->wr_id = (uint64_t)context;
+	wr->next = NULL;
+	wr->opcode = opcode;
+	wr->send_flags = (unsigned)flags;
+	wr->imm_data = htonl((uint32_t)imm);
+}
+
+static inline void set_transfer(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jlong remote_addr, jint rkey,
+		jint imm, jlong context)
+{
+	set_message(wr, opcode, flags, imm, context);
+	wr->wr.rdma.remote_addr = (uint64_t)remote_addr;
+	wr->wr.rdma.rkey = (uint32_t)rkey;
+}
+
+static jint post_write(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length, jint flags,
+		jlong remote_addr, jint rkey, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
+	return post_region(queue, mr, offset, length, &wr);
+}
+
 static jint post_write_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags,
 		jlong remote_addr, jint rkey, jlong context)
 {
 	(void)env;
 	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
-	struct rdma_cm_id *id = sender(queue, &result);
-	if (id != NULL)
-		result = rdmacm_posted(rdma_post_write(id, rdmacm_context(context), jni_pointer(address), (size_t)length,
-				NULL, flags | IBV_SEND_INLINE, (uint64_t)remote_addr, (uint32_t)rkey));
-	thread_unmark(thread);
-	return result;
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
+	return post_inline(queue, address, length, &wr);
 }
 
-static jint post_writev(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags, jlong remote_addr,
-		jint rkey, jlong context)
-{
-	(void)env;
-	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
-	struct rdma_cm_id *id = sender(queue, &result);
-	struct ibv_sge sges[RDMACM_MAX_SGE];
-	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
-		result = rdmacm_posted(rdma_post_writev(id, rdmacm_context(context), sges, count, flags,
-				(uint64_t)remote_addr, (uint32_t)rkey));
-	thread_unmark(thread);
-	return result;
-}
-
-static jint post_read(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags,
+static jint post_writev(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags,
 		jlong remote_addr, jint rkey, jlong context)
 {
 	(void)env;
 	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
-	struct rdma_cm_id *id = sender(queue, &result);
-	struct ibv_mr *mr = handle_marked(mr_handle);
-	if (id != NULL && mr != NULL)
-		result = rdmacm_posted(rdma_post_read(id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length,
-				mr, flags, (uint64_t)remote_addr, (uint32_t)rkey));
-	thread_unmark(thread);
-	return result;
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
+	return post_parts(queue, parts, count, &wr);
 }
 
-static jint post_readv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags, jlong remote_addr,
-		jint rkey, jlong context)
+static jint post_write_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length,
+		jint flags, jlong remote_addr, jint rkey, jint imm, jlong context)
 {
 	(void)env;
 	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
-	struct rdma_cm_id *id = sender(queue, &result);
-	struct ibv_sge sges[RDMACM_MAX_SGE];
-	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
-		result = rdmacm_posted(rdma_post_readv(id, rdmacm_context(context), sges, count, flags, (uint64_t)remote_addr,
-				(uint32_t)rkey));
-	thread_unmark(thread);
-	return result;
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
+	return post_region(queue, mr, offset, length, &wr);
 }
 
-static jint post_send(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags,
+static jint post_write_with_imm_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length,
+		jint flags, jlong remote_addr, jint rkey, jint imm, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
+	return post_inline(queue, address, length, &wr);
+}
+
+static jint post_read(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length, jint flags,
+		jlong remote_addr, jint rkey, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_READ, flags, remote_addr, rkey, 0, context);
+	return post_region(queue, mr, offset, length, &wr);
+}
+
+static jint post_readv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags,
+		jlong remote_addr, jint rkey, jlong context)
+{
+	(void)env;
+	(void)natives;
+	struct ibv_send_wr wr;
+	set_transfer(&wr, IBV_WR_RDMA_READ, flags, remote_addr, rkey, 0, context);
+	return post_parts(queue, parts, count, &wr);
+}
+
+static jint post_send(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length, jint flags,
 		jlong context)
 {
 	(void)env;
 	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
-	struct rdma_cm_id *id = sender(queue, &result);
-	struct ibv_mr *mr = handle_marked(mr_handle);
-	if (id != NULL && mr != NULL)
-		result = rdmacm_posted(rdma_post_send(
-				id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length, mr, flags));
-	thread_unmark(thread);
-	return result;
+	struct ibv_send_wr wr;
+	set_message(&wr, IBV_WR_SEND, flags, 0, context);
+	return post_region(queue, mr, offset, length, &wr);
 }
 
-static jint post_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags, jlong context)
+static jint post_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags,
+		jlong context)
 {
 	(void)env;
 	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
-	struct rdma_cm_id *id = sender(queue, &result);
-	if (id != NULL)
-		result = rdmacm_posted(rdma_post_send(id, rdmacm_context(context), jni_pointer(address), (size_t)length, NULL,
-				flags | IBV_SEND_INLINE));
-	thread_unmark(thread);
-	return result;
+	struct ibv_send_wr wr;
+	set_message(&wr, IBV_WR_SEND, flags, 0, context);
+	return post_inline(queue, address, length, &wr);
 }
 
 static jint post_sendv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags, jlong context)
 {
 	(void)env;
 	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
-	struct rdma_cm_id *id = sender(queue, &result);
-	struct ibv_sge sges[RDMACM_MAX_SGE];
-	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
-		result = rdmacm_posted(rdma_post_sendv(id, rdmacm_context(context), sges, count, flags));
-	thread_unmark(thread);
-	return result;
+	struct ibv_send_wr wr;
+	set_message(&wr, IBV_WR_SEND, flags, 0, context);
+	return post_parts(queue, parts, count, &wr);
 }
 
-/* also to a shared receive queue, whose handle has the id that it is of: librdmacm posts there where an id has one */
-static jint post_recv(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jlong context)
+static jint post_send_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length,
+		jint flags, jint imm, jlong context)
 {
 	(void)env;
 	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
-	struct ibv_mr *mr = handle_marked(mr_handle);
-	jint result = HANDLE_CLOSED;
-	if (id != NULL && mr != NULL)
-		result = rdmacm_posted(
-				rdma_post_recv(id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length, mr));
-	thread_unmark(thread);
-	return result;
+	struct ibv_send_wr wr;
+	set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
+	return post_region(queue, mr, offset, length, &wr);
 }
 
-static jint post_recvv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jlong context)
+static jint post_send_with_imm_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags,
+		jint imm, jlong context)
 {
 	(void)env;
 	(void)natives;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	struct rdma_cm_id *id = handle_marked(queue);
-	struct ibv_sge sges[RDMACM_MAX_SGE];
-	jint result = HANDLE_CLOSED;
-	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
-		result = rdmacm_posted(rdma_post_recvv(id, rdmacm_context(context), sges, count));
-	thread_unmark(thread);
-	return result;
+	struct ibv_send_wr wr;
+	set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
+	return post_inline(queue, address, length, &wr);
+}
+
+static jint post_atomic(enum ibv_wr_opcode opcode, jlong queue, jlong mr, jlong offset, jint flags, jlong remote_addr,
+		jint rkey, jlong compare_add, jlong swap, jlong context)
+{
+	struct ibv_send_wr wr;
+	set_message(&wr, opcode, flags, 0, context);
+	wr.wr.atomic.remote_addr = (uint64_t)remote_addr;
+	wr.wr.atomic.rkey = (uint32_t)rkey;
+	wr.wr.atomic.compare_add = (uint64_t)compare_add;
+	wr.wr.atomic.swap = (uint64_t)swap;
+	return post_region(queue, mr, offset, sizeof(uint64_t), &wr);
+}
+
+static jint post_compare_and_swap(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jint flags,
+		jlong remote_addr, jint rkey, jlong compare, jlong swap, jlong context)
+{
+	(void)env;
+	(void)natives;
+	return post_atomic(IBV_WR_ATOMIC_CMP_AND_SWP, queue, mr, offset, flags, remote_addr, rkey, compare, swap,
+			context);
+}
+
+static jint post_fetch_and_add(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jint flags,
+		jlong remote_addr, jint rkey, jlong add, jlong context)
+{
+	(void)env;
+	(void)natives;
+	return post_atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, queue, mr, offset, flags, remote_addr, rkey, add, 0, context);
 }
 
 /* a provider takes the address for one of its own, and would read beyond it if it were of another device's */
@@ -354,112 +402,38 @@ static jint post_ud_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong 
 	return result;
 }
 
-/* what librdmacm has no helper for: immediate data and atomics */
-static int post_one(const struct rdma_cm_id *id, struct ibv_send_wr *wr, const struct ibv_mr *mr, jlong offset, jlong length)
-{
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)rdmacm_address(mr, offset),
-		.length = (uint32_t)length,
-		.lkey = mr->lkey,
-	};
-	struct ibv_send_wr *bad = NULL;
-	wr->sg_list = &sge;
-	wr->num_sge = 1;
-	errno = ibv_post_send(id->qp, wr, &bad);
-	return errno;
-}
-
-static jint post_write_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length,
-		jint flags, jlong remote_addr, jint rkey, jint imm, jlong context)
+/* also to a shared receive queue, whose handle has the id that it is of: librdmacm posts there where an id has one */
+static jint post_recv(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jlong context)
 {
 	(void)env;
 	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
+	struct rdma_cm_id *id = handle_marked(queue);
+	struct ibv_mr *mr = handle_marked(mr_handle);
 	jint result = HANDLE_CLOSED;
-	const struct rdma_cm_id *id = sender(queue, &result);
-	const struct ibv_mr *mr = handle_marked(mr_handle);
-	if (id != NULL && mr != NULL) {
-		struct ibv_send_wr wr = {
-			.wr_id = (uint64_t)context,
-			.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
-			.send_flags = (unsigned)flags,
-			.imm_data = htonl((uint32_t)imm),
-			.wr.rdma = {.remote_addr = (uint64_t)remote_addr, .rkey = (uint32_t)rkey},
-		};
-		result = rdmacm_posted(post_one(id, &wr, mr, offset, length));
-	}
+	if (id != NULL && mr != NULL)
+		result = rdmacm_posted(
+				rdma_post_recv(id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length, mr));
 	thread_unmark(thread);
 	return result;
 }
 
-static jint post_send_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length,
-		jint flags, jint imm, jlong context)
+static jint post_recvv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jlong context)
 {
 	(void)env;
 	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
+	struct rdma_cm_id *id = handle_marked(queue);
+	struct ibv_sge sges[RDMACM_MAX_SGE];
 	jint result = HANDLE_CLOSED;
-	const struct rdma_cm_id *id = sender(queue, &result);
-	const struct ibv_mr *mr = handle_marked(mr_handle);
-	if (id != NULL && mr != NULL) {
-		struct ibv_send_wr wr = {
-			.wr_id = (uint64_t)context,
-			.opcode = IBV_WR_SEND_WITH_IMM,
-			.send_flags = (unsigned)flags,
-			.imm_data = htonl((uint32_t)imm),
-		};
-		result = rdmacm_posted(post_one(id, &wr, mr, offset, length));
-	}
+	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
+		result = rdmacm_posted(rdma_post_recvv(id, rdmacm_context(context), sges, count));
 	thread_unmark(thread);
 	return result;
-}
-
-static jint post_atomic(enum ibv_wr_opcode opcode, jlong queue, jlong mr_handle, jlong offset, jint flags, jlong remote_addr,
-		jint rkey, jlong compare_add, jlong swap, jlong context)
-{
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
-	const struct rdma_cm_id *id = sender(queue, &result);
-	const struct ibv_mr *mr = handle_marked(mr_handle);
-	if (id != NULL && mr != NULL) {
-		struct ibv_send_wr wr = {
-			.wr_id = (uint64_t)context,
-			.opcode = opcode,
-			.send_flags = (unsigned)flags,
-			.wr.atomic = {
-				.remote_addr = (uint64_t)remote_addr,
-				.rkey = (uint32_t)rkey,
-				.compare_add = (uint64_t)compare_add,
-				.swap = (uint64_t)swap,
-			},
-		};
-		result = rdmacm_posted(post_one(id, &wr, mr, offset, sizeof(uint64_t)));
-	}
-	thread_unmark(thread);
-	return result;
-}
-
-static jint post_compare_and_swap(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jint flags,
-		jlong remote_addr, jint rkey, jlong compare, jlong swap, jlong context)
-{
-	(void)env;
-	(void)natives;
-	return post_atomic(IBV_WR_ATOMIC_CMP_AND_SWP, queue, mr_handle, offset, flags, remote_addr, rkey, compare, swap,
-			context);
-}
-
-static jint post_fetch_and_add(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jint flags,
-		jlong remote_addr, jint rkey, jlong add, jlong context)
-{
-	(void)env;
-	(void)natives;
-	return post_atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, queue, mr_handle, offset, flags, remote_addr, rkey, add, 0, context);
 }
 
 static jint poll_queue(jlong queue, bool send, jint capacity, jlong completions)
@@ -494,7 +468,7 @@ static jint poll_recv_comp(JNIEnv *env, jclass natives, jlong queue, jint capaci
 }
 
 /* takes a pending event, if there is one, and asks for the next, without blocking */
-static jint rearm(struct ibv_cq *cq, struct ibv_comp_channel *channel)
+static jint rearm(struct ibv_cq *cq, struct ibv_comp_channel *channel, bool solicited_only)
 {
 	struct ibv_cq *of = NULL;
 	void *context = NULL;
@@ -502,29 +476,30 @@ static jint rearm(struct ibv_cq *cq, struct ibv_comp_channel *channel)
 		ibv_ack_cq_events(of, 1);
 	else if (errno != EAGAIN && errno != EINTR)
 		return rdmacm_failed();
-	return arm(cq) == 0 ? 0 : rdmacm_failed();
+	errno = ibv_req_notify_cq(cq, solicited_only);
+	return errno == 0 ? 0 : rdmacm_failed();
 }
 
-static jint rearm_send_comp(JNIEnv *env, jclass natives, jlong queue)
+static jint rearm_send_comp(JNIEnv *env, jclass natives, jlong queue, jboolean solicited_only)
 {
 	(void)env;
 	(void)natives;
 	const struct rdma_cm_id *id = handle_hold(queue);
 	if (id == NULL)
 		return HANDLE_CLOSED;
-	jint result = rearm(id->send_cq, id->send_cq_channel);
+	jint result = rearm(id->send_cq, id->send_cq_channel, solicited_only);
 	handle_release(queue);
 	return result;
 }
 
-static jint rearm_recv_comp(JNIEnv *env, jclass natives, jlong queue)
+static jint rearm_recv_comp(JNIEnv *env, jclass natives, jlong queue, jboolean solicited_only)
 {
 	(void)env;
 	(void)natives;
 	const struct rdma_cm_id *id = handle_hold(queue);
 	if (id == NULL)
 		return HANDLE_CLOSED;
-	jint result = rearm(id->recv_cq, id->recv_cq_channel);
+	jint result = rearm(id->recv_cq, id->recv_cq_channel, solicited_only);
 	handle_release(queue);
 	return result;
 }
@@ -544,13 +519,15 @@ static const JNINativeMethod methods[] = {
 	{"postUdSend", "(JJJJIJIJ)I", post_ud_send},
 	{"postUdSendInline", "(JJIIJIJ)I", post_ud_send_inline},
 	{"postWriteWithImm", "(JJJJIJIIJ)I", post_write_with_imm},
+	{"postWriteWithImmInline", "(JJIIJIIJ)I", post_write_with_imm_inline},
 	{"postSendWithImm", "(JJJJIIJ)I", post_send_with_imm},
+	{"postSendWithImmInline", "(JJIIIJ)I", post_send_with_imm_inline},
 	{"postCompareAndSwap", "(JJJIJIJJJ)I", post_compare_and_swap},
 	{"postFetchAndAdd", "(JJJIJIJJ)I", post_fetch_and_add},
 	{"pollSendComp", "(JIJ)I", poll_send_comp},
 	{"pollRecvComp", "(JIJ)I", poll_recv_comp},
-	{"rearmSendComp", "(J)I", rearm_send_comp},
-	{"rearmRecvComp", "(J)I", rearm_recv_comp},
+	{"rearmSendComp", "(JZ)I", rearm_send_comp},
+	{"rearmRecvComp", "(JZ)I", rearm_recv_comp},
 };
 
 const struct jni_table rdmacm_qp_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -60,9 +60,15 @@ jint wait_ready(const struct wait *wait)
 	}
 	if (fds[1].revents != 0)
 		return HANDLE_CLOSED;
-	if (fds[0].revents != 0)
-		return WAIT_READY;
-	return fds[2].revents != 0 ? WAIT_WOKEN : WAIT_TIMED_OUT;
+	/* an interruption goes before what other threads may take each time */
+	if (fds[2].revents != 0)
+		return WAIT_WOKEN;
+	return fds[0].revents != 0 ? WAIT_READY : WAIT_TIMED_OUT;
+}
+
+bool wait_is_over(const struct wait *wait)
+{
+	return wait->deadline >= 0 && now() >= wait->deadline;
 }
 
 void wait_end(const struct wait *wait)

@@ -5,9 +5,10 @@
 #define RPMA_JAVA_WAIT_H
 
 #include <jni.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-/* of a wait; besides them it may end with HANDLE_CLOSED or librpma's code */
+/* of a wait, as in Waiter; besides them it may end with HANDLE_CLOSED or librpma's code */
 enum wait_outcome { WAIT_TIMED_OUT = 0, WAIT_READY = 1, WAIT_WOKEN = -2 };
 
 /* made by wait_begin(); holds the handle */
@@ -24,6 +25,9 @@ int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
 
 /* blocks; may be called several times */
 jint wait_ready(const struct wait *wait);
+
+/* whether the time is up */
+bool wait_is_over(const struct wait *wait);
 
 void wait_end(const struct wait *wait);
 

@@ -52,4 +52,14 @@ class CyclesIT {
     void rejectedRequestsLeaveNoMoreThanLibrpmaLeaks() throws InterruptedException {
         assertGrowth(CyclesProgram.Kind.REJECT, REJECTS, 5000);
     }
+
+    @Test
+    void connectionsOfLibrdmacmLeaveNothing() throws InterruptedException {
+        assertGrowth(CyclesProgram.Kind.RDMA_CONNECT, CYCLES, 500);
+    }
+
+    @Test
+    void rejectedRequestsOfLibrdmacmLeaveNothing() throws InterruptedException {
+        assertGrowth(CyclesProgram.Kind.RDMA_REJECT, CYCLES, 500);
+    }
 }

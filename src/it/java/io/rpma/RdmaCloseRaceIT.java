@@ -113,12 +113,15 @@ class RdmaCloseRaceIT {
         POST_WRITE_INLINE(ends -> ends.qp.postWriteInline(BYTES, 32, SIGNALED, ends.remote, ends.rkey, 1)),
         POST_WRITE_WITH_IMM(
                 ends -> ends.qp.postWriteWithImm(ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 2, 1)),
+        POST_WRITE_WITH_IMM_INLINE(
+                ends -> ends.qp.postWriteWithImmInline(BYTES, 32, SIGNALED, ends.remote, ends.rkey, 2, 1)),
         POST_READ(ends -> ends.qp.postRead(ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1)),
         POST_READV(ends -> ends.qp.postReadv(ends.list(), SIGNALED, ends.remote, ends.rkey, 1)),
         POST_SEND(ends -> ends.qp.postSend(ends.local, 0, SIZE, SIGNALED, 1)),
         POST_SENDV(ends -> ends.qp.postSendv(ends.list(), SIGNALED, 1)),
         POST_SEND_INLINE(ends -> ends.qp.postSendInline(BYTES, 32, SIGNALED, 1)),
         POST_SEND_WITH_IMM(ends -> ends.qp.postSendWithImm(ends.local, 0, SIZE, SIGNALED, 2, 1)),
+        POST_SEND_WITH_IMM_INLINE(ends -> ends.qp.postSendWithImmInline(BYTES, 32, SIGNALED, 2, 1)),
         POST_RECV(ends -> ends.qp.postRecv(ends.local, 0, SIZE, 1)),
         POST_RECVV(ends -> ends.qp.postRecvv(ends.list(), 1)),
         POST_COMPARE_AND_SWAP(
@@ -180,7 +183,8 @@ class RdmaCloseRaceIT {
         GET_SEND_COMP(ends -> ends.qp.getSendComp(COMPLETIONS.get())),
         GET_SEND_COMP_FOR_SOME_TIME(ends -> ends.qp.getSendComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
         GET_RECV_COMP(ends -> ends.qp.getRecvComp(COMPLETIONS.get())),
-        GET_RECV_COMP_FOR_SOME_TIME(ends -> ends.qp.getRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS));
+        GET_RECV_COMP_FOR_SOME_TIME(ends -> ends.qp.getRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
+        GET_SOLICITED_RECV_COMP(ends -> ends.qp.getSolicitedRecvComp(COMPLETIONS.get()));
 
         private final Wait wait;
 

@@ -280,6 +280,13 @@ class RdmaRandomCallsIT {
                                 mrs.any(c), c.number(), c.number(), flags(c), remote(c), key(c), c.size(), c.context()),
                 FAILS);
         calls.add(
+                8,
+                "postWriteWithImmInline",
+                c -> qps.one(c)
+                        .postWriteWithImmInline(
+                                inline(c), c.size(), flags(c), remote(c), key(c), c.size(), c.context()),
+                FAILS);
+        calls.add(
                 12,
                 "postRead",
                 c -> qps.one(c).postRead(mrs.any(c), c.number(), c.number(), flags(c), remote(c), key(c), c.context()),
@@ -297,6 +304,11 @@ class RdmaRandomCallsIT {
                 4,
                 "postSendWithImm",
                 c -> qps.one(c).postSendWithImm(mrs.any(c), c.number(), c.number(), flags(c), c.size(), c.context()),
+                FAILS);
+        calls.add(
+                8,
+                "postSendWithImmInline",
+                c -> qps.one(c).postSendWithImmInline(inline(c), c.size(), flags(c), c.size(), c.context()),
                 FAILS);
         calls.add(16, "postRecv", c -> qps.one(c).postRecv(mrs.any(c), c.number(), c.number(), c.context()), FAILS);
         calls.add(8, "postRecvv", c -> qps.one(c).postRecvv(list(c), c.context()), FAILS);
@@ -359,6 +371,12 @@ class RdmaRandomCallsIT {
                 8,
                 "getRecvComp",
                 c -> c.check(qps.one(c).getRecvComp(c.completions, c.timeout(), c.unit())),
+                FAILS,
+                INTERRUPTED);
+        calls.add(
+                4,
+                "getSolicitedRecvComp",
+                c -> c.check(qps.one(c).getSolicitedRecvComp(c.completions, c.timeout(), c.unit())),
                 FAILS,
                 INTERRUPTED);
         calls.add(

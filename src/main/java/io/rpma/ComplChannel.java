@@ -4,9 +4,6 @@ import java.lang.ref.Reference;
 
 /** A completion channel: wakes those who wait for the completion queues that it belongs to. */
 final class ComplChannel {
-    /** Natives.cqAwait adds it to the number of completions that are the second queue's; above every capacity. */
-    private static final int SECOND_QUEUE = 1 << 30;
-
     private final String operation;
     private final Handle owner;
 
@@ -104,7 +101,8 @@ final class ComplChannel {
         long start = System.nanoTime();
         RpmaCq from = poll(completions);
         while (from == null && Waiter.await(operation, descriptor(), Waiter.left(nanos, start))) {
-            from = take(completions);
+            takeEvent();
+            from = poll(completions);
         }
         return from;
     }
@@ -125,8 +123,8 @@ final class ComplChannel {
         if (outcome == Waiter.TIMED_OUT) {
             return null;
         }
-        RpmaCq from = (outcome & SECOND_QUEUE) == 0 ? first : other(first);
-        completions.filled(outcome & ~SECOND_QUEUE);
+        RpmaCq from = (outcome & Natives.SECOND_QUEUE) == 0 ? first : other(first);
+        completions.filled(outcome & ~Natives.SECOND_QUEUE);
         takeTurns(from);
         return from;
     }

@@ -9,7 +9,6 @@ final class Errno {
     static final int EEXIST = 17;
     static final int ENODEV = 19;
     static final int EINVAL = 22;
-    static final int ENFILE = 23;
     static final int EMFILE = 24;
     static final int ENOSPC = 28;
     static final int ENOSYS = 38;

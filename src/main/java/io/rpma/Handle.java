@@ -67,7 +67,8 @@ final class Handle implements NativeObject {
     }
 
     /** Ends the making of the native object: it exists. */
-    Handle opened(long nativeId) {
+    @Override
+    public Handle opened(long nativeId) {
         id = nativeId;
         return this;
     }

@@ -5,6 +5,7 @@ final class Hint {
     private static final String LOCKED_MEMORY =
             "the limit of locked memory may be too low: see ulimit -l, LimitMEMLOCK of systemd or /etc/security/limits.d";
 
+    // also for ENFILE, whose text begins like that of EMFILE
     private static final String DESCRIPTORS =
             "too many descriptors are open: see ulimit -n, and /proc/sys/fs/file-max for all processes together";
 
@@ -33,7 +34,7 @@ final class Hint {
         if (error != RpmaError.PROVIDER) {
             return "";
         }
-        if (says(messages, Errno.EMFILE) || says(messages, Errno.ENFILE)) {
+        if (says(messages, Errno.EMFILE)) {
             return DESCRIPTORS;
         }
         switch (operation) {

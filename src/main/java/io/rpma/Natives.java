@@ -12,6 +12,9 @@ final class Natives {
     /** One of the objects of the call is closed. */
     static final int CLOSED = -1;
 
+    /** Says of a number of completions that they are the second queue's; above every capacity. */
+    static final int SECOND_QUEUE = 1 << 30;
+
     /** A post was made. */
     static final int POSTED = 0;
 

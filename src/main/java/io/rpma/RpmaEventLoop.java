@@ -45,9 +45,9 @@ import java.util.function.BiConsumer;
  *
  * <p><b>Slow handlers.</b> Handlers are called by the thread of {@link #run()}, and hold up everything else of the loop: what
  * takes more than 100 ms is logged as a warning, once a second at most. {@link RpmaConn#close()} takes seconds if the other
- * side's host is dead. A handler that is registered with an executor is called there instead and holds up nobody: one call after the other, 16 at
- * most before the executor's other tasks have their turn, while the loop does not look at that object. Two registrations of
- * one connection may then be called at the same time.
+ * side's host is dead. A handler that is registered with an executor is called there instead and holds up nobody: one call
+ * after the other, 16 at most before the executor's other tasks have their turn, while the loop does not look at that
+ * object. Two registrations of one connection may then be called at the same time.
  *
  * <p><b>Handlers that fail</b> harm no other registration. What is thrown goes to {@link #onFailure}, and the
  * registration ends; its connection stays open, though nobody serves it, and is to be closed there. A handler of

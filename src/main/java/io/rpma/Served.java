@@ -216,17 +216,12 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
 
     private void takeFailed(Throwable failure) {
         if (survives(failure)) {
-            starved = isOutOfMemory(failure);
+            starved = failure instanceof OutOfMemoryError;
             loop.failed(source, failure);
         } else if (active && !descriptor.isClosed()) {
             // who closes the object ends this
             fail(failure);
         }
-    }
-
-    private static boolean isOutOfMemory(Throwable failure) {
-        return failure instanceof OutOfMemoryError
-                || failure instanceof RpmaException && ((RpmaException) failure).error() == RpmaError.NOMEM;
     }
 
     /** Waits for the descriptor again, after a while if memory is out: the descriptor would say at once what it has said. */

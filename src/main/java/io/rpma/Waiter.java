@@ -22,7 +22,7 @@ final class Waiter extends Interruptible {
 
     private final int fd;
 
-    /** Set by the thread that interrupts; not after {@link #end()}. */
+    /** Set by the thread that interrupts, which may be late: then the next wait is woken for nothing, and goes on. */
     private volatile boolean woken;
 
     private Waiter(int fd) {
@@ -128,7 +128,8 @@ final class Waiter extends Interruptible {
 
     @Override
     void wake() {
-        woken = true;
         Natives.wakerWake(fd);
+        // after it: reset() may come in between, because JDK 23 and later wake late, and would leave a count for ever
+        woken = true;
     }
 }

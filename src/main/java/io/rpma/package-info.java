@@ -26,8 +26,8 @@
  * {@link io.rpma.RpmaBatch}, which belong to one at a time. Waits have a form with a timeout, and are ended
  * by {@code close()} and by {@link java.lang.Thread#interrupt()}. A virtual thread that waits is parked, and leaves its
  * carrier to others. What blocks in the kernel holds it: resolutions ({@link io.rpma.RpmaConnReq#create},
- * {@link io.rpma.RpmaDevice}, host names of {@link io.rpma.RpmaEp#listen}), the registration of much memory, and closing a connection to a host that is dead. One
- * thread serves many connections by an {@link io.rpma.RpmaEventLoop}.
+ * {@link io.rpma.RpmaDevice}, host names of {@link io.rpma.RpmaEp#listen}), the registration of much memory, and closing a
+ * connection to a host that is dead. One thread serves many connections by an {@link io.rpma.RpmaEventLoop}.
  *
  * <p><b>Errors.</b> Wrong arguments raise {@link java.lang.IllegalArgumentException},
  * {@link java.lang.NullPointerException} or {@link java.lang.IndexOutOfBoundsException}, closed objects

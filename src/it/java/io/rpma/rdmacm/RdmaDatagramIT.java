@@ -17,6 +17,7 @@ import io.rpma.RpmaCompletions;
 import io.rpma.RpmaMemory;
 import io.rpma.TestDevice;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,9 +45,7 @@ class RdmaDatagramIT {
     @BeforeEach
     void connect() throws InterruptedException {
         int port = TestDevice.port();
-        try (RdmaId listener = RdmaId.create(RdmaPortSpace.UDP)) {
-            listener.bindAddr(RdmaPair.address(port));
-            listener.listen(0);
+        try (RdmaId listener = listen(port)) {
             client = RdmaPair.resolved(RdmaPortSpace.UDP, port);
             client.createQp(RdmaPair.attr());
             client.connect(new RdmaConnParam().privateData(new byte[180]));
@@ -58,6 +57,13 @@ class RdmaDatagramIT {
         }
         clientMr = RdmaMr.regMsgs(client, memory);
         serverMr = RdmaMr.regMsgs(server, memory);
+    }
+
+    private static RdmaId listen(int port) {
+        RdmaId listener = RdmaId.create(RdmaPortSpace.UDP);
+        listener.bindAddr(RdmaPair.address(port));
+        listener.listen(0);
+        return listener;
     }
 
     @AfterEach
@@ -104,10 +110,12 @@ class RdmaDatagramIT {
         assertThatIllegalStateException().isThrownBy(() -> qp.postSendv(list, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postSendInline(inline("x"), 1, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postSendWithImm(clientMr, 0, 1, 0, 1, 1));
+        assertThatIllegalStateException().isThrownBy(() -> qp.postSendWithImmInline(inline("x"), 1, 0, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWrite(clientMr, 0, 1, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWritev(list, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWriteInline(inline("x"), 1, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postWriteWithImm(clientMr, 0, 1, 0, 0, 0, 1, 1));
+        assertThatIllegalStateException().isThrownBy(() -> qp.postWriteWithImmInline(inline("x"), 1, 0, 0, 0, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postRead(clientMr, 0, 1, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postReadv(list, 0, 0, 0, 1));
         assertThatIllegalStateException().isThrownBy(() -> qp.postFetchAndAdd(clientMr, 0, 0, 0, 0, 1, 1));
@@ -161,11 +169,58 @@ class RdmaDatagramIT {
     }
 
     @Test
+    void privateDataThatIsTooLongIsRefused() throws InterruptedException {
+        int port = TestDevice.port();
+        try (RdmaId listener = listen(port);
+                RdmaId asking = RdmaPair.resolved(RdmaPortSpace.UDP, port)) {
+            asking.createQp(RdmaPair.attr());
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> asking.connect(new RdmaConnParam().privateData(new byte[181])))
+                    .withMessage("rdma_connect takes at most 180 bytes of private data here, not 181");
+            asking.connect(new RdmaConnParam());
+            try (RdmaId asked = RdmaPair.request(listener)) {
+                asked.createQp(RdmaPair.attr());
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> asked.accept(new RdmaConnParam().privateData(new byte[137])))
+                        .withMessage("rdma_accept takes at most 136 bytes of private data here, not 137");
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> asked.reject(new byte[137]))
+                        .withMessage("rdma_reject takes at most 136 bytes of private data here, not 137");
+                asked.accept(new RdmaConnParam().privateData(fullOf(136)));
+                assertThat(awaitEvent(asking, RdmaEventType.ESTABLISHED).privateData())
+                        .isEqualTo(fullOf(136));
+            }
+        }
+    }
+
+    @Test
+    void aRejectionHasPrivateDataToo() throws InterruptedException {
+        int port = TestDevice.port();
+        try (RdmaId listener = listen(port);
+                RdmaId asking = RdmaPair.resolved(RdmaPortSpace.UDP, port)) {
+            asking.createQp(RdmaPair.attr());
+            asking.connect(new RdmaConnParam());
+            try (RdmaId asked = RdmaPair.request(listener)) {
+                asked.reject(fullOf(136));
+            }
+            RdmaEvent event = asking.nextEvent(TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+            assertThat(event.type()).isSameAs(RdmaEventType.UNREACHABLE);
+            assertThat(event.privateData()).isEqualTo(fullOf(136));
+        }
+    }
+
+    private static byte[] fullOf(int length) {
+        byte[] data = new byte[length];
+        Arrays.fill(data, (byte) length);
+        return data;
+    }
+
+    @Test
     void nobodyListens() throws InterruptedException {
         try (RdmaId alone = RdmaPair.resolved(RdmaPortSpace.UDP, TestDevice.port())) {
             alone.createQp(RdmaPair.attr());
             alone.connect(new RdmaConnParam());
-            assertThat(alone.nextEvent(TIMEOUT_S, java.util.concurrent.TimeUnit.SECONDS)
+            assertThat(alone.nextEvent(TIMEOUT_S, TimeUnit.SECONDS)
                             .orElseThrow()
                             .type())
                     .isSameAs(RdmaEventType.UNREACHABLE);

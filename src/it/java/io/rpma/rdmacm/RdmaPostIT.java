@@ -15,14 +15,19 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.rpma.Blocked;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.RpmaWcStatus;
 import io.rpma.TestDevice;
+import io.rpma.testing.Eventually;
 import io.rpma.testing.Together;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,6 +39,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Everything that is posted on a connection. */
 @Timeout(60)
 class RdmaPostIT {
+    private static final int WRITES = 5000;
+
     private RdmaPair pair;
     private RdmaQp qp;
     private RdmaQp serverQp;
@@ -148,6 +155,98 @@ class RdmaPostIT {
         assertThat(get(pair.serverMemory, 0, 5)).isEqualTo("brief");
     }
 
+    private void send(int flags, long context) throws InterruptedException {
+        assertThat(qp.postSendInline(inline("x"), 1, F_SIGNALED | flags, context))
+                .isTrue();
+        sent(qp, context);
+    }
+
+    @Test
+    void onlyASolicitedMessageEndsAWaitForOne() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        for (int round = 0; round < 10; round++) {
+            for (int i = 0; i < 3; i++) {
+                serverQp.postRecv(pair.serverMr, 0, 8, i);
+            }
+            Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions));
+            send(0, 1);
+            send(0, 2);
+            send(F_SOLICITED, 3);
+            // had an unsolicited one ended the wait, it would have had fewer
+            assertThat(waiter.result()).isEqualTo(3);
+            assertThat(completions.wrId(2)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aWriteCanBeSolicitedToo() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        serverQp.postRecv(pair.serverMr, 0, 0, 1);
+        serverQp.postRecv(pair.serverMr, 0, 0, 2);
+        Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions, 1, TimeUnit.MINUTES));
+        qp.postWriteWithImm(pair.clientMr, 0, 1, 0, remote, rkey, 1, 1);
+        qp.postWriteWithImm(pair.clientMr, 0, 1, F_SOLICITED, remote, rkey, 2, 2);
+        assertThat(waiter.result()).isEqualTo(2);
+        assertThat(completions.immData(1)).isEqualTo(2);
+    }
+
+    @Test
+    void whatHasComeUnsolicitedIsTakenWhenTheTimeIsUp() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        assertThat(serverQp.getSolicitedRecvComp(completions, 0, TimeUnit.SECONDS))
+                .isZero();
+        for (int i = 0; i < 3; i++) {
+            serverQp.postRecv(pair.serverMr, 0, 8, i);
+        }
+        Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions, 1, TimeUnit.SECONDS));
+        send(0, 1);
+        send(0, 2);
+        assertThat(waiter.result()).isEqualTo(2);
+        // that it is there already is enough
+        send(0, 3);
+        assertThat(serverQp.getSolicitedRecvComp(completions)).isEqualTo(1);
+    }
+
+    @Test
+    void waitsForAnyAndForSolicitedOnesTakeTurns() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        for (int i = 0; i < 8; i++) {
+            serverQp.postRecv(pair.serverMr, 0, 8, i);
+        }
+        for (int i = 0; i < 8; i += 2) {
+            Blocked solicited = new Blocked(() -> serverQp.getSolicitedRecvComp(completions));
+            send(F_SOLICITED, i);
+            assertThat(solicited.result()).isEqualTo(1);
+            assertThat(completions.wrId(0)).isEqualTo(i);
+            Blocked any = new Blocked(() -> serverQp.getRecvComp(completions));
+            send(0, i + 1);
+            assertThat(any.result()).isEqualTo(1);
+            assertThat(completions.wrId(0)).isEqualTo(i + 1);
+        }
+    }
+
+    @Test
+    void aFailureEndsAWaitForSolicitedOnes() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        serverQp.postRecv(pair.serverMr, 0, 1, 1);
+        Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions));
+        qp.postSend(pair.clientMr, 0, 2, F_SIGNALED | F_SOLICITED, 2);
+        assertThat(waiter.result()).isEqualTo(1);
+        // the second is soft-RoCE's
+        assertThat(completions.status(0)).isIn(RpmaWcStatus.LOC_LEN_ERR, RpmaWcStatus.LOC_QP_OP_ERR);
+    }
+
+    /** At once, or where the device is soft-RoCE of Linux 6.2 or later, when the time is up. */
+    @Test
+    void whatABrokenConnectionLeavesEndsAWaitForSolicitedOnes() throws Exception {
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        serverQp.postRecv(pair.serverMr, 0, 8, 1);
+        Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions, 1, TimeUnit.SECONDS));
+        pair.server.disconnect();
+        assertThat(waiter.result()).isEqualTo(1);
+        assertThat(completions.status(0)).isSameAs(RpmaWcStatus.WR_FLUSH_ERR);
+    }
+
     @Test
     void messagesOfSeveralParts() throws InterruptedException {
         put(pair.clientMemory, 0, "abcdef");
@@ -190,6 +289,51 @@ class RdmaPostIT {
         assertThat(written.opcode(0)).isSameAs(RpmaWcOpcode.RECV_RDMA_WITH_IMM);
         assertThat(written.immData(0)).isEqualTo(imm);
         assertThat(get(pair.serverMemory, 700, 4)).isEqualTo("data");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 0x01020304, -1, Integer.MIN_VALUE})
+    void immediateDataWithInlineData(int imm) throws InterruptedException {
+        serverQp.postRecv(pair.serverMr, 0, 10, 51);
+        serverQp.postRecv(pair.serverMr, 0, 10, 52);
+        RdmaInlineData data = inline("brief");
+        assertThat(qp.postSendWithImmInline(data, 5, F_SIGNALED, imm, 61)).isTrue();
+        data.buffer().put(new byte[5]);
+        sent(qp, 61);
+        RpmaCompletions message = received(serverQp, 51);
+        assertThat(message.opcode(0)).isSameAs(RpmaWcOpcode.RECV);
+        assertThat(message.hasImmData(0)).isTrue();
+        assertThat(message.immData(0)).isEqualTo(imm);
+        assertThat(message.byteLen(0)).isEqualTo(5);
+        assertThat(get(pair.serverMemory, 0, 5)).isEqualTo("brief");
+
+        assertThat(qp.postWriteWithImmInline(inline("written"), 7, F_SIGNALED, remote + 700, rkey, imm, 62))
+                .isTrue();
+        sent(qp, 62);
+        RpmaCompletions written = received(serverQp, 52);
+        assertThat(written.opcode(0)).isSameAs(RpmaWcOpcode.RECV_RDMA_WITH_IMM);
+        assertThat(written.immData(0)).isEqualTo(imm);
+        assertThat(get(pair.serverMemory, 700, 7)).isEqualTo("written");
+    }
+
+    @Test
+    void immediateDataTakesNoMoreInlineDataThanGranted() throws InterruptedException {
+        int most = qp.maxInlineData();
+        RdmaInlineData data = RdmaInlineData.create(most + 1);
+        data.buffer().put(most - 1, (byte) 'x');
+        serverQp.postRecv(pair.serverMr, 0, 0, 1);
+        assertThat(qp.postWriteWithImmInline(data, most, F_SIGNALED, remote, rkey, 1, 8))
+                .isTrue();
+        sent(qp, 8);
+        assertThat(get(pair.serverMemory, most - 1, 1)).isEqualTo("x");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> qp.postWriteWithImmInline(data, most + 1, 0, remote, rkey, 1, 8));
+        assertThatIllegalArgumentException().isThrownBy(() -> qp.postSendWithImmInline(data, most + 1, 0, 1, 8));
+        assertThatIllegalArgumentException().isThrownBy(() -> qp.postSendWithImmInline(data, 1, 8, 1, 8));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> qp.postSendWithImmInline(data, most + 2, 0, 1, 8));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> qp.postWriteWithImmInline(data, -1, 0, remote, rkey, 1, 8));
     }
 
     @Test
@@ -266,6 +410,76 @@ class RdmaPostIT {
         }
         assertThat(get(pair.serverMemory, 0, 3)).isEqualTo("t07");
         assertThat(get(pair.serverMemory, 64, 3)).isEqualTo("t17");
+    }
+
+    /** What several threads have taken, by its context. */
+    private static final class Taken {
+        final AtomicIntegerArray times = new AtomicIntegerArray(WRITES + 3);
+        final AtomicInteger total = new AtomicInteger();
+        final AtomicInteger waiters = new AtomicInteger(2);
+
+        void add(RpmaCompletions completions, int count) {
+            for (int i = 0; i < count; i++) {
+                assertThat(completions.status(i)).isSameAs(RpmaWcStatus.SUCCESS);
+                times.incrementAndGet((int) completions.wrId(i));
+            }
+            total.addAndGet(count);
+        }
+    }
+
+    private void post(int context) {
+        assertThat(qp.postWriteInline(inline("x"), 1, F_SIGNALED, remote, rkey, context))
+                .isTrue();
+    }
+
+    private void postAll(Taken taken) {
+        for (int i = 0; i < WRITES; i++) {
+            // from time to time the waiters fall asleep
+            int underWay = i % 50 == 0 ? 0 : qp.maxSendWr() - 1;
+            int least = i - underWay;
+            Eventually.become("there is room", () -> taken.total.get() >= least);
+            post(i);
+        }
+        for (int i = WRITES; taken.waiters.get() > 0; i++) {
+            int posted = i + 1;
+            post(i);
+            Eventually.become("a waiter is woken", () -> taken.total.get() >= posted || taken.waiters.get() == 0);
+        }
+    }
+
+    private void awaitAll(Taken taken, RpmaCompletions completions) throws InterruptedException {
+        while (taken.total.get() < WRITES) {
+            int count = qp.getSendComp(completions, RdmaPair.TIMEOUT_S, TimeUnit.SECONDS);
+            assertThat(count).as("completions of a wait").isPositive();
+            taken.add(completions, count);
+        }
+        taken.waiters.decrementAndGet();
+    }
+
+    private void pollHalf(Taken taken, RpmaCompletions completions) {
+        while (taken.total.get() < WRITES / 2) {
+            taken.add(completions, qp.pollSendComp(completions));
+            Thread.yield();
+        }
+    }
+
+    /** Two threads wait and one polls: each completion is taken once, and nobody sleeps on while there is one. */
+    @Test
+    void waitsAndPollsAddUp() throws Exception {
+        Taken taken = new Taken();
+        Together.run(4, thread -> {
+            RpmaCompletions completions = RpmaCompletions.create(1 + thread);
+            if (thread == 0) {
+                postAll(taken);
+            } else if (thread == 1) {
+                pollHalf(taken, completions);
+            } else {
+                awaitAll(taken, completions);
+            }
+        });
+        for (int i = 0; i < WRITES; i++) {
+            assertThat(taken.times.get(i)).as("completions of write " + i).isEqualTo(1);
+        }
     }
 
     @Test
@@ -413,11 +627,15 @@ class RdmaPostIT {
                 .isThrownBy(() -> closed.postWriteInline(inline("x"), 1, 0, remote, rkey, 1))
                 .withMessageContaining("is closed");
         assertThatIllegalStateException().isThrownBy(() -> closed.postSendInline(inline("x"), 1, 0, 1));
+        assertThatIllegalStateException().isThrownBy(() -> closed.postSendWithImmInline(inline("x"), 1, 0, 1, 1));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> closed.postWriteWithImmInline(inline("x"), 1, 0, remote, rkey, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> closed.postRecv(pair.clientMr, 0, 1, 1));
         assertThatIllegalStateException().isThrownBy(() -> closed.pollSendComp(completions));
         assertThatIllegalStateException().isThrownBy(() -> closed.pollRecvComp(completions));
         assertThatIllegalStateException().isThrownBy(() -> closed.getSendComp(completions));
         assertThatIllegalStateException().isThrownBy(() -> closed.getRecvComp(completions, 1, TimeUnit.SECONDS));
+        assertThatIllegalStateException().isThrownBy(() -> closed.getSolicitedRecvComp(completions));
     }
 
     private interface Post {
@@ -433,17 +651,20 @@ class RdmaPostIT {
         try (RdmaId listener = RdmaPair.listen(port);
                 RdmaId client = RdmaPair.resolved(port)) {
             RdmaQp clientQp = client.createQp(RdmaPair.attr());
+            put(pair.clientMemory, 0, "too early");
             for (Post post : new Post[] {
                 qp -> qp.postWrite(pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 1),
                 qp -> qp.postWritev(list, F_SIGNALED, remote, rkey, 1),
                 qp -> qp.postWriteInline(early, 5, F_SIGNALED, remote, rkey, 1),
                 qp -> qp.postWriteWithImm(pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 2, 1),
+                qp -> qp.postWriteWithImmInline(early, 5, F_SIGNALED, remote, rkey, 2, 1),
                 qp -> qp.postRead(pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 1),
                 qp -> qp.postReadv(list, F_SIGNALED, remote, rkey, 1),
                 qp -> qp.postSend(pair.clientMr, 0, 8, F_SIGNALED, 1),
                 qp -> qp.postSendv(list, F_SIGNALED, 1),
                 qp -> qp.postSendInline(early, 5, F_SIGNALED, 1),
                 qp -> qp.postSendWithImm(pair.clientMr, 0, 8, F_SIGNALED, 2, 1),
+                qp -> qp.postSendWithImmInline(early, 5, F_SIGNALED, 2, 1),
                 qp -> qp.postCompareAndSwap(pair.clientMr, 0, F_SIGNALED, remote, rkey, 0, 1, 1),
                 qp -> qp.postFetchAndAdd(pair.clientMr, 0, F_SIGNALED, remote, rkey, 1, 1)
             }) {
@@ -458,8 +679,12 @@ class RdmaPostIT {
                 assertThat(clientQp.postWriteInline(inline("later"), 5, F_SIGNALED, remote + 64, rkey, 2))
                         .isTrue();
                 sent(clientQp, 2);
-                assertThat(getLong(pair.serverMemory, 0)).isZero();
-                assertThat(get(pair.serverMemory, 64, 5)).isEqualTo("later");
+                assertThat(clientQp.pollSendComp(RpmaCompletions.create(1))).isZero();
+                byte[] expected = new byte[RdmaPair.SIZE];
+                System.arraycopy("later".getBytes(StandardCharsets.US_ASCII), 0, expected, 64, 5);
+                byte[] written = new byte[RdmaPair.SIZE];
+                pair.serverMemory.buffer().get(0, written);
+                assertThat(written).isEqualTo(expected);
             }
         }
     }
@@ -486,18 +711,22 @@ class RdmaPostIT {
                     & serverQp.postRecv(pair.serverMr, 0, 64, 10)
                     & serverQp.postRecv(pair.serverMr, 0, 64, 11)
                     & serverQp.postRecv(pair.serverMr, 0, 64, 12)
+                    & serverQp.postRecv(pair.serverMr, 0, 64, 13)
+                    & serverQp.postRecv(pair.serverMr, 0, 64, 14)
                     & qp.postSend(pair.clientMr, 0, 64, F_SIGNALED, 8)
                     & qp.postSendv(list, F_SIGNALED, 9)
                     & qp.postSendInline(inline, 64, F_SIGNALED, 10)
                     & qp.postSendWithImm(pair.clientMr, 0, 64, F_SIGNALED, 1, 11)
-                    & qp.postWriteWithImm(pair.clientMr, 0, 64, F_SIGNALED, remote, rkey, 1, 12);
+                    & qp.postWriteWithImm(pair.clientMr, 0, 64, F_SIGNALED, remote, rkey, 1, 12)
+                    & qp.postSendWithImmInline(inline, 64, F_SIGNALED, 1, 13)
+                    & qp.postWriteWithImmInline(inline, 64, F_SIGNALED, remote, rkey, 1, 14);
             if (!posted) {
                 throw new AssertionError("a queue is full");
             }
-            for (int taken = 0; taken < 12; taken += qp.pollSendComp(completions)) {
+            for (int taken = 0; taken < 14; taken += qp.pollSendComp(completions)) {
                 Thread.onSpinWait();
             }
-            for (int taken = 0; taken < 5; taken += serverQp.pollRecvComp(completions)) {
+            for (int taken = 0; taken < 7; taken += serverQp.pollRecvComp(completions)) {
                 Thread.onSpinWait();
             }
         };

@@ -21,6 +21,14 @@ public interface NativeObject {
     NativeObject opened(String operation, LongSupplier maker);
 
     /**
+     * Ends the making of the native object: it exists.
+     *
+     * @param nativeId its native handle
+     * @return this
+     */
+    NativeObject opened(long nativeId);
+
+    /**
      * An object that belongs to this one and is closed with it, never by itself.
      *
      * @param type named in messages

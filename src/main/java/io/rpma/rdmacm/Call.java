@@ -2,10 +2,8 @@ package io.rpma.rdmacm;
 
 import io.rpma.internal.Internals;
 import io.rpma.internal.NativeObject;
-import java.util.concurrent.locks.Lock;
-import java.util.function.LongSupplier;
 
-/** Makes calls that librdmacm does not expect of several threads, or of an id that has no device. */
+/** What is special to the results of this package's natives: an id may have no device. */
 final class Call {
     private static final Internals INTERNALS = Internals.get();
 
@@ -33,14 +31,5 @@ final class Call {
                     + " has no device yet: resolve the other side's address, or bind it to that of a device");
         }
         return result;
-    }
-
-    static long locked(Lock lock, LongSupplier call) {
-        lock.lock();
-        try {
-            return call.getAsLong();
-        } finally {
-            lock.unlock();
-        }
     }
 }

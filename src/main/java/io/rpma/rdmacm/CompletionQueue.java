@@ -20,6 +20,9 @@ abstract class CompletionQueue {
      */
     private final ReentrantLock waiting = new ReentrantLock();
 
+    /** Whether any completion makes an event, rather than a solicited one at most; under the lock. */
+    private boolean armedForAny;
+
     CompletionQueue(String operation, NativeObject handle) {
         this.operation = operation;
         this.handle = handle;
@@ -29,7 +32,7 @@ abstract class CompletionQueue {
     abstract int poll(long id, int capacity, long completions);
 
     /** Calls the native that takes an event and asks for the next. */
-    abstract int rearm(long id);
+    abstract int rearm(long id, boolean solicitedOnly);
 
     final NativeObject handle() {
         return handle;
@@ -46,33 +49,39 @@ abstract class CompletionQueue {
         return result;
     }
 
-    final int get(RpmaCompletions completions) throws InterruptedException {
+    final int get(RpmaCompletions completions, boolean solicitedOnly) throws InterruptedException {
         waiting.lockInterruptibly();
         try {
-            return await(completions, INTERNALS.forever());
+            return await(completions, solicitedOnly, INTERNALS.forever());
         } finally {
             waiting.unlock();
         }
     }
 
-    final int get(RpmaCompletions completions, long nanos) throws InterruptedException {
+    final int get(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = System.nanoTime();
         if (!waiting.tryLock(nanos, TimeUnit.NANOSECONDS)) {
             return poll(completions);
         }
         try {
-            return await(completions, INTERNALS.left(nanos, start));
+            int taken = await(completions, solicitedOnly, INTERNALS.left(nanos, start));
+            // unsolicited ones may have come meanwhile
+            return taken == 0 && solicitedOnly ? poll(completions) : taken;
         } finally {
             waiting.unlock();
         }
     }
 
-    private int await(RpmaCompletions completions, long nanos) throws InterruptedException {
+    private int await(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = System.nanoTime();
         long left = nanos;
         int taken = poll(completions);
+        if (taken == 0 && (solicitedOnly || !armedForAny)) {
+            rearm(solicitedOnly);
+            taken = poll(completions);
+        }
         while (taken == 0 && INTERNALS.await(operation, handle, left)) {
-            INTERNALS.check(operation, rearm(handle.id()), handle);
+            rearm(solicitedOnly);
             taken = poll(completions);
             if (left == 0) {
                 return taken;
@@ -80,5 +89,11 @@ abstract class CompletionQueue {
             left = INTERNALS.left(nanos, start);
         }
         return taken;
+    }
+
+    private void rearm(boolean solicitedOnly) {
+        armedForAny = false;
+        INTERNALS.check(operation, rearm(handle.id(), solicitedOnly), handle);
+        armedForAny = !solicitedOnly;
     }
 }

@@ -70,6 +70,8 @@ final class Natives {
 
     static native int idReject(long id, byte[] privateData);
 
+    static native int idIsInfiniBand(long id);
+
     static native int idDisconnect(long id);
 
     static native byte[] idLocalAddr(long id);
@@ -128,7 +130,12 @@ final class Natives {
     static native int postWriteWithImm(
             long queue, long mr, long offset, long length, int flags, long remoteAddr, int rkey, int imm, long context);
 
+    static native int postWriteWithImmInline(
+            long queue, long address, int length, int flags, long remoteAddr, int rkey, int imm, long context);
+
     static native int postSendWithImm(long queue, long mr, long offset, long length, int flags, int imm, long context);
+
+    static native int postSendWithImmInline(long queue, long address, int length, int flags, int imm, long context);
 
     static native int postCompareAndSwap(
             long queue,
@@ -148,7 +155,7 @@ final class Natives {
 
     static native int pollRecvComp(long queue, int capacity, long completions);
 
-    static native int rearmSendComp(long queue);
+    static native int rearmSendComp(long queue, boolean solicitedOnly);
 
-    static native int rearmRecvComp(long queue);
+    static native int rearmRecvComp(long queue, boolean solicitedOnly);
 }

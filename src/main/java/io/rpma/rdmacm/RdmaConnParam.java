@@ -29,9 +29,8 @@ public final class RdmaConnParam {
      * Sets the private data.
      *
      * <p>InfiniBand and RoCE take with {@link RdmaPortSpace#TCP} 56 bytes to connect, 196 to accept and 148 to reject, with
-     * {@link RdmaPortSpace#UDP} 180, 136 and 136; the call that passes more fails, and so does one that passes more than 219
-     * to connect anywhere. What arrives there has that
-     * length, filled up with zeroes.
+     * {@link RdmaPortSpace#UDP} 180, 136 and 136; the call that passes more throws {@link IllegalArgumentException}. What
+     * arrives there has that length, filled up with zeroes. On iWARP a call that passes more than 219 bytes to connect fails.
      *
      * @param data 0 to 255 bytes; copied
      * @return this
@@ -114,6 +113,10 @@ public final class RdmaConnParam {
             throw new IllegalArgumentException(name + " must be 0 to " + most + ", not " + value);
         }
         return value;
+    }
+
+    int privateDataLength() {
+        return privateData.length;
     }
 
     int connect(long id) {

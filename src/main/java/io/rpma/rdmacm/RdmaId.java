@@ -136,9 +136,18 @@ public final class RdmaId implements AutoCloseable {
         }
     }
 
-    /** Makes a call that librdmacm does not allow several threads to make at once. */
     private long call(String operation, LongSupplier call) {
-        return Call.check(operation, Call.locked(control, call), handle);
+        return Call.check(operation, locked(call), handle);
+    }
+
+    /** Makes a call that librdmacm does not allow several threads to make at once. */
+    private long locked(LongSupplier call) {
+        control.lock();
+        try {
+            return call.getAsLong();
+        } finally {
+            control.unlock();
+        }
     }
 
     /**
@@ -266,15 +275,14 @@ public final class RdmaId implements AutoCloseable {
     /** Takes a request, or returns null if there is none: another thread was first. */
     private RdmaId takeRequest(NativeObject queue) {
         byte[] event = RdmaEvent.bytes();
-        long result = Call.locked(control, () -> Natives.idGetRequest(queue.id(), event));
+        long result = locked(() -> Natives.idGetRequest(queue.id(), event));
         if (result == Natives.OTHER_EVENT) {
             throw unexpected(GET_REQUEST, new RdmaEvent(event), RdmaEventType.CONNECT_REQUEST);
         }
         if (Call.check(GET_REQUEST, result, handle) == 0) {
             return null;
         }
-        NativeObject taken = newHandle().opened(GET_REQUEST, () -> result);
-        RdmaId id = new RdmaId(taken, portSpace, new RdmaEvent(event), null);
+        RdmaId id = new RdmaId(newHandle().opened(result), portSpace, new RdmaEvent(event), null);
         id.createFirstQp(requestAttr);
         return id;
     }
@@ -372,13 +380,22 @@ public final class RdmaId implements AutoCloseable {
      * or {@link RdmaEventType#CONNECT_ERROR} tells the end.
      *
      * @param param what the other side is told
+     * @throws IllegalArgumentException if the private data is too long: see {@link RdmaConnParam#privateData}
      * @throws IllegalStateException if closed, or without a device or a queue pair
-     * @throws io.rpma.RpmaException if there is no route yet, the private data is too long, or the depths are beyond what the
-     *     device has
+     * @throws io.rpma.RpmaException if there is no route yet, or the depths are beyond what the device has
      */
     public void connect(RdmaConnParam param) {
         qp();
+        checkPrivateData("rdma_connect", param.privateDataLength(), portSpace.connectData());
         call("rdma_connect", () -> connecting(param.connect(handle.id())));
+    }
+
+    /** After more librdmacm would break the queue pair before the system refuses. */
+    private void checkPrivateData(String operation, int length, int most) {
+        if (length > most && call(operation, () -> Natives.idIsInfiniBand(handle.id())) != 0) {
+            throw new IllegalArgumentException(
+                    operation + " takes at most " + most + " bytes of private data here, not " + length);
+        }
     }
 
     private long connecting(long result) {
@@ -390,12 +407,14 @@ public final class RdmaId implements AutoCloseable {
      * Accepts the request; {@link RdmaEventType#ESTABLISHED} tells the end, except of an id for datagrams.
      *
      * @param param what the other side is told
+     * @throws IllegalArgumentException if the private data is too long: see {@link RdmaConnParam#privateData}
      * @throws IllegalStateException if closed, or without a device or a queue pair
-     * @throws io.rpma.RpmaException if the private data is too long; or, and the id has to be closed then, if there is no
-     *     request, the other side has given up, or the depths are beyond what the device has
+     * @throws io.rpma.RpmaException if there is no request, the other side has given up, or the depths are beyond what the
+     *     device has; the id has to be closed then
      */
     public void accept(RdmaConnParam param) {
         qp();
+        checkPrivateData("rdma_accept", param.privateDataLength(), portSpace.acceptData());
         call("rdma_accept", () -> connecting(param.accept(handle.id())));
     }
 
@@ -403,12 +422,13 @@ public final class RdmaId implements AutoCloseable {
      * Rejects the request. The id has to be closed then.
      *
      * @param privateData what the other side is told: see {@link RdmaConnParam#privateData}
-     * @throws IllegalArgumentException if {@code privateData} has more than 255 bytes
+     * @throws IllegalArgumentException if {@code privateData} is too long
      * @throws IllegalStateException if closed, or accepted already, or not from {@link #getRequest}
-     * @throws io.rpma.RpmaException if the request is rejected already, or the private data is too long
+     * @throws io.rpma.RpmaException if the request is rejected already
      */
     public void reject(byte[] privateData) {
         byte[] data = RdmaConnParam.checkedPrivateData(privateData);
+        checkPrivateData("rdma_reject", data.length, portSpace.rejectData());
         call("rdma_reject", () -> rejectRequest(data));
     }
 
@@ -630,7 +650,7 @@ public final class RdmaId implements AutoCloseable {
      */
     @Override
     public void close() {
-        INTERNALS.check("rdma_destroy_id", Call.locked(control, this::destroy), handle);
+        INTERNALS.check("rdma_destroy_id", locked(this::destroy), handle);
     }
 
     private long destroy() {

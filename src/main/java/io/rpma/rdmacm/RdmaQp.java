@@ -16,22 +16,22 @@ import java.util.concurrent.TimeUnit;
  * {@link #pollSendComp} or {@link #pollRecvComp}, with the context that it was posted with. The local memory must be
  * left alone until then, except that of an inline post, which is copied at once.
  *
- * <p>A post returns {@code false} if its queue has no room: poll completions and post again. Room is given back only by a
- * completion that is polled, so of the operations that fit into the queue at least one has to be posted with
- * {@link #F_SIGNALED}. Never let more completions come than fit into their queue, as many as operations or receives: the
- * device loses them, or breaks the connection.
+ * <p>A post returns {@code false} if its queue has no room: poll completions and post again. Some devices give room back
+ * only when a completion is polled, so of the operations that fit into the queue at least one has to be posted with
+ * {@link #F_SIGNALED}. Others, as soft-RoCE, do when there is a completion: never let more come than fit into their queue,
+ * as many as operations or receives. The device loses them, or breaks the connection.
  *
  * <p>The other side's address and key are numbers that it tells. Its device checks them, and the access that its region
  * is registered for: an operation with wrong ones completes with {@link io.rpma.RpmaWcStatus#REM_ACCESS_ERR}, and the
  * connection is broken, as after any failed operation.
  *
- * <p>Inline posts are methods of their own and no flag, because the bytes come from an {@link RdmaInlineData}, which need not be
- * registered. Those of a region are not copied at the post: that would end the process where they are in a mapping whose
- * file has been made shorter.
+ * <p>Inline posts are methods of their own and no flag, because the bytes come from an {@link RdmaInlineData}, which need
+ * not be registered. Those of a region are not copied at the post: that would end the process where they are in a mapping
+ * whose file has been made shorter. Several parts can be put one after the other there, so there is no form for a list.
  *
  * <p>Manual pages: rdma_post_write(3), rdma_post_read(3), rdma_post_send(3), rdma_post_recv(3), rdma_post_writev(3),
  * rdma_post_readv(3), rdma_post_sendv(3), rdma_post_recvv(3), rdma_post_ud_send(3), ibv_post_send(3),
- * rdma_get_send_comp(3), rdma_get_recv_comp(3), ibv_poll_cq(3).
+ * rdma_get_send_comp(3), rdma_get_recv_comp(3), ibv_poll_cq(3), ibv_req_notify_cq(3).
  */
 public final class RdmaQp {
     /** Start only after all reads and atomics that were posted before: {@code IBV_SEND_FENCE}. */
@@ -40,7 +40,7 @@ public final class RdmaQp {
     /** Completion in any case: {@code IBV_SEND_SIGNALED}. Without it only a failure has one. */
     public static final int F_SIGNALED = 2;
 
-    /** Mark the other side's completion as solicited: {@code IBV_SEND_SOLICITED}. */
+    /** Mark the other side's completion as solicited: {@code IBV_SEND_SOLICITED}; see {@link #getSolicitedRecvComp}. */
     public static final int F_SOLICITED = 4;
 
     private static final int FLAGS = F_FENCE | F_SIGNALED | F_SOLICITED;
@@ -216,6 +216,34 @@ public final class RdmaQp {
     }
 
     /**
+     * Posts a write with immediate data, as {@link #postWriteWithImm}, of bytes that are copied now and need no region.
+     *
+     * @param src the bytes
+     * @param length how many of them, from the first on
+     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the address on the other side
+     * @param rkey the other side's key
+     * @param imm the immediate data: there {@link RpmaCompletions#immData}
+     * @param context comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
+     * @throws IllegalStateException if the id is closed, or it is for datagrams
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     */
+    public boolean postWriteWithImmInline(
+            RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, int imm, long context) {
+        checkConnected(flags);
+        long address = src.use(length, maxInlineData);
+        int result = Natives.postWriteWithImmInline(sendQueue, address, length, flags, remoteAddr, rkey, imm, context);
+        Reference.reachabilityFence(src);
+        if (result < 0) {
+            throw INTERNALS.failure("ibv_post_send", result, handle);
+        }
+        return result == Natives.POSTED;
+    }
+
+    /**
      * Posts a read: copies bytes of the other side's memory into this side's.
      *
      * @param dst where to, registered for {@link RdmaAccess#LOCAL_WRITE}
@@ -357,6 +385,31 @@ public final class RdmaQp {
         int result = Natives.postSendWithImm(sendQueue, mr, offset, length, flags, imm, context);
         if (result < 0) {
             throw INTERNALS.failure("ibv_post_send", result, handle, src.handle());
+        }
+        return result == Natives.POSTED;
+    }
+
+    /**
+     * Posts a message with immediate data, whose bytes are copied now and need no region.
+     *
+     * @param src the bytes
+     * @param length how many of them, from the first on
+     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param imm the immediate data: there {@link RpmaCompletions#immData}
+     * @param context comes back as {@link RpmaCompletions#wrId}
+     * @return whether it is posted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
+     * @throws IllegalStateException if the id is closed, or it is for datagrams
+     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     */
+    public boolean postSendWithImmInline(RdmaInlineData src, int length, int flags, int imm, long context) {
+        checkConnected(flags);
+        long address = src.use(length, maxInlineData);
+        int result = Natives.postSendWithImmInline(sendQueue, address, length, flags, imm, context);
+        Reference.reachabilityFence(src);
+        if (result < 0) {
+            throw INTERNALS.failure("ibv_post_send", result, handle);
         }
         return result == Natives.POSTED;
     }
@@ -546,7 +599,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSendComp(RpmaCompletions completions) throws InterruptedException {
-        return sendCompletions.get(completions);
+        return sendCompletions.get(completions, false);
     }
 
     /**
@@ -562,7 +615,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSendComp(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
-        return sendCompletions.get(completions, INTERNALS.nanos(timeout, unit));
+        return sendCompletions.get(completions, false, INTERNALS.nanos(timeout, unit));
     }
 
     /**
@@ -589,7 +642,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getRecvComp(RpmaCompletions completions) throws InterruptedException {
-        return recvCompletions.get(completions);
+        return recvCompletions.get(completions, false);
     }
 
     /**
@@ -605,7 +658,44 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
-        return recvCompletions.get(completions, INTERNALS.nanos(timeout, unit));
+        return recvCompletions.get(completions, false, INTERNALS.nanos(timeout, unit));
+    }
+
+    /**
+     * Takes completions of receives, and if there are none waits without end for the first solicited one: of what the other
+     * side has posted with {@link #F_SOLICITED}, or of a failure. Unsolicited ones don't end the wait, except perhaps the
+     * first after {@link #getRecvComp} has waited for any; they are taken with the one that does. Other waits for this queue
+     * begin only when it is over.
+     *
+     * <p>Soft-RoCE of Linux 6.2 and later does not count the failure of receives that a broken connection leaves: see {@link
+     * #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)}.
+     *
+     * @param completions where to; what it had before is gone
+     * @return how many were taken, from 1 to the capacity
+     * @throws InterruptedException if the thread is interrupted while waiting
+     * @throws IllegalStateException if the id is closed, before or while waiting
+     * @throws io.rpma.RpmaException if the device fails
+     */
+    public int getSolicitedRecvComp(RpmaCompletions completions) throws InterruptedException {
+        return recvCompletions.get(completions, true);
+    }
+
+    /**
+     * Takes completions of receives, and if there are none waits for the first solicited one, as
+     * {@link #getSolicitedRecvComp(RpmaCompletions)}, or until the time is up; then it takes those that have come unsolicited.
+     *
+     * @param completions where to; what it had before is gone
+     * @param timeout how long to wait; 0 does not wait
+     * @param unit the unit of {@code timeout}
+     * @return how many were taken, 0 if there were none until the time was up
+     * @throws InterruptedException if the thread is interrupted while waiting
+     * @throws IllegalArgumentException if {@code timeout} is negative
+     * @throws IllegalStateException if the id is closed, before or while waiting
+     * @throws io.rpma.RpmaException if the device fails
+     */
+    public int getSolicitedRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit)
+            throws InterruptedException {
+        return recvCompletions.get(completions, true, INTERNALS.nanos(timeout, unit));
     }
 
     private void checkConnected(int flags) {
@@ -669,8 +759,8 @@ public final class RdmaQp {
         }
 
         @Override
-        int rearm(long id) {
-            return Natives.rearmSendComp(id);
+        int rearm(long id, boolean solicitedOnly) {
+            return Natives.rearmSendComp(id, solicitedOnly);
         }
     }
 
@@ -685,8 +775,8 @@ public final class RdmaQp {
         }
 
         @Override
-        int rearm(long id) {
-            return Natives.rearmRecvComp(id);
+        int rearm(long id, boolean solicitedOnly) {
+            return Natives.rearmRecvComp(id, solicitedOnly);
         }
     }
 }

@@ -148,7 +148,7 @@ public final class Tax implements Callable<Integer> {
             return Target.atMost(operation.name + ": Java - C", operation.target, more, "ns");
         }
 
-        /** JMH allocates less than a byte for each operation, and an object has 16 bytes or more. */
+        /** What JMH allocates is less than a byte even for each wait, and an object has 16 bytes or more. */
         Target allocationTarget() {
             return Target.atMost(operation.name + ": allocated", 0, Math.floor(Result.median(allocated)), "B");
         }
