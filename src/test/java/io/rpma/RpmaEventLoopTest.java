@@ -308,7 +308,8 @@ class RpmaEventLoopTest {
             do {
                 running.call(() -> spin(101));
                 calls++;
-                leftOut = Pattern.compile("; so have (\\d+) calls before it").matcher(log.messages().toString());
+                leftOut = Pattern.compile("; so have (\\d+) calls before it")
+                        .matcher(log.messages().toString());
             } while (!leftOut.find());
             long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
             assertThat(log.messages()).hasSizeBetween(2, (int) seconds + 1);
