@@ -91,8 +91,8 @@ final class Pictures {
             pictures.computeIfAbsent(
                             "scale",
                             name -> new Curves(
-                                    "write of 8 bytes, p50 of the fastest round", "connections, used in turn"))
-                    .add(language, Double.parseDouble(params.get(CONNECTIONS)), result.fastest() / 1e3);
+                                    "write of 8 bytes, p50", "connections, used in turn"))
+                    .add(language, Double.parseDouble(params.get(CONNECTIONS)), micros);
         } else if (result.name().equals("connection")) {
             pictures.computeIfAbsent(
                             "connect", name -> new Curves("a new connection", "connections that are open then"))

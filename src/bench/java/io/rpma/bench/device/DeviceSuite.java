@@ -83,6 +83,15 @@ public final class DeviceSuite implements Callable<Integer> {
     private List<String> startupJvm = List.of();
 
     @Option(
+            names = "--client-cpu",
+            paramLabel = "CPU",
+            description = "The processor of the clients that are measured once they are warm; default any.")
+    private Integer clientCpu;
+
+    @Option(names = "--target-cpu", paramLabel = "CPU", description = "That of their target; default any.")
+    private Integer targetCpu;
+
+    @Option(
             names = "--librpma",
             defaultValue = "of unknown version",
             paramLabel = "VERSION",
@@ -102,12 +111,13 @@ public final class DeviceSuite implements Callable<Integer> {
     public Integer call() throws Exception {
         Plan plan = quick ? Plan.quick(pmem != null) : Plan.full(pmem != null);
         Files.createDirectories(Bench.OUTPUT);
-        try (Clients clients = Clients.start(address, port, pmem, clientJvm)) {
+        Placement placement = new Placement(clientCpu, targetCpu);
+        try (Clients clients = Clients.start(address, port, pmem, clientJvm, placement)) {
             warmUp(clients, plan);
             measurePoints(clients, plan);
             measureSpread(clients, plan);
         }
-        try (Clients clients = Clients.start(address, port, pmem, startupJvm)) {
+        try (Clients clients = Clients.start(address, port, pmem, startupJvm, Placement.ANY)) {
             tryOut(clients);
             measureRegistration(clients, plan);
             measureGrowth(clients, plan);
@@ -225,7 +235,7 @@ public final class DeviceSuite implements Callable<Integer> {
         measurements.add("disconnect", Map.of(), language, "us", nanos / 1e3 / before);
     }
 
-    /** With all connections open, because soft-RoCE has times when it is faster or slower for everybody. */
+    /** With all connections open, however many are used, so that they make the difference. */
     private void measureSpread(Clients clients, Plan plan) throws IOException {
         int most = Collections.max(plan.connections());
         for (Language language : plan.scaled()) {

@@ -95,10 +95,7 @@ final class DeviceTargets {
         });
     }
 
-    /**
-     * The cost of an operation among many connections, over that with one of them; of the fastest rounds, because soft-RoCE
-     * has spells when all round trips take three times as long.
-     */
+    /** The cost of an operation among many connections, over that with one of them. */
     private void addScale(List<Target> targets) {
         Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
         measured.forEach((key, byLanguage) -> {
@@ -120,7 +117,7 @@ final class DeviceTargets {
     }
 
     private static double growth(Map<Language, Result> one, Map<Language, Result> many, Language language) {
-        return many.get(language).fastest() / one.get(language).fastest();
+        return many.get(language).over(one.get(language));
     }
 
     private void addStartup(List<Target> targets) {
