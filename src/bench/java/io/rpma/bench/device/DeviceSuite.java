@@ -29,7 +29,12 @@ public final class DeviceSuite implements Callable<Integer> {
     private static final String SUITE = "device";
     private static final Path SAMPLES = Bench.OUTPUT.resolve("samples");
     private static final int SPREAD_COUNT = 2000;
+
+    /** Operations of a loop in all, and of each of its connections at least. */
     private static final int LOOP_COUNT = 4000;
+
+    private static final int LOOP_LEAST = 10;
+
     private static final int MANY_ROUNDS = 5;
 
     /** HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it. */
@@ -232,8 +237,18 @@ public final class DeviceSuite implements Callable<Integer> {
             addGrowth("connection", params, language, growth, count - before);
             before = count;
         }
+        measureLoopRegistration(clients, language, before);
         double nanos = clients.run(language, "disconnect")[0];
         measurements.add("disconnect", Map.of(), language, "us", nanos / 1e3 / before);
+    }
+
+    private void measureLoopRegistration(Clients clients, Language language, int connections) throws IOException {
+        long[] answer = runMany(clients, language, "loop", connections, connections);
+        measurements.add("loop registration", ofMany(connections), language, "us", answer[1] / 1e3 / connections);
+        if (answer.length > 2) {
+            double heap = (double) answer[2] / connections;
+            measurements.add("loop registration heap", ofMany(connections), language, "B", heap);
+        }
     }
 
     /** With all connections open, however many are used, so that they make the difference. */
@@ -255,7 +270,7 @@ public final class DeviceSuite implements Callable<Integer> {
                     measureSpread(clients, language, count);
                 }
                 for (Language language : order(round)) {
-                    measureLoop(clients, language, count, count == most);
+                    measureLoop(clients, language, count);
                 }
             }
         }
@@ -271,17 +286,12 @@ public final class DeviceSuite implements Callable<Integer> {
         measurements.add("spread write", ofMany(connections), language, Samples.read(SAMPLES));
     }
 
-    /** All at once, served by one thread; what a registration takes is told of many. */
-    private void measureLoop(Clients clients, Language language, int connections, boolean most) throws IOException {
-        long[] answer = runMany(clients, language, "loop", LOOP_COUNT, connections);
+    /** All at once, served by one thread. */
+    private void measureLoop(Clients clients, Language language, int connections) throws IOException {
+        int count = Math.max(LOOP_COUNT, LOOP_LEAST * connections);
+        double seconds = runMany(clients, language, "loop", count, connections)[0] / 1e9;
         measurements.add("loop write", ofMany(connections), language, Samples.read(SAMPLES));
-        measurements.add("loop write", ofMany(connections), language, "ops/s", LOOP_COUNT / (answer[0] / 1e9));
-        if (most) {
-            measurements.add("loop registration", Map.of(), language, "us", answer[1] / 1e3 / connections);
-            if (answer.length > 2) {
-                measurements.add("loop registration heap", Map.of(), language, "B", (double) answer[2] / connections);
-            }
-        }
+        measurements.add("loop write", ofMany(connections), language, "ops/s", count / seconds);
     }
 
     private static Map<String, String> ofMany(int connections) {
@@ -290,7 +300,7 @@ public final class DeviceSuite implements Callable<Integer> {
 
     private static long[] runMany(Clients clients, Language language, String command, long count, int connections)
             throws IOException {
-        return clients.run(language, String.join(" ", command, count + "", connections + "", SAMPLES.toString()));
+        return clients.run(language, command + " " + count + " " + connections + " " + SAMPLES);
     }
 
     /** What each of so many new things costs: its time, its memory, and in Java its part of the heap. */
