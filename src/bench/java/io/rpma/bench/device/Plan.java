@@ -82,7 +82,7 @@ record Plan(
                 possible(points, persistent),
                 5,
                 150,
-                List.of(1, 100, 1000),
+                List.of(1, 10, 100, 1000),
                 List.of(Language.C, Language.JAVA),
                 1,
                 List.of(MIB, 16 * MIB),
