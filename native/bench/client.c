@@ -11,6 +11,9 @@
  *   connect COUNT           opens connections until there are so many: the time, and the growth
  *   spread COUNT OVER FILE  writes 8 bytes through each of the first OVER of them in turn: the time; those of the operations
  *                           go to FILE
+ *   loop COUNT OVER FILE    has each of the first OVER of them write 8 bytes, and again when that has completed, COUNT times
+ *                           in all, served by one thread: the time, and that of registering them; those of the operations go
+ *                           to FILE
  *   disconnect              closes them: the time
  *   register BYTES          registers memory and gives it back: the times of both
  *   regions COUNT           registers so many pages one by one: the time, and the growth
@@ -123,6 +126,20 @@ static void command_spread(struct session *session, const char *line)
 	printf("%lu\n", time);
 }
 
+static void command_loop(struct session *session, const char *line)
+{
+	uint64_t count;
+	size_t over;
+	char path[LINE];
+	if (sscanf(line, "loop %lu %zu %s", &count, &over, path) != 3 || over < 1 || over > session->count ||
+	    over > count)
+		misused(line);
+	uint64_t *samples = new_samples(count);
+	struct loop_times times = run_loop(&session->client, session->many, over, count, samples);
+	write_samples(path, samples, count);
+	printf("%lu %lu\n", times.run, times.registration);
+}
+
 static void command_disconnect(struct session *session)
 {
 	uint64_t start = now_ns();
@@ -183,6 +200,8 @@ static void run_command(struct session *session, const char *line)
 		command_connect(session, line);
 	else if (is_command(line, "spread"))
 		command_spread(session, line);
+	else if (is_command(line, "loop"))
+		command_loop(session, line);
 	else if (is_command(line, "disconnect"))
 		command_disconnect(session);
 	else if (is_command(line, "register"))

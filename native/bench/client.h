@@ -86,6 +86,22 @@ enum completions completions_of(const char *name);
 uint64_t run_load(const struct client *client, const struct connection *connection, const struct load *load,
 		  uint64_t *samples);
 
+/* how long a loop took, in nanoseconds */
+struct loop_times {
+	uint64_t registration; /* of its connections */
+	uint64_t run;
+};
+
+/*
+ * has one thread serve so many connections, by epoll, until they have written 8 bytes so often: each has one write under
+ * way; samples gets the time from each post to the handling of its completion
+ */
+struct loop_times run_loop(const struct client *client, const struct connection *connections, size_t over,
+			   uint64_t count, uint64_t *samples);
+
+/* ends the program with a message if an operation has failed */
+void check_status(const struct ibv_wc *completion);
+
 struct connection open_connection(const struct client *client, int port, uint32_t queue_size);
 
 struct rdma_connection open_rdma_connection(const char *address, int port);

@@ -210,7 +210,7 @@ static int take(const struct client *client, const struct connection *connection
 	return taken;
 }
 
-static void check_status(const struct ibv_wc *completion)
+void check_status(const struct ibv_wc *completion)
 {
 	if (completion->status == IBV_WC_SUCCESS)
 		return;

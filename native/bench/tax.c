@@ -9,7 +9,9 @@
 #include <librpma.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <rdma/rdma_verbs.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,24 +203,26 @@ static const struct {
 	const char *name;
 	operation *run;
 	int parts; /* what is counted as one operation */
+	int threads; /* that do it at once, each with a target of its own */
 } operations[] = {
-	{"read", post_read, 1},
-	{"write", post_write, 1},
-	{"writeWithImm", post_write_with_imm, 1},
-	{"atomicWrite", post_atomic_write, 1},
-	{"flush", post_flush, 1},
-	{"send", post_send, 1},
-	{"sendWithImm", post_send_with_imm, 1},
-	{"recv", post_recv, 1},
-	{"emptyPoll", poll_nothing, 1},
-	{"emptyWait", wait_for_nothing, 1},
-	{"pollOf16", poll_batch, BATCH},
-	{"batchOf16", post_batch, BATCH},
-	{"rdmaWrite", post_rdma_write, 1},
-	{"rdmaWriteInline", post_rdma_write_inline, 1},
-	{"rdmaSend", post_rdma_send, 1},
-	{"rdmaSendInline", post_rdma_send_inline, 1},
-	{"rdmaEmptyPoll", poll_rdma_nothing, 1},
+	{"read", post_read, 1, 1},
+	{"write", post_write, 1, 1},
+	{"writeBesideAnother", post_write, 1, 2},
+	{"writeWithImm", post_write_with_imm, 1, 1},
+	{"atomicWrite", post_atomic_write, 1, 1},
+	{"flush", post_flush, 1, 1},
+	{"send", post_send, 1, 1},
+	{"sendWithImm", post_send_with_imm, 1, 1},
+	{"recv", post_recv, 1, 1},
+	{"emptyPoll", poll_nothing, 1, 1},
+	{"emptyWait", wait_for_nothing, 1, 1},
+	{"pollOf16", poll_batch, BATCH, 1},
+	{"batchOf16", post_batch, BATCH, 1},
+	{"rdmaWrite", post_rdma_write, 1, 1},
+	{"rdmaWriteInline", post_rdma_write_inline, 1, 1},
+	{"rdmaSend", post_rdma_send, 1, 1},
+	{"rdmaSendInline", post_rdma_send_inline, 1, 1},
+	{"rdmaEmptyPoll", poll_rdma_nothing, 1, 1},
 };
 
 static int64_t now(void)
@@ -240,6 +244,34 @@ static double sample(operation *run, struct target *target)
 		end = now();
 	}
 	return (double)(end - start) / (double)times;
+}
+
+/* a thread that does the same all the time */
+struct other {
+	pthread_t thread;
+	operation *run;
+	struct target target;
+	atomic_bool ended;
+};
+
+static void *run_other(void *argument)
+{
+	struct other *other = argument;
+	while (!atomic_load(&other->ended))
+		other->run(&other->target, BLOCK);
+	return NULL;
+}
+
+static void start_other(struct other *other, operation *run)
+{
+	other->run = run;
+	check(-pthread_create(&other->thread, NULL, run_other, other));
+}
+
+static void end_other(struct other *other)
+{
+	atomic_store(&other->ended, true);
+	check(-pthread_join(other->thread, NULL));
 }
 
 static void connect_to(struct rpma_peer *peer, struct target *target)
@@ -279,6 +311,26 @@ static void map_region(struct rpma_peer *peer, char memory[REGION_SIZE], struct 
 	free(descriptor);
 }
 
+static void open_target(struct rpma_peer *peer, struct rdma_event_channel *channel, char memory[REGION_SIZE],
+			struct target *target)
+{
+	target->length = 64;
+	target->imm = 1;
+	map_region(peer, memory, target);
+	connect_to(peer, target);
+	make_id(channel, memory, target);
+}
+
+static void close_target(struct target *target)
+{
+	check(rdma_dereg_mr(target->mr));
+	rdma_destroy_qp(target->id);
+	check(rdma_destroy_id(target->id));
+	check(rpma_conn_delete(&target->conn));
+	check(rpma_mr_remote_delete(&target->remote));
+	check(rpma_mr_dereg(&target->local));
+}
+
 int main(int argc, char *argv[])
 {
 	long samples = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
@@ -292,7 +344,9 @@ int main(int argc, char *argv[])
 	}
 
 	static char memory[REGION_SIZE];
-	struct target target = {.length = 64, .imm = 1};
+	static char others_memory[REGION_SIZE];
+	static struct other other;
+	struct target target = {0};
 	struct ibv_context *context = NULL;
 	struct rpma_peer *peer = NULL;
 	struct rdma_event_channel *channel = rdma_create_event_channel();
@@ -300,21 +354,20 @@ int main(int argc, char *argv[])
 		check(RPMA_E_PROVIDER);
 	check(rpma_utils_get_ibv_context("localhost", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
 	check(rpma_peer_new(context, &peer));
-	map_region(peer, memory, &target);
-	connect_to(peer, &target);
-	make_id(channel, memory, &target);
+	open_target(peer, channel, memory, &target);
+	open_target(peer, channel, others_memory, &other.target);
 
+	if (operations[chosen].threads > 1)
+		start_other(&other, operations[chosen].run);
 	(void)sample(operations[chosen].run, &target);
 	for (long i = 0; i < samples; i++)
 		printf("%.3f\n", sample(operations[chosen].run, &target) / operations[chosen].parts);
+	if (operations[chosen].threads > 1)
+		end_other(&other);
 
-	check(rdma_dereg_mr(target.mr));
-	rdma_destroy_qp(target.id);
-	check(rdma_destroy_id(target.id));
+	close_target(&other.target);
+	close_target(&target);
 	rdma_destroy_event_channel(channel);
-	check(rpma_conn_delete(&target.conn));
-	check(rpma_mr_remote_delete(&target.remote));
-	check(rpma_mr_dereg(&target.local));
 	check(rpma_peer_delete(&peer));
 	return 0;
 }

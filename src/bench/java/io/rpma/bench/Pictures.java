@@ -87,12 +87,16 @@ final class Pictures {
         String language = NAMES.get(result.language());
         double micros = result.unit().equals("us") ? result.median() : result.median() / 1e3;
         String value = params.get(VALUE);
-        if (params.containsKey(CONNECTIONS) && "p50".equals(value)) {
+        if (result.name().equals("loop write") && result.unit().equals("ops/s")) {
             pictures.computeIfAbsent(
-                            "scale",
+                            "loop",
                             name -> new Curves(
-                                    "write of 8 bytes, p50 of the fastest round", "connections, used in turn"))
-                    .add(language, Double.parseDouble(params.get(CONNECTIONS)), result.fastest() / 1e3);
+                                    "write of 8 bytes, one under way on each connection",
+                                    "connections, served by one event loop"))
+                    .add(language, Double.parseDouble(params.get(CONNECTIONS)), 1e6 / result.median());
+        } else if (result.name().equals("spread write") && "p50".equals(value)) {
+            pictures.computeIfAbsent("scale", name -> new Curves("write of 8 bytes, p50", "connections, used in turn"))
+                    .add(language, Double.parseDouble(params.get(CONNECTIONS)), micros);
         } else if (result.name().equals("connection")) {
             pictures.computeIfAbsent(
                             "connect", name -> new Curves("a new connection", "connections that are open then"))

@@ -1,7 +1,6 @@
 package io.rpma.bench;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.DoubleBinaryOperator;
@@ -45,11 +44,6 @@ public record Result(
             compared.add(comparison.applyAsDouble(rounds.get(i), other.rounds.get(i)));
         }
         return median(compared);
-    }
-
-    /** That of the fastest round, of a time. */
-    public double fastest() {
-        return Collections.min(rounds);
     }
 
     /** The number in the middle, or the mean of the two that are. */

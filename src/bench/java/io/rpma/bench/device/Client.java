@@ -69,6 +69,8 @@ final class Client {
                 return connect(Integer.parseInt(words[1]));
             case "spread":
                 return spread(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Path.of(words[3]));
+            case "loop":
+                return loop(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Path.of(words[3]));
             case "disconnect":
                 return disconnect();
             case "register":
@@ -118,6 +120,13 @@ final class Client {
         long time = System.nanoTime() - start;
         Samples.write(samples, file);
         return Long.toString(time);
+    }
+
+    private String loop(int count, int over, Path file) throws IOException {
+        long[] samples = samples(count);
+        String answer = Loop.run(many.subList(0, over), samples);
+        Samples.write(samples, file);
+        return answer;
     }
 
     private String disconnect() throws InterruptedException {

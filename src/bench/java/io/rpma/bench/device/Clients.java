@@ -28,29 +28,31 @@ final class Clients implements AutoCloseable {
      * @param port the first of two that are free
      * @param pmem a device DAX, or null
      * @param jvmOptions of the client in Java
+     * @param placement which processors they have
      */
-    static Clients start(String address, int port, Path pmem, List<String> jvmOptions) throws IOException {
+    static Clients start(String address, int port, Path pmem, List<String> jvmOptions, Placement placement)
+            throws IOException {
         List<String> command = new ArrayList<>(List.of(program("target"), address, Integer.toString(port)));
         if (pmem != null) {
             command.add(pmem.toString());
         }
-        Clients all = new Clients(ClientProcess.start("the target", command));
+        Clients all = new Clients(ClientProcess.start("the target", placement.target(command)));
         try {
             List<String> options = new ArrayList<>(HEAP);
             options.addAll(jvmOptions);
-            List<String> c = List.of(program("client"), address, Integer.toString(port));
+            List<String> c = placement.client(List.of(program("client"), address, Integer.toString(port)));
             all.clients.put(Language.C, ClientProcess.start("the client in C", c));
             all.clients.put(Language.CONTROL, ClientProcess.start("the second client in C", c));
             all.clients.put(
                     Language.JAVA,
                     ClientProcess.start(
                             "the client in Java",
-                            java(
+                            placement.client(java(
                                     options,
                                     System.getProperty("java.class.path"),
                                     Client.class,
                                     address,
-                                    Integer.toString(port))));
+                                    Integer.toString(port)))));
         } catch (IOException e) {
             try {
                 all.close();

@@ -29,7 +29,13 @@ public final class DeviceSuite implements Callable<Integer> {
     private static final String SUITE = "device";
     private static final Path SAMPLES = Bench.OUTPUT.resolve("samples");
     private static final int SPREAD_COUNT = 2000;
-    private static final int SPREAD_ROUNDS = 5;
+
+    /** Operations of a loop in all, and of each of its connections at least. */
+    private static final int LOOP_COUNT = 4000;
+
+    private static final int LOOP_LEAST = 10;
+
+    private static final int MANY_ROUNDS = 5;
 
     /** HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it. */
     private static final long WARM_UP_COUNT = 15_000;
@@ -83,6 +89,15 @@ public final class DeviceSuite implements Callable<Integer> {
     private List<String> startupJvm = List.of();
 
     @Option(
+            names = "--client-cpu",
+            paramLabel = "CPU",
+            description = "The processor of the clients that are measured once they are warm; default any.")
+    private Integer clientCpu;
+
+    @Option(names = "--target-cpu", paramLabel = "CPU", description = "That of their target; default any.")
+    private Integer targetCpu;
+
+    @Option(
             names = "--librpma",
             defaultValue = "of unknown version",
             paramLabel = "VERSION",
@@ -102,12 +117,13 @@ public final class DeviceSuite implements Callable<Integer> {
     public Integer call() throws Exception {
         Plan plan = quick ? Plan.quick(pmem != null) : Plan.full(pmem != null);
         Files.createDirectories(Bench.OUTPUT);
-        try (Clients clients = Clients.start(address, port, pmem, clientJvm)) {
+        Placement placement = new Placement(clientCpu, targetCpu);
+        try (Clients clients = Clients.start(address, port, pmem, clientJvm, placement)) {
             warmUp(clients, plan);
             measurePoints(clients, plan);
-            measureSpread(clients, plan);
+            measureMany(clients, plan);
         }
-        try (Clients clients = Clients.start(address, port, pmem, startupJvm)) {
+        try (Clients clients = Clients.start(address, port, pmem, startupJvm, Placement.ANY)) {
             tryOut(clients);
             measureRegistration(clients, plan);
             measureGrowth(clients, plan);
@@ -216,42 +232,75 @@ public final class DeviceSuite implements Callable<Integer> {
     private void grow(Clients clients, Language language, List<Integer> connections) throws IOException {
         int before = 0;
         for (int count : connections) {
-            Map<String, String> params = Map.of("connections", Integer.toString(count));
+            Map<String, String> params = ofMany(count);
             long[] growth = clients.run(language, "connect " + count);
             addGrowth("connection", params, language, growth, count - before);
             before = count;
         }
+        measureLoopRegistration(clients, language, before);
         double nanos = clients.run(language, "disconnect")[0];
         measurements.add("disconnect", Map.of(), language, "us", nanos / 1e3 / before);
     }
 
-    /** With all connections open, because soft-RoCE has times when it is faster or slower for everybody. */
-    private void measureSpread(Clients clients, Plan plan) throws IOException {
+    private void measureLoopRegistration(Clients clients, Language language, int connections) throws IOException {
+        long[] answer = runMany(clients, language, "loop", connections, connections);
+        measurements.add("loop registration", ofMany(connections), language, "us", answer[1] / 1e3 / connections);
+        if (answer.length > 2) {
+            double heap = (double) answer[2] / connections;
+            measurements.add("loop registration heap", ofMany(connections), language, "B", heap);
+        }
+    }
+
+    /** With all connections open, however many are used, so that they make the difference. */
+    private void measureMany(Clients clients, Plan plan) throws IOException {
         int most = Collections.max(plan.connections());
-        for (Language language : plan.scaled()) {
+        for (Language language : Language.values()) {
             say("connecting " + most + " times in " + language);
             clients.run(language, "connect " + most);
         }
         say("warming up writes on each of " + most + " connections");
-        spread(clients, Language.JAVA, WARM_UP_COUNT, most);
-        for (int round = 0; round < SPREAD_ROUNDS; round++) {
-            say("writing on some of " + most + " connections in turn, " + (round + 1) + "/" + SPREAD_ROUNDS);
+        runMany(clients, Language.JAVA, "spread", WARM_UP_COUNT, most);
+        for (int count : plan.connections()) {
+            runMany(clients, Language.JAVA, "loop", WARM_UP_COUNT, count);
+        }
+        for (int round = 0; round < MANY_ROUNDS; round++) {
+            say("writing on some of " + most + " connections, " + (round + 1) + "/" + MANY_ROUNDS);
             for (int count : plan.connections()) {
-                Map<String, String> params = Map.of("connections", Integer.toString(count));
-                for (Language language : order(plan.scaled(), round)) {
-                    spread(clients, language, SPREAD_COUNT, count);
-                    measurements.add("spread write", params, language, Samples.read(SAMPLES));
+                for (Language language : order(round)) {
+                    measureSpread(clients, language, count);
+                }
+                for (Language language : order(round)) {
+                    measureLoop(clients, language, count);
                 }
             }
         }
-        for (Language language : plan.scaled()) {
+        for (Language language : Language.values()) {
             say("disconnecting in " + language);
             clients.run(language, "disconnect");
         }
     }
 
-    private static void spread(Clients clients, Language language, long count, int connections) throws IOException {
-        clients.run(language, "spread " + count + " " + connections + " " + SAMPLES);
+    /** Each in its turn, one write at a time. */
+    private void measureSpread(Clients clients, Language language, int connections) throws IOException {
+        runMany(clients, language, "spread", SPREAD_COUNT, connections);
+        measurements.add("spread write", ofMany(connections), language, Samples.read(SAMPLES));
+    }
+
+    /** All at once, served by one thread. */
+    private void measureLoop(Clients clients, Language language, int connections) throws IOException {
+        int count = Math.max(LOOP_COUNT, LOOP_LEAST * connections);
+        double seconds = runMany(clients, language, "loop", count, connections)[0] / 1e9;
+        measurements.add("loop write", ofMany(connections), language, Samples.read(SAMPLES));
+        measurements.add("loop write", ofMany(connections), language, "ops/s", count / seconds);
+    }
+
+    private static Map<String, String> ofMany(int connections) {
+        return Map.of("connections", Integer.toString(connections));
+    }
+
+    private static long[] runMany(Clients clients, Language language, String command, long count, int connections)
+            throws IOException {
+        return clients.run(language, command + " " + count + " " + connections + " " + SAMPLES);
     }
 
     /** What each of so many new things costs: its time, its memory, and in Java its part of the heap. */

@@ -43,6 +43,7 @@ final class DeviceTargets {
         }
         all.addInline(targets);
         all.addScale(targets);
+        all.addLoop(targets);
         all.addStartup(targets);
         return targets;
     }
@@ -95,10 +96,7 @@ final class DeviceTargets {
         });
     }
 
-    /**
-     * The cost of an operation among many connections, over that with one of them; of the fastest rounds, because soft-RoCE
-     * has spells when all round trips take three times as long.
-     */
+    /** The cost of an operation among many connections, over that with one of them. */
     private void addScale(List<Target> targets) {
         Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
         measured.forEach((key, byLanguage) -> {
@@ -120,7 +118,43 @@ final class DeviceTargets {
     }
 
     private static double growth(Map<Language, Result> one, Map<Language, Result> many, Language language) {
-        return many.get(language).fastest() / one.get(language).fastest();
+        return many.get(language).over(one.get(language));
+    }
+
+    /** Connections served by one event loop: as many operations as in C, and each as cheap among many as with one. */
+    private void addLoop(List<Target> targets) {
+        Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
+        measured.forEach((key, byLanguage) -> {
+            if (key.get("name").equals("loop write") && key.get("unit").equals("ops/s")) {
+                byConnections.put(Integer.valueOf(key.get("connections")), byLanguage);
+            }
+        });
+        byConnections.forEach((connections, byLanguage) -> targets.add(Target.atLeast(
+                String.format(
+                        Locale.ROOT,
+                        "loop over %d connections, ops/s: Java / C (C / C %.2f)",
+                        connections,
+                        over(byLanguage, Language.CONTROL)),
+                THROUGHPUT,
+                over(byLanguage, Language.JAVA),
+                "")));
+        Map<Language, Result> one = byConnections.remove(1);
+        if (one == null) {
+            return;
+        }
+        byConnections.forEach((connections, many) -> targets.add(Target.atMost(
+                String.format(
+                        Locale.ROOT,
+                        "loop over %d connections / over one, time of a write, Java (C: %.2f)",
+                        connections,
+                        one.get(Language.C).over(many.get(Language.C))),
+                SCALE,
+                one.get(Language.JAVA).over(many.get(Language.JAVA)),
+                "")));
+    }
+
+    private static double over(Map<Language, Result> byLanguage, Language language) {
+        return byLanguage.get(language).over(byLanguage.get(Language.C));
     }
 
     private void addStartup(List<Target> targets) {

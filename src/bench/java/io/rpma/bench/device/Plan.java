@@ -53,8 +53,8 @@ record Plan(
         points.add(new Point(Operation.SEND, WORD, 1, Completions.BLOCK));
         return new Plan(
                 possible(points, persistent),
-                3,
-                150,
+                5,
+                90,
                 List.of(1, 10, 100, 1000),
                 List.of(Language.values()),
                 3,
@@ -80,9 +80,9 @@ record Plan(
         points.add(new Point(Operation.WRITE, KIB, 64, Completions.POLL));
         return new Plan(
                 possible(points, persistent),
-                3,
-                200,
-                List.of(1, 100, 1000),
+                5,
+                150,
+                List.of(1, 10, 100, 1000),
                 List.of(Language.C, Language.JAVA),
                 1,
                 List.of(MIB, 16 * MIB),

@@ -55,6 +55,7 @@ public final class Tax implements Callable<Integer> {
     private static final List<Operation> OPERATIONS = List.of(
             new Operation("read", CALL_NANOS),
             new Operation("write", CALL_NANOS),
+            new Operation("writeBesideAnother", CALL_NANOS),
             new Operation("writeWithImm", CALL_NANOS),
             new Operation("atomicWrite", CALL_NANOS),
             new Operation("flush", CALL_NANOS),

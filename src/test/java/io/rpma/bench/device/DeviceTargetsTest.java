@@ -90,6 +90,28 @@ class DeviceTargetsTest {
     }
 
     @Test
+    void holdsTheLoopAgainstCAndManyConnectionsAgainstOne() {
+        loop(1, 1000, 1100);
+        loop(100, 2000, 700);
+        assertThat(DeviceTargets.of(measurements.results()))
+                .containsExactly(
+                        Target.atLeast("loop over 1 connections, ops/s: Java / C (C / C 1.00)", 0.97, 1.1, ""),
+                        Target.atLeast("loop over 100 connections, ops/s: Java / C (C / C 1.00)", 0.97, 0.35, ""),
+                        Target.atMost(
+                                "loop over 100 connections / over one, time of a write, Java (C: 0.50)",
+                                1.5,
+                                1100.0 / 700,
+                                ""));
+    }
+
+    private void loop(int connections, double c, double java) {
+        Map<String, String> params = Map.of("connections", Integer.toString(connections));
+        measurements.add("loop write", params, Language.C, "ops/s", c);
+        measurements.add("loop write", params, Language.CONTROL, "ops/s", c);
+        measurements.add("loop write", params, Language.JAVA, "ops/s", java);
+    }
+
+    @Test
     void holdsTheStartAgainstCAndTheStartOfTheJvm() {
         start("process", 5, 300);
         start("all", 100, 440);

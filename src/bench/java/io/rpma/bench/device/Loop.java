@@ -1,0 +1,103 @@
+package io.rpma.bench.device;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConn;
+import io.rpma.RpmaEventLoop;
+import java.util.List;
+
+/**
+ * Many connections served by one event loop: each has one write under way, and posts the next when that completes;
+ * {@code native/bench/loop.c} does the same.
+ */
+final class Loop {
+    private static final int CAPACITY = 16;
+
+    private final RpmaEventLoop loop = RpmaEventLoop.create();
+    private final List<Connection> connections;
+    private final long[] postedAt;
+    private final long[] samples;
+    private int posted;
+    private int done;
+    private long start;
+    private long end;
+    private Throwable failure;
+
+    private Loop(List<Connection> connections, long[] samples) {
+        this.connections = connections;
+        this.samples = samples;
+        postedAt = new long[connections.size()];
+        loop.onFailure((source, thrown) -> {
+            failure = thrown;
+            loop.close();
+        });
+    }
+
+    /**
+     * Runs a loop.
+     *
+     * @param connections that are served
+     * @param samples gets the time from each post to the handling of its completion; as many as there are operations
+     * @return how long it took from the first post, how long the registration of the connections took, both in
+     *     nanoseconds, and by how many bytes that has made the heap grow
+     */
+    static String run(List<Connection> connections, long[] samples) {
+        UsedMemory before = UsedMemory.now();
+        long start = System.nanoTime();
+        Loop loop = new Loop(connections, samples);
+        for (int place = 0; place < connections.size(); place++) {
+            loop.register(place);
+        }
+        long registration = System.nanoTime() - start;
+        long heap = UsedMemory.now().heap() - before.heap();
+        return loop.run() + " " + registration + " " + heap;
+    }
+
+    private void register(int place) {
+        loop.onCompletion(connections.get(place).cq(), CAPACITY, (cq, completions) -> handle(place, completions));
+    }
+
+    private long run() {
+        // after the first look at each connection, which belongs to its registration
+        loop.execute(() -> loop.execute(this::begin));
+        loop.run();
+        if (failure != null) {
+            throw new IllegalStateException("an operation failed", failure);
+        }
+        return end - start;
+    }
+
+    private void begin() {
+        start = System.nanoTime();
+        for (int place = 0; place < postedAt.length; place++) {
+            post(place, System.nanoTime());
+        }
+    }
+
+    private void handle(int place, RpmaCompletions completions) {
+        int count = completions.count();
+        for (int i = 0; i < count; i++) {
+            if (!completions.isSuccess(i)) {
+                throw new IllegalStateException("an operation failed: " + completions.status(i));
+            }
+            long now = System.nanoTime();
+            samples[done] = now - postedAt[place];
+            done++;
+            if (posted < samples.length) {
+                post(place, now);
+            }
+        }
+        if (done == samples.length) {
+            end = System.nanoTime();
+            loop.close();
+        }
+    }
+
+    private void post(int place, long now) {
+        Connection connection = connections.get(place);
+        postedAt[place] = now;
+        posted++;
+        End.check(connection
+                .conn()
+                .write(connection.dram(), 0, connection.memory(), 0, Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, 0));
+    }
+}
