@@ -54,7 +54,7 @@ final class ComplChannel {
         }
         waiting.lockInterruptibly();
         try {
-            return await(completions, Waiter.FOREVER);
+            return await(completions, Waiter.FOREVER, 0);
         } finally {
             waiting.unlock();
         }
@@ -76,7 +76,7 @@ final class ComplChannel {
             return poll(completions);
         }
         try {
-            return await(completions, Waiter.left(nanos, start));
+            return await(completions, nanos, start);
         } finally {
             waiting.unlock();
         }
@@ -91,14 +91,14 @@ final class ComplChannel {
         return poll(completions);
     }
 
-    private RpmaCq await(RpmaCompletions completions, long nanos) throws InterruptedException {
+    /** {@code start} is when the {@code nanos} began, if they end. */
+    private RpmaCq await(RpmaCompletions completions, long nanos, long start) throws InterruptedException {
         descriptor().checkUnserved(operation);
-        return nanos != 0 && Waiter.isVirtual() ? park(completions, nanos) : block(completions, nanos);
+        return nanos != 0 && Waiter.isVirtual() ? park(completions, nanos, start) : block(completions, nanos, start);
     }
 
     /** Leaves the carrier of a virtual thread to others. */
-    private RpmaCq park(RpmaCompletions completions, long nanos) throws InterruptedException {
-        long start = System.nanoTime();
+    private RpmaCq park(RpmaCompletions completions, long nanos, long start) throws InterruptedException {
         RpmaCq from = poll(completions);
         while (from == null && Waiter.await(operation, descriptor(), Waiter.left(nanos, start))) {
             takeEvent();
@@ -107,10 +107,9 @@ final class ComplChannel {
         return from;
     }
 
-    private RpmaCq block(RpmaCompletions completions, long nanos) throws InterruptedException {
-        long start = System.nanoTime();
+    private RpmaCq block(RpmaCompletions completions, long nanos, long start) throws InterruptedException {
         RpmaCq first = first();
-        int outcome = blockOnce(first, completions, nanos);
+        int outcome = blockOnce(first, completions, Waiter.left(nanos, start));
         while (outcome == Waiter.WOKEN) {
             if (Thread.interrupted()) {
                 throw interrupted();

@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 final class Log {
     private static final ReentrantLock DRAINING = new ReentrantLock();
 
-    /** How many locks the thread holds under which it must not deliver anything. */
-    private static final ThreadLocal<Integer> WITHHELD = new ThreadLocal<>();
+    /** How many locks the thread holds under which it must not deliver anything: one number, which is changed in place. */
+    private static final ThreadLocal<int[]> WITHHELD = new ThreadLocal<>();
 
     /** Gets the messages; null for the logger. */
     private static volatile RpmaLogFunction function;
@@ -40,7 +40,7 @@ final class Log {
      * <p>Throws nothing: it runs between a call and the use of its result, which must not be lost.
      */
     static void drain() {
-        while (Natives.hasMessages() && withheld() == 0 && !DRAINING.isHeldByCurrentThread() && DRAINING.tryLock()) {
+        while (Natives.hasMessages() && !isWithheld() && !DRAINING.isHeldByCurrentThread() && DRAINING.tryLock()) {
             try {
                 drainLocked();
             } finally {
@@ -51,18 +51,23 @@ final class Log {
 
     /** Has this thread deliver nothing until {@link #deliver()}. */
     static void withhold() {
-        WITHHELD.set(withheld() + 1);
+        int[] locks = WITHHELD.get();
+        if (locks == null) {
+            locks = new int[1];
+            WITHHELD.set(locks);
+        }
+        locks[0]++;
     }
 
     /** Ends {@link #withhold()}, and makes up for it. */
     static void deliver() {
-        WITHHELD.set(withheld() - 1);
+        WITHHELD.get()[0]--;
         drain();
     }
 
-    private static int withheld() {
-        Integer locks = WITHHELD.get();
-        return locks == null ? 0 : locks;
+    private static boolean isWithheld() {
+        int[] locks = WITHHELD.get();
+        return locks != null && locks[0] > 0;
     }
 
     private static void drainLocked() {
