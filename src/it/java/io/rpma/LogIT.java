@@ -165,4 +165,18 @@ class LogIT {
         Pair.connect().close();
         assertEquals(List.of(), messages);
     }
+
+    @Test
+    void aLookAtAnEmptyQueueIsNoMessage() throws InterruptedException {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        try (Pair pair = Pair.connect()) {
+            RpmaCq cq = pair.client.getCq();
+            RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
+            take();
+            assertEquals(0, cq.poll(completions));
+            assertEquals(0, cq.await(completions, 0, TimeUnit.SECONDS));
+            assertEquals(0, cq.await(completions, 1, TimeUnit.MILLISECONDS));
+            assertEquals(List.of(), messages);
+        }
+    }
 }
