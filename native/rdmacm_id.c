@@ -364,17 +364,6 @@ static jint id_next_event(JNIEnv *env, jclass natives, jlong handle, jbyteArray 
 	return result;
 }
 
-/* with ibacm librdmacm puts a header of 36 bytes before the private data, and does not check whether they fit behind it */
-#define CONNECT_DATA (UINT8_MAX - 36)
-
-static int connect_id(struct rdma_cm_id *id, struct rdma_conn_param *param)
-{
-	if (param->private_data_len <= CONNECT_DATA)
-		return rdma_connect(id, param);
-	errno = EINVAL;
-	return -1;
-}
-
 typedef int connecter(struct rdma_cm_id *id, struct rdma_conn_param *param);
 
 static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray private_data, jint responder_resources,
@@ -408,7 +397,7 @@ static jint id_connect(JNIEnv *env, jclass natives, jlong handle, jbyteArray pri
 		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	(void)natives;
-	return connect_by(connect_id, env, handle, private_data, responder_resources, initiator_depth, flow_control,
+	return connect_by(rdma_connect, env, handle, private_data, responder_resources, initiator_depth, flow_control,
 			retry_count, rnr_retry_count);
 }
 

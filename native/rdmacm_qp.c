@@ -191,7 +191,7 @@ static inline jint post_parts(jlong queue, jlong parts, jint count, struct ibv_s
 	return result;
 }
 
-/* what the operation has, as librdmacm does: nobody reads the other fields, and to clear them costs time */
+/* what the operation has, as librdmacm does: no device makes use of the other fields, and to clear them costs time */
 static inline void set_message(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jint imm, jlong context)
 {
 	wr->wr_id = (uint64_t)context;

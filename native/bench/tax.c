@@ -246,34 +246,6 @@ static double sample(operation *run, struct target *target)
 	return (double)(end - start) / (double)times;
 }
 
-/* a thread that does the same all the time */
-struct other {
-	pthread_t thread;
-	operation *run;
-	struct target target;
-	atomic_bool ended;
-};
-
-static void *run_other(void *argument)
-{
-	struct other *other = argument;
-	while (!atomic_load(&other->ended))
-		other->run(&other->target, BLOCK);
-	return NULL;
-}
-
-static void start_other(struct other *other, operation *run)
-{
-	other->run = run;
-	check(-pthread_create(&other->thread, NULL, run_other, other));
-}
-
-static void end_other(struct other *other)
-{
-	atomic_store(&other->ended, true);
-	check(-pthread_join(other->thread, NULL));
-}
-
 static void connect_to(struct rpma_peer *peer, struct target *target)
 {
 	struct rpma_conn_req *req = NULL;
@@ -311,24 +283,57 @@ static void map_region(struct rpma_peer *peer, char memory[REGION_SIZE], struct 
 	free(descriptor);
 }
 
-static void open_target(struct rpma_peer *peer, struct rdma_event_channel *channel, char memory[REGION_SIZE],
-			struct target *target)
+static void open_target(struct rpma_peer *peer, char memory[REGION_SIZE], struct target *target)
 {
 	target->length = 64;
 	target->imm = 1;
 	map_region(peer, memory, target);
 	connect_to(peer, target);
-	make_id(channel, memory, target);
 }
 
-static void close_target(struct target *target)
+static void destroy_id(struct target *target)
 {
 	check(rdma_dereg_mr(target->mr));
 	rdma_destroy_qp(target->id);
 	check(rdma_destroy_id(target->id));
+}
+
+static void close_target(struct target *target)
+{
 	check(rpma_conn_delete(&target->conn));
 	check(rpma_mr_remote_delete(&target->remote));
 	check(rpma_mr_dereg(&target->local));
+}
+
+/* a thread that does the same all the time */
+struct other {
+	pthread_t thread;
+	operation *run;
+	struct target target;
+	atomic_bool ended;
+};
+
+static void *run_other(void *argument)
+{
+	struct other *other = argument;
+	while (!atomic_load(&other->ended))
+		other->run(&other->target, BLOCK);
+	return NULL;
+}
+
+static void start_other(struct other *other, struct rpma_peer *peer, operation *run)
+{
+	static char memory[REGION_SIZE];
+	open_target(peer, memory, &other->target);
+	other->run = run;
+	check(-pthread_create(&other->thread, NULL, run_other, other));
+}
+
+static void end_other(struct other *other)
+{
+	atomic_store(&other->ended, true);
+	check(-pthread_join(other->thread, NULL));
+	close_target(&other->target);
 }
 
 int main(int argc, char *argv[])
@@ -344,7 +349,6 @@ int main(int argc, char *argv[])
 	}
 
 	static char memory[REGION_SIZE];
-	static char others_memory[REGION_SIZE];
 	static struct other other;
 	struct target target = {0};
 	struct ibv_context *context = NULL;
@@ -354,18 +358,18 @@ int main(int argc, char *argv[])
 		check(RPMA_E_PROVIDER);
 	check(rpma_utils_get_ibv_context("localhost", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
 	check(rpma_peer_new(context, &peer));
-	open_target(peer, channel, memory, &target);
-	open_target(peer, channel, others_memory, &other.target);
+	open_target(peer, memory, &target);
+	make_id(channel, memory, &target);
 
 	if (operations[chosen].threads > 1)
-		start_other(&other, operations[chosen].run);
+		start_other(&other, peer, operations[chosen].run);
 	(void)sample(operations[chosen].run, &target);
 	for (long i = 0; i < samples; i++)
 		printf("%.3f\n", sample(operations[chosen].run, &target) / operations[chosen].parts);
 	if (operations[chosen].threads > 1)
 		end_other(&other);
 
-	close_target(&other.target);
+	destroy_id(&target);
 	close_target(&target);
 	rdma_destroy_event_channel(channel);
 	check(rpma_peer_delete(&peer));

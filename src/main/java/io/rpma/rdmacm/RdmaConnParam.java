@@ -30,7 +30,7 @@ public final class RdmaConnParam {
      *
      * <p>InfiniBand and RoCE take with {@link RdmaPortSpace#TCP} 56 bytes to connect, 196 to accept and 148 to reject, with
      * {@link RdmaPortSpace#UDP} 180, 136 and 136; the call that passes more throws {@link IllegalArgumentException}. What
-     * arrives there has that length, filled up with zeroes. On iWARP a call that passes more than 219 bytes to connect fails.
+     * arrives there has that length, filled up with zeroes.
      *
      * @param data 0 to 255 bytes; copied
      * @return this

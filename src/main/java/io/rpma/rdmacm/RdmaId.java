@@ -390,7 +390,7 @@ public final class RdmaId implements AutoCloseable {
         call("rdma_connect", () -> connecting(param.connect(handle.id())));
     }
 
-    /** After more librdmacm would break the queue pair before the system refuses. */
+    /** After more rdma_accept would break the queue pair before the system refuses. */
     private void checkPrivateData(String operation, int length, int most) {
         if (length > most && call(operation, () -> Natives.idIsInfiniBand(handle.id())) != 0) {
             throw new IllegalArgumentException(

@@ -667,8 +667,8 @@ public final class RdmaQp {
      * first after {@link #getRecvComp} has waited for any; they are taken with the one that does. Other waits for this queue
      * begin only when it is over.
      *
-     * <p>Soft-RoCE of Linux 6.2 and later does not count the failure of receives that a broken connection leaves: see {@link
-     * #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)}.
+     * <p>Soft-RoCE goes by the other side's flag also where a receive fails, and since Linux 6.2 does not count receives that a
+     * broken connection leaves: see {@link #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)}.
      *
      * @param completions where to; what it had before is gone
      * @return how many were taken, from 1 to the capacity

@@ -121,7 +121,7 @@ final class DeviceTargets {
         return many.get(language).over(one.get(language));
     }
 
-    /** Connections served by one event loop: as many operations as in C, and each as cheap among many as with one. */
+    /** Connections served by one event loop: as many operations as in C. */
     private void addLoop(List<Target> targets) {
         Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
         measured.forEach((key, byLanguage) -> {
@@ -137,19 +137,6 @@ final class DeviceTargets {
                         over(byLanguage, Language.CONTROL)),
                 THROUGHPUT,
                 over(byLanguage, Language.JAVA),
-                "")));
-        Map<Language, Result> one = byConnections.remove(1);
-        if (one == null) {
-            return;
-        }
-        byConnections.forEach((connections, many) -> targets.add(Target.atMost(
-                String.format(
-                        Locale.ROOT,
-                        "loop over %d connections / over one, time of a write, Java (C: %.2f)",
-                        connections,
-                        one.get(Language.C).over(many.get(Language.C))),
-                SCALE,
-                one.get(Language.JAVA).over(many.get(Language.JAVA)),
                 "")));
     }
 

@@ -90,18 +90,13 @@ class DeviceTargetsTest {
     }
 
     @Test
-    void holdsTheLoopAgainstCAndManyConnectionsAgainstOne() {
+    void holdsTheLoopAgainstC() {
         loop(1, 1000, 1100);
         loop(100, 2000, 700);
         assertThat(DeviceTargets.of(measurements.results()))
                 .containsExactly(
                         Target.atLeast("loop over 1 connections, ops/s: Java / C (C / C 1.00)", 0.97, 1.1, ""),
-                        Target.atLeast("loop over 100 connections, ops/s: Java / C (C / C 1.00)", 0.97, 0.35, ""),
-                        Target.atMost(
-                                "loop over 100 connections / over one, time of a write, Java (C: 0.50)",
-                                1.5,
-                                1100.0 / 700,
-                                ""));
+                        Target.atLeast("loop over 100 connections, ops/s: Java / C (C / C 1.00)", 0.97, 0.35, ""));
     }
 
     private void loop(int connections, double c, double java) {
