@@ -100,9 +100,15 @@ final class ComplChannel {
     /** Leaves the carrier of a virtual thread to others. */
     private RpmaCq park(RpmaCompletions completions, long nanos, long start) throws InterruptedException {
         RpmaCq from = poll(completions);
-        while (from == null && Waiter.await(operation, descriptor(), Waiter.left(nanos, start))) {
+        long left = Waiter.left(nanos, start);
+        while (from == null && Waiter.await(operation, descriptor(), left)) {
             takeEvent();
             from = poll(completions);
+            if (left == 0) {
+                // another thread may take each completion that comes: then the time counts, not the events
+                return from;
+            }
+            left = Waiter.left(nanos, start);
         }
         return from;
     }

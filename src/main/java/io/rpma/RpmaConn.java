@@ -492,7 +492,7 @@ public final class RpmaConn implements AutoCloseable {
      *
      * @param completions where to; what it had before is gone
      * @return the queue that they are from
-     * @throws InterruptedException if the thread is interrupted while waiting
+     * @throws InterruptedException if the thread is interrupted before or while waiting
      * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
      *     it
      * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
@@ -513,7 +513,7 @@ public final class RpmaConn implements AutoCloseable {
      * @param unit the unit of {@code timeout}
      * @return the queue that they are from; empty if the time is up
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws InterruptedException if the thread is interrupted while waiting
+     * @throws InterruptedException if the thread is interrupted before or while waiting
      * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
      *     it
      * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with

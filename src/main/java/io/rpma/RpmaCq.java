@@ -62,7 +62,7 @@ public final class RpmaCq {
      *
      * @param completions where to; what it had before is gone
      * @return how many were taken, from 1 to the capacity
-     * @throws InterruptedException if the thread is interrupted while waiting
+     * @throws InterruptedException if the thread is interrupted before or while waiting
      * @throws IllegalStateException if closed, before or while waiting, or served by an {@link RpmaEventLoop}
      * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
      *     device fails
@@ -82,7 +82,7 @@ public final class RpmaCq {
      * @param unit the unit of {@code timeout}
      * @return how many were taken, from 1 to the capacity; 0 if the time is up
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws InterruptedException if the thread is interrupted while waiting
+     * @throws InterruptedException if the thread is interrupted before or while waiting
      * @throws IllegalStateException if closed, before or while waiting, or served by an {@link RpmaEventLoop}
      * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
      *     device fails

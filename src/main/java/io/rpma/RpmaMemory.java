@@ -286,6 +286,7 @@ public final class RpmaMemory implements AutoCloseable {
      * <p>It is unmapped now or, if a buffer of it is still reachable or registered, once none is.
      *
      * @throws IllegalStateException if the memory is registered; the message names the region, and nothing is closed
+     * @throws RpmaException if the system refuses to unmap it
      */
     @Override
     public void close() {
