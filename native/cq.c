@@ -88,30 +88,37 @@ struct channel {
 /* how many completions were taken, plus SECOND_QUEUE if they are that one's; 0 when there is none, or librpma's code */
 static jint channel_take(const struct channel *channel, jint capacity, struct ibv_wc *completions)
 {
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RPMA_E_NOMEM;
 	int taken = 0;
 	int queue = 0;
-	log_begin();
 	int rc = rpma_cq_get_wc(channel->first, capacity, completions, &taken);
 	if (rc == RPMA_E_NO_COMPLETION && channel->second != NULL) {
 		rc = rpma_cq_get_wc(channel->second, capacity, completions, &taken);
 		queue = SECOND_QUEUE;
 	}
-	if (rc == RPMA_E_NO_COMPLETION) {
-		/* at its finest librpma logs each look at an empty queue */
-		log_discard();
-		return 0;
-	}
-	return log_end(rc == 0 ? taken | queue : rc);
+	jint result;
+	if (rc == 0)
+		result = taken | queue;
+	else
+		result = rc == RPMA_E_NO_COMPLETION ? 0 : log_failed(thread, rc);
+	thread_unmark(thread);
+	return result;
 }
 
 /* takes a pending event and re-arms the queue that it is of; 0, also when there is none, or librpma's code */
 static jint channel_rearm(const struct channel *channel)
 {
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RPMA_E_NOMEM;
 	struct rpma_cq *cq = NULL;
-	log_begin();
 	int rc = channel->conn == NULL ? cq_waited("rpma_cq_wait()", rpma_cq_wait(channel->first))
 				       : cq_waited("rpma_conn_wait()", rpma_conn_wait(channel->conn, 0, &cq, NULL));
-	return log_end(rc == RPMA_E_NO_COMPLETION ? 0 : rc);
+	jint result = rc == 0 || rc == RPMA_E_NO_COMPLETION ? 0 : log_failed(thread, rc);
+	thread_unmark(thread);
+	return result;
 }
 
 static jint channel_await(const struct channel *channel, const struct wait *wait, jint capacity, struct ibv_wc *completions)

@@ -9,7 +9,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "log.h"
 #include "natives.h"
 #include "thread.h"
 
@@ -67,65 +66,80 @@ jlong handle_new(void *object, int wait_fd)
 	return handle;
 }
 
+/* as long as it has no object nobody can tell whose holds these are, so that all who wait for the last one look again */
+static void release(struct handle_entry *entry)
+{
+	bool is_last = atomic_fetch_sub(&entry->holds, 1) == 1;
+	if (!is_last || handle_is_of_object(atomic_load(&entry->handle)))
+		return;
+	pthread_mutex_lock(&table_lock);
+	pthread_cond_broadcast(&hold_released);
+	pthread_mutex_unlock(&table_lock);
+}
+
+/* NULL when closed; counts before it looks, as handle_retire() ends the handle before it looks at the count */
+static struct handle_entry *hold(jlong handle)
+{
+	struct handle_entry *entry = handle_entry(handle);
+	atomic_fetch_add(&entry->holds, 1);
+	if (handle_is_of_object(handle) && atomic_load(&entry->handle) == handle)
+		return entry;
+	release(entry);
+	return NULL;
+}
+
 void *handle_hold(jlong handle)
 {
-	void *object = NULL;
-	pthread_mutex_lock(&table_lock);
-	struct handle_entry *entry = handle_entry(handle);
-	if (handle_is_open(entry, handle)) {
-		entry->holds++;
-		object = entry->object;
-	}
-	pthread_mutex_unlock(&table_lock);
-	return object;
+	const struct handle_entry *entry = hold(handle);
+	return entry == NULL ? NULL : entry->object;
 }
 
 void handle_release(jlong handle)
 {
-	pthread_mutex_lock(&table_lock);
-	struct handle_entry *entry = handle_entry(handle);
-	if (--entry->holds == 0 && !handle_is_open(entry, handle))
-		pthread_cond_broadcast(&hold_released);
-	pthread_mutex_unlock(&table_lock);
+	release(handle_entry(handle));
 }
 
 int handle_hold_fd(jlong handle, int *wait_fd)
 {
-	int rc = HANDLE_CLOSED;
+	const struct handle_entry *entry = hold(handle);
+	if (entry == NULL)
+		return HANDLE_CLOSED;
+	*wait_fd = entry->wait_fd;
+	return 0;
+}
+
+/* of an entry that is held; what is closed meanwhile gets none, for nobody would write to it */
+static int make_close_fd(struct handle_entry *entry, jlong handle)
+{
+	int rc = 0;
 	pthread_mutex_lock(&table_lock);
-	struct handle_entry *entry = handle_entry(handle);
-	if (handle_is_open(entry, handle)) {
-		entry->holds++;
-		*wait_fd = entry->wait_fd;
-		rc = 0;
-	}
+	if (!handle_is_open(entry, handle))
+		rc = HANDLE_CLOSED;
+	else if (entry->close_fd < 0)
+		entry->close_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (rc == 0 && entry->close_fd < 0)
+		rc = RPMA_E_PROVIDER;
 	pthread_mutex_unlock(&table_lock);
 	return rc;
 }
 
 int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd)
 {
-	int rc = HANDLE_CLOSED;
-	pthread_mutex_lock(&table_lock);
-	struct handle_entry *entry = handle_entry(handle);
-	if (handle_is_open(entry, handle)) {
-		if (entry->close_fd < 0)
-			entry->close_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		rc = entry->close_fd < 0 ? log_error("eventfd()", errno) : 0;
-		if (rc == 0) {
-			entry->holds++;
-			*wait_fd = entry->wait_fd;
-			*close_fd = entry->close_fd;
-		}
-	}
-	pthread_mutex_unlock(&table_lock);
+	struct handle_entry *entry = hold(handle);
+	if (entry == NULL)
+		return HANDLE_CLOSED;
+	int rc = entry->close_fd < 0 ? make_close_fd(entry, handle) : 0;
+	*wait_fd = entry->wait_fd;
+	*close_fd = entry->close_fd;
+	if (rc != 0)
+		release(entry);
 	return rc;
 }
 
 /* from here on no new use begins; waits under way are woken */
 static void end_entry(struct handle_entry *entry)
 {
-	atomic_store_explicit(&entry->handle, next_generation(entry), memory_order_release);
+	atomic_store(&entry->handle, next_generation(entry));
 	/* the eventfd's count starts at 0, so this cannot fail, and a second write never comes */
 	if (entry->close_fd >= 0)
 		eventfd_write(entry->close_fd, 1);

@@ -24,9 +24,9 @@
 struct handle_entry {
 	_Atomic jlong handle; /* of the object; of an even generation while there is none */
 	void *object;
-	uint32_t holds;
-	int wait_fd;  /* what a wait on the object polls, or -1 */
-	int close_fd; /* an eventfd that ends the waits at close; made by the first wait, else -1 */
+	_Atomic uint32_t holds;
+	int wait_fd;	      /* what a wait on the object polls, or -1 */
+	_Atomic int close_fd; /* an eventfd that ends the waits at close; made by the first wait, else -1 */
 	uint32_t next_free;
 };
 
@@ -44,7 +44,7 @@ int handle_hold_fd(jlong handle, int *wait_fd);
 
 /*
  * With a counted hold: the fd that a wait polls and the eventfd that ends it at close. 0, HANDLE_CLOSED or
- * RPMA_E_PROVIDER with its reason logged.
+ * RPMA_E_PROVIDER with errno.
  */
 int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd);
 
@@ -74,10 +74,15 @@ static inline bool handle_is_of(const struct handle_entry *entry, jlong handle)
 	return atomic_load_explicit(&entry->handle, memory_order_acquire) == handle;
 }
 
+/* by its generation */
+static inline bool handle_is_of_object(jlong handle)
+{
+	return (handle >> 32 & 1) != 0;
+}
+
 static inline bool handle_is_open(const struct handle_entry *entry, jlong handle)
 {
-	bool of_an_object = (handle >> 32 & 1) != 0;
-	return of_an_object && handle_is_of(entry, handle);
+	return handle_is_of_object(handle) && handle_is_of(entry, handle);
 }
 
 /*

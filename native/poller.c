@@ -59,7 +59,7 @@ static int end_waits_at_close(const struct poller *poller, jlong handle)
 	int close_fd;
 	int rc = handle_hold_fds(handle, &wait_fd, &close_fd);
 	if (rc != 0)
-		return rc;
+		return rc == RPMA_E_PROVIDER ? log_error("eventfd()", errno) : rc;
 	if (control(poller, EPOLL_CTL_ADD, close_fd, EPOLLIN, NO_NUMBER) != 0)
 		rc = log_error("epoll_ctl()", errno);
 	handle_release(handle);

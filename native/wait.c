@@ -39,6 +39,13 @@ static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
 	}
 }
 
+static int failed(const char *what)
+{
+	int error = errno;
+	log_begin();
+	return log_end(log_error(what, error));
+}
+
 int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout)
 {
 	wait->handle = handle;
@@ -46,18 +53,16 @@ int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout)
 	wait->deadline = -1;
 	if (timeout >= 0 && __builtin_add_overflow(now(), timeout, &wait->deadline))
 		wait->deadline = INT64_MAX;
-	log_begin();
-	return log_end(handle_hold_fds(handle, &wait->wait_fd, &wait->close_fd));
+	int rc = handle_hold_fds(handle, &wait->wait_fd, &wait->close_fd);
+	return rc == RPMA_E_PROVIDER ? failed("eventfd()") : rc;
 }
 
 jint wait_ready(const struct wait *wait)
 {
 	struct pollfd fds[] = {{wait->wait_fd, POLLIN, 0}, {wait->close_fd, POLLIN, 0}, {wait->wake_fd, POLLIN, 0}};
 	int ready = poll_until(fds, 3, wait->deadline);
-	if (ready < 0) {
-		log_begin();
-		return log_end(log_error("ppoll()", errno));
-	}
+	if (ready < 0)
+		return failed("ppoll()");
 	if (fds[1].revents != 0)
 		return HANDLE_CLOSED;
 	/* an interruption goes before what other threads may take each time */
