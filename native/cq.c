@@ -86,8 +86,9 @@ struct channel {
 };
 
 /* how many completions were taken, plus SECOND_QUEUE if they are that one's; 0 when there is none, or librpma's code */
-static jint channel_take(const struct channel *channel, jint capacity, struct ibv_wc *completions)
+static jint channel_take(const void *queues, jint capacity, struct ibv_wc *completions)
 {
+	const struct channel *channel = queues;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -108,8 +109,9 @@ static jint channel_take(const struct channel *channel, jint capacity, struct ib
 }
 
 /* takes a pending event and re-arms the queue that it is of; 0, also when there is none, or librpma's code */
-static jint channel_rearm(const struct channel *channel)
+static jint channel_rearm(const void *queues)
 {
+	const struct channel *channel = queues;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -119,24 +121,6 @@ static jint channel_rearm(const struct channel *channel)
 	jint result = rc == 0 || rc == RPMA_E_NO_COMPLETION ? 0 : log_failed(thread, rc);
 	thread_unmark(thread);
 	return result;
-}
-
-static jint channel_await(const struct channel *channel, const struct wait *wait, jint capacity, struct ibv_wc *completions)
-{
-	bool is_last = false;
-	for (;;) {
-		jint result = channel_take(channel, capacity, completions);
-		if (result != 0 || is_last)
-			return result;
-		result = wait_ready(wait);
-		if (result != WAIT_READY)
-			return result;
-		result = channel_rearm(channel);
-		if (result != 0)
-			return result;
-		/* another thread may take each completion that comes: then the time counts, not the events */
-		is_last = wait_is_over(wait);
-	}
 }
 
 /* as channel_take(), but waits for the first completion: may end as wait_ready() does, too */
@@ -151,7 +135,8 @@ static jint cq_await(JNIEnv *env, jclass natives, jlong waited, jlong conn, jlon
 		return rc;
 	/* they are retired together, so that the hold on one keeps them all */
 	const struct channel channel = {handle_held(conn), handle_held(first), handle_held(second)};
-	jint result = channel_await(&channel, &wait, capacity, jni_pointer(completions));
+	const struct wait_source source = {channel_take, channel_rearm, &channel};
+	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
 	wait_end(&wait);
 	return result;
 }

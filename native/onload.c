@@ -6,8 +6,8 @@
 #include "thread.h"
 
 static const struct jni_table *const rdmacm_tables[] = {
-	&rdmacm_addrinfo_natives, &rdmacm_ah_natives, &rdmacm_id_natives,
-	&rdmacm_mr_natives,       &rdmacm_qp_natives, &rdmacm_srq_natives,
+	&rdmacm_addrinfo_natives, &rdmacm_ah_natives, &rdmacm_cq_natives,  &rdmacm_id_natives,
+	&rdmacm_mr_natives,	  &rdmacm_qp_natives, &rdmacm_srq_natives,
 };
 
 static int register_tables(JNIEnv *env, jclass natives, const struct jni_table *const *first, size_t count)

@@ -1,5 +1,5 @@
 /*
- * rdmacm_qp.c -- RdmaQp: the queue pair of an id, what is posted on it, and its completions
+ * rdmacm_qp.c -- RdmaQp: the queue pair of an id, and what is posted on it
  *
  * A queue is named by a handle of its own, whose object is the id: there is one only as long as the queue is.
  */
@@ -436,74 +436,6 @@ static jint post_recvv(JNIEnv *env, jclass natives, jlong queue, jlong parts, ji
 	return result;
 }
 
-static jint poll_queue(jlong queue, bool send, jint capacity, jlong completions)
-{
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
-	const struct rdma_cm_id *id = handle_marked(queue);
-	if (__builtin_expect(id != NULL, 1)) {
-		result = ibv_poll_cq(send ? id->send_cq : id->recv_cq, capacity, jni_pointer(completions));
-		/* a provider's own code, not an errno */
-		if (result < 0)
-			result = RDMACM_ERRNO - EIO;
-	}
-	thread_unmark(thread);
-	return result;
-}
-
-static jint poll_send_comp(JNIEnv *env, jclass natives, jlong queue, jint capacity, jlong completions)
-{
-	(void)env;
-	(void)natives;
-	return poll_queue(queue, true, capacity, completions);
-}
-
-static jint poll_recv_comp(JNIEnv *env, jclass natives, jlong queue, jint capacity, jlong completions)
-{
-	(void)env;
-	(void)natives;
-	return poll_queue(queue, false, capacity, completions);
-}
-
-/* takes a pending event, if there is one, and asks for the next, without blocking */
-static jint rearm(struct ibv_cq *cq, struct ibv_comp_channel *channel, bool solicited_only)
-{
-	struct ibv_cq *of = NULL;
-	void *context = NULL;
-	if (ibv_get_cq_event(channel, &of, &context) == 0)
-		ibv_ack_cq_events(of, 1);
-	else if (errno != EAGAIN && errno != EINTR)
-		return rdmacm_failed();
-	errno = ibv_req_notify_cq(cq, solicited_only);
-	return errno == 0 ? 0 : rdmacm_failed();
-}
-
-static jint rearm_send_comp(JNIEnv *env, jclass natives, jlong queue, jboolean solicited_only)
-{
-	(void)env;
-	(void)natives;
-	const struct rdma_cm_id *id = handle_hold(queue);
-	if (id == NULL)
-		return HANDLE_CLOSED;
-	jint result = rearm(id->send_cq, id->send_cq_channel, solicited_only);
-	handle_release(queue);
-	return result;
-}
-
-static jint rearm_recv_comp(JNIEnv *env, jclass natives, jlong queue, jboolean solicited_only)
-{
-	(void)env;
-	(void)natives;
-	const struct rdma_cm_id *id = handle_hold(queue);
-	if (id == NULL)
-		return HANDLE_CLOSED;
-	jint result = rearm(id->recv_cq, id->recv_cq_channel, solicited_only);
-	handle_release(queue);
-	return result;
-}
-
 static const JNINativeMethod methods[] = {
 	{"qpCreate", "(J[IZJ[J)I", qp_create},
 	{"postWrite", "(JJJJIJIJ)I", post_write},
@@ -524,10 +456,6 @@ static const JNINativeMethod methods[] = {
 	{"postSendWithImmInline", "(JJIIIJ)I", post_send_with_imm_inline},
 	{"postCompareAndSwap", "(JJJIJIJJJ)I", post_compare_and_swap},
 	{"postFetchAndAdd", "(JJJIJIJJ)I", post_fetch_and_add},
-	{"pollSendComp", "(JIJ)I", poll_send_comp},
-	{"pollRecvComp", "(JIJ)I", poll_recv_comp},
-	{"rearmSendComp", "(JZ)I", rearm_send_comp},
-	{"rearmRecvComp", "(JZ)I", rearm_recv_comp},
 };
 
 const struct jni_table rdmacm_qp_natives = {methods, sizeof(methods) / sizeof(methods[0])};

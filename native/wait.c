@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <librpma.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,9 +72,27 @@ jint wait_ready(const struct wait *wait)
 	return fds[0].revents != 0 ? WAIT_READY : WAIT_TIMED_OUT;
 }
 
-bool wait_is_over(const struct wait *wait)
+static bool is_over(const struct wait *wait)
 {
 	return wait->deadline >= 0 && now() >= wait->deadline;
+}
+
+jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions)
+{
+	bool is_last = false;
+	for (;;) {
+		jint result = source->take(source->queues, capacity, completions);
+		if (result != 0 || is_last)
+			return result;
+		result = wait_ready(wait);
+		if (result != WAIT_READY)
+			return result;
+		result = source->rearm(source->queues);
+		if (result != 0)
+			return result;
+		/* another thread may take each completion that comes: then the time counts, not the events */
+		is_last = is_over(wait);
+	}
 }
 
 void wait_end(const struct wait *wait)

@@ -4,8 +4,8 @@
 #ifndef RPMA_JAVA_WAIT_H
 #define RPMA_JAVA_WAIT_H
 
+#include <infiniband/verbs.h>
 #include <jni.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* of a wait, as in Waiter; besides them it may end with HANDLE_CLOSED or librpma's code */
@@ -26,8 +26,17 @@ int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
 /* blocks; may be called several times */
 jint wait_ready(const struct wait *wait);
 
-/* whether the time is up */
-bool wait_is_over(const struct wait *wait);
+/* completions that are waited for */
+struct wait_source {
+	/* how many were taken, 0 when there is none, or an error */
+	jint (*take)(const void *queues, jint capacity, struct ibv_wc *completions);
+	/* takes a pending event, if there is one, and asks for the next; 0 or an error */
+	jint (*rearm)(const void *queues);
+	const void *queues;
+};
+
+/* waits for the first completion; how many were taken, an error of the source, or as wait_ready() */
+jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions);
 
 void wait_end(const struct wait *wait);
 

@@ -7,6 +7,7 @@
  * It finds a device on every machine: rdma_get_devices() goes before librdmacm's, because librpma comes first among the
  * libraries of the shim. So do those of noop-rdmacm.c.
  */
+#include <errno.h>
 #include <endian.h>
 #include <librpma.h>
 #include <rdma/rdma_cma.h>
@@ -544,6 +545,8 @@ int rpma_cq_get_fd(const struct rpma_cq *cq, int *fd)
 
 int rpma_cq_wait(struct rpma_cq *cq)
 {
+	/* that of a completion channel without events */
+	errno = EAGAIN;
 	return RPMA_E_NO_COMPLETION;
 }
 

@@ -59,6 +59,16 @@ final class SharedInternals extends Internals {
     }
 
     @Override
+    public boolean isVirtual() {
+        return Waiter.isVirtual();
+    }
+
+    @Override
+    public int block(String operation, NativeObject object, long nanos, Blocking blocking) throws InterruptedException {
+        return Waiter.block(operation, (Handle) object, nanos, blocking);
+    }
+
+    @Override
     public long forever() {
         return Waiter.FOREVER;
     }

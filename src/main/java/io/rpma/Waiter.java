@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.internal.Internals;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -67,6 +68,37 @@ final class Waiter extends Interruptible {
             if (outcome != WOKEN) {
                 throw Call.failure(operation, outcome, handle);
             }
+        }
+    }
+
+    /**
+     * Has a native block, and again when it is woken without an interruption.
+     *
+     * @return what the native returned, no error
+     * @throws InterruptedException if the thread is interrupted before or meanwhile
+     */
+    static int block(String operation, Handle handle, long nanos, Internals.Blocking blocking)
+            throws InterruptedException {
+        long start = nanos == FOREVER ? 0 : System.nanoTime();
+        int outcome = WOKEN;
+        while (outcome == WOKEN) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException(operation + " on " + handle);
+            }
+            outcome = blockOnce(blocking, left(nanos, start));
+        }
+        if (outcome < 0) {
+            throw Call.failure(operation, outcome, handle);
+        }
+        return outcome;
+    }
+
+    private static int blockOnce(Internals.Blocking blocking, long nanos) {
+        Waiter waiter = take();
+        try {
+            return blocking.block(waiter.begun(), nanos);
+        } finally {
+            waiter.giveBack();
         }
     }
 

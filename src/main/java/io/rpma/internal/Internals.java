@@ -117,6 +117,34 @@ public abstract class Internals {
      */
     public abstract boolean await(String operation, NativeObject object, long nanos) throws InterruptedException;
 
+    /** {@return whether the current thread is a virtual one, which must not block} */
+    public abstract boolean isVirtual();
+
+    /** A native that blocks. */
+    public interface Blocking {
+        /**
+         * Calls the native.
+         *
+         * @param wakeFd an eventfd that ends it for the interruption of the thread
+         * @param nanos for how long it blocks, or {@link #forever()}
+         * @return what it returned
+         */
+        int block(int wakeFd, long nanos);
+    }
+
+    /**
+     * Blocks, and again when it is woken without an interruption.
+     *
+     * @param operation the C function
+     * @param object whose close ends it
+     * @param nanos for how long, or {@link #forever()}
+     * @param blocking the native
+     * @return what the native returned, no error
+     * @throws InterruptedException if the thread is interrupted before or meanwhile
+     */
+    public abstract int block(String operation, NativeObject object, long nanos, Blocking blocking)
+            throws InterruptedException;
+
     /** {@return a timeout that never ends} */
     public abstract long forever();
 

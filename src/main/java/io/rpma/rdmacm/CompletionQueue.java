@@ -8,11 +8,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Polls one of the completion queues of a queue pair, and waits for it. */
-abstract class CompletionQueue {
+final class CompletionQueue {
     private static final Internals INTERNALS = Internals.get();
 
     private final String operation;
     private final NativeObject handle;
+    private final boolean send;
 
     /**
      * A waiter asks for an event and then polls. Were there a second one, asleep, it would not be woken for completions
@@ -23,24 +24,27 @@ abstract class CompletionQueue {
     /** Whether any completion makes an event, rather than a solicited one at most; under the lock. */
     private boolean armedForAny;
 
-    CompletionQueue(String operation, NativeObject handle) {
+    private CompletionQueue(String operation, NativeObject handle, boolean send) {
         this.operation = operation;
         this.handle = handle;
+        this.send = send;
     }
 
-    /** Calls the native that takes completions. */
-    abstract int poll(long id, int capacity, long completions);
-
-    /** Calls the native that takes an event and asks for the next. */
-    abstract int rearm(long id, boolean solicitedOnly);
-
-    final NativeObject handle() {
-        return handle;
+    static CompletionQueue ofOperations(NativeObject handle) {
+        return new CompletionQueue("rdma_get_send_comp", handle, true);
     }
 
-    final int poll(RpmaCompletions completions) {
+    static CompletionQueue ofReceives(NativeObject handle) {
+        return new CompletionQueue("rdma_get_recv_comp", handle, false);
+    }
+
+    int poll(RpmaCompletions completions) {
         INTERNALS.filled(completions, 0);
-        int result = poll(handle.id(), completions.capacity(), INTERNALS.address(completions));
+        int capacity = completions.capacity();
+        long address = INTERNALS.address(completions);
+        int result = send
+                ? Natives.pollSendComp(handle.id(), capacity, address)
+                : Natives.pollRecvComp(handle.id(), capacity, address);
         Reference.reachabilityFence(completions);
         if (result < 0) {
             throw INTERNALS.failure("ibv_poll_cq", result, handle);
@@ -49,7 +53,7 @@ abstract class CompletionQueue {
         return result;
     }
 
-    final int get(RpmaCompletions completions, boolean solicitedOnly) throws InterruptedException {
+    int get(RpmaCompletions completions, boolean solicitedOnly) throws InterruptedException {
         waiting.lockInterruptibly();
         try {
             return await(completions, solicitedOnly, INTERNALS.forever());
@@ -58,7 +62,7 @@ abstract class CompletionQueue {
         }
     }
 
-    final int get(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
+    int get(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = System.nanoTime();
         if (!waiting.tryLock(nanos, TimeUnit.NANOSECONDS)) {
             return poll(completions);
@@ -73,17 +77,29 @@ abstract class CompletionQueue {
     }
 
     private int await(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
-        long start = System.nanoTime();
-        long left = nanos;
         int taken = poll(completions);
         if (taken == 0 && (solicitedOnly || !armedForAny)) {
             rearm(solicitedOnly);
             taken = poll(completions);
         }
+        if (taken != 0) {
+            return taken;
+        }
+        return nanos != 0 && INTERNALS.isVirtual()
+                ? park(completions, solicitedOnly, nanos)
+                : block(completions, solicitedOnly, nanos);
+    }
+
+    /** Leaves the carrier of a virtual thread to others. */
+    private int park(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
+        long start = System.nanoTime();
+        long left = nanos;
+        int taken = 0;
         while (taken == 0 && INTERNALS.await(operation, handle, left)) {
             rearm(solicitedOnly);
             taken = poll(completions);
             if (left == 0) {
+                // another thread may take each completion that comes: then the time counts, not the events
                 return taken;
             }
             left = INTERNALS.left(nanos, start);
@@ -93,7 +109,20 @@ abstract class CompletionQueue {
 
     private void rearm(boolean solicitedOnly) {
         armedForAny = false;
-        INTERNALS.check(operation, rearm(handle.id(), solicitedOnly), handle);
+        INTERNALS.check(operation, Natives.rearmComp(handle.id(), send, solicitedOnly), handle);
         armedForAny = !solicitedOnly;
+    }
+
+    private int block(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
+        armedForAny = false;
+        int taken = INTERNALS.block(operation, handle, nanos, (wakeFd, left) -> {
+            int capacity = completions.capacity();
+            long address = INTERNALS.address(completions);
+            return Natives.awaitComp(handle.id(), send, solicitedOnly, capacity, address, wakeFd, left);
+        });
+        Reference.reachabilityFence(completions);
+        armedForAny = !solicitedOnly;
+        INTERNALS.filled(completions, taken);
+        return taken;
     }
 }

@@ -151,11 +151,13 @@ final class Natives {
     static native int postFetchAndAdd(
             long queue, long mr, long offset, int flags, long remoteAddr, int rkey, long add, long context);
 
+    // rdmacm_cq.c
     static native int pollSendComp(long queue, int capacity, long completions);
 
     static native int pollRecvComp(long queue, int capacity, long completions);
 
-    static native int rearmSendComp(long queue, boolean solicitedOnly);
+    static native int rearmComp(long queue, boolean send, boolean solicitedOnly);
 
-    static native int rearmRecvComp(long queue, boolean solicitedOnly);
+    static native int awaitComp(
+            long queue, boolean send, boolean solicitedOnly, int capacity, long completions, int wakeFd, long timeout);
 }

@@ -68,8 +68,8 @@ public final class RdmaQp {
         handle = id.part("RdmaQp", queues[0]);
         sendQueue = queues[0];
         recvQueue = queues[1];
-        sendCompletions = new SendCompletions(id.part("send queue", sendQueue));
-        recvCompletions = new RecvCompletions(id.part("receive queue", recvQueue));
+        sendCompletions = CompletionQueue.ofOperations(id.part("send queue", sendQueue));
+        recvCompletions = CompletionQueue.ofReceives(id.part("receive queue", recvQueue));
         this.datagrams = datagrams;
         this.usesSrq = usesSrq;
         maxSendWr = numbers[0];
@@ -746,37 +746,5 @@ public final class RdmaQp {
     @Override
     public String toString() {
         return handle.toString();
-    }
-
-    private static final class SendCompletions extends CompletionQueue {
-        SendCompletions(NativeObject handle) {
-            super("rdma_get_send_comp", handle);
-        }
-
-        @Override
-        int poll(long id, int capacity, long completions) {
-            return Natives.pollSendComp(id, capacity, completions);
-        }
-
-        @Override
-        int rearm(long id, boolean solicitedOnly) {
-            return Natives.rearmSendComp(id, solicitedOnly);
-        }
-    }
-
-    private static final class RecvCompletions extends CompletionQueue {
-        RecvCompletions(NativeObject handle) {
-            super("rdma_get_recv_comp", handle);
-        }
-
-        @Override
-        int poll(long id, int capacity, long completions) {
-            return Natives.pollRecvComp(id, capacity, completions);
-        }
-
-        @Override
-        int rearm(long id, boolean solicitedOnly) {
-            return Natives.rearmRecvComp(id, solicitedOnly);
-        }
     }
 }

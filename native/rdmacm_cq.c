@@ -1,0 +1,119 @@
+/*
+ * rdmacm_cq.c -- RdmaQp: the completions of what was posted, each queue's by its handle
+ */
+#include <errno.h>
+#include <rdma/rdma_verbs.h>
+#include <stdbool.h>
+
+#include "handle.h"
+#include "natives.h"
+#include "rdmacm.h"
+#include "thread.h"
+#include "wait.h"
+
+/* how many completions were taken, or an error */
+static jint take(struct ibv_cq *cq, jint capacity, struct ibv_wc *completions)
+{
+	int taken = ibv_poll_cq(cq, capacity, completions);
+	/* a provider's own code, not an errno */
+	return taken < 0 ? RDMACM_ERRNO - EIO : taken;
+}
+
+static jint poll_queue(jlong queue, bool send, jint capacity, jlong completions)
+{
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = HANDLE_CLOSED;
+	const struct rdma_cm_id *id = handle_marked(queue);
+	if (__builtin_expect(id != NULL, 1))
+		result = take(send ? id->send_cq : id->recv_cq, capacity, jni_pointer(completions));
+	thread_unmark(thread);
+	return result;
+}
+
+static jint poll_send_comp(JNIEnv *env, jclass natives, jlong queue, jint capacity, jlong completions)
+{
+	(void)env;
+	(void)natives;
+	return poll_queue(queue, true, capacity, completions);
+}
+
+static jint poll_recv_comp(JNIEnv *env, jclass natives, jlong queue, jint capacity, jlong completions)
+{
+	(void)env;
+	(void)natives;
+	return poll_queue(queue, false, capacity, completions);
+}
+
+/* a queue that is armed: asked for an event */
+struct armed {
+	struct ibv_cq *cq;
+	struct ibv_comp_channel *channel;
+	bool solicited_only;
+};
+
+static struct armed to_arm(const struct rdma_cm_id *id, bool send, bool solicited_only)
+{
+	return send ? (struct armed){id->send_cq, id->send_cq_channel, solicited_only}
+		    : (struct armed){id->recv_cq, id->recv_cq_channel, solicited_only};
+}
+
+/* takes a pending event, if there is one, and asks for the next, without blocking */
+static jint rearm(const void *armed)
+{
+	const struct armed *queue = armed;
+	struct ibv_cq *of = NULL;
+	void *context = NULL;
+	if (ibv_get_cq_event(queue->channel, &of, &context) == 0)
+		ibv_ack_cq_events(of, 1);
+	else if (errno != EAGAIN && errno != EINTR)
+		return rdmacm_failed();
+	errno = ibv_req_notify_cq(queue->cq, queue->solicited_only);
+	return errno == 0 ? 0 : rdmacm_failed();
+}
+
+static jint rearm_comp(JNIEnv *env, jclass natives, jlong queue, jboolean send, jboolean solicited_only)
+{
+	(void)env;
+	(void)natives;
+	const struct rdma_cm_id *id = handle_hold(queue);
+	if (id == NULL)
+		return HANDLE_CLOSED;
+	const struct armed armed = to_arm(id, send, solicited_only);
+	jint result = rearm(&armed);
+	handle_release(queue);
+	return result;
+}
+
+static jint take_of(const void *armed, jint capacity, struct ibv_wc *completions)
+{
+	const struct armed *queue = armed;
+	return take(queue->cq, capacity, completions);
+}
+
+/* how many completions were taken of a queue that is armed, once there are some; may end as wait_ready() does, too */
+static jint await_comp(JNIEnv *env, jclass natives, jlong queue, jboolean send, jboolean solicited_only, jint capacity,
+		jlong completions, jint wake_fd, jlong timeout)
+{
+	(void)env;
+	(void)natives;
+	struct wait wait;
+	int rc = wait_begin(&wait, queue, wake_fd, timeout);
+	if (rc != 0)
+		return rc;
+	const struct armed armed = to_arm(handle_held(queue), send, solicited_only);
+	const struct wait_source source = {take_of, rearm, &armed};
+	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
+	wait_end(&wait);
+	return result;
+}
+
+static const JNINativeMethod methods[] = {
+	{"pollSendComp", "(JIJ)I", poll_send_comp},
+	{"pollRecvComp", "(JIJ)I", poll_recv_comp},
+	{"rearmComp", "(JZZ)I", rearm_comp},
+	{"awaitComp", "(JZZIJIJ)I", await_comp},
+};
+
+const struct jni_table rdmacm_cq_natives = {methods, sizeof(methods) / sizeof(methods[0])};
