@@ -121,6 +121,26 @@ class WaiterTest {
         assertThat(Waiter.await(OPERATION, object, MILLISECOND)).isFalse();
     }
 
+    /** JDK 23 and later may wake a thread when its wait is over already. */
+    @Test
+    void aWakeUpThatIsLateEndsNoWait() throws InterruptedException {
+        Waiter waiter = Waiter.take();
+        waiter.giveBack();
+        for (int i = 0; i < 2; i++) {
+            waiter.wake();
+            long start = System.nanoTime();
+            assertThat(Waiter.await(OPERATION, object, 20 * MILLISECOND)).isFalse();
+            assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(20 * MILLISECOND);
+            Waiter next = Waiter.take();
+            next.giveBack();
+            assertThat(next).isSameAs(waiter);
+        }
+        assertThat(Natives.await(object.id(), waiter.begun(), 0))
+                .as("it is woken no more")
+                .isEqualTo(Waiter.TIMED_OUT);
+        waiter.giveBack();
+    }
+
     @Test
     void anInterruptEndsOneWaitAndNotTheNext() throws Exception {
         long seed = new Random().nextLong();
