@@ -78,7 +78,10 @@ static jint cq_wait(JNIEnv *env, jclass natives, jlong handle)
 	return rc;
 }
 
-/* the queues that share a completion channel, which is conn's then; else it is the first one's, and there is no other */
+/*
+ * The queues that share a completion channel, which is conn's then; else it is the first one's, and there is no other. They
+ * are held. Their calls are marked all the same, because that brackets what librpma logs, and needs no fence.
+ */
 struct channel {
 	struct rpma_conn *conn;
 	struct rpma_cq *first;
@@ -136,7 +139,10 @@ static jint cq_await(JNIEnv *env, jclass natives, jlong waited, jlong conn, jlon
 	/* they are retired together, so that the hold on one keeps them all */
 	const struct channel channel = {handle_held(conn), handle_held(first), handle_held(second)};
 	const struct wait_source source = {channel_take, channel_rearm, &channel};
-	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
+	/* the one who waited before may have taken the event of more than it took */
+	jint result = channel_take(&channel, capacity, jni_pointer(completions));
+	if (result == 0)
+		result = wait_take(&wait, &source, capacity, jni_pointer(completions));
 	wait_end(&wait);
 	return result;
 }

@@ -3,7 +3,6 @@
  */
 #include "handle.h"
 
-#include <errno.h>
 #include <librpma.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -77,12 +76,18 @@ static void release(struct handle_entry *entry)
 	pthread_mutex_unlock(&table_lock);
 }
 
-/* NULL when closed; counts before it looks, as handle_retire() ends the handle before it looks at the count */
+/*
+ * NULL when closed. Counts before it looks for good, as handle_retire() ends the handle before it looks at the count: one of
+ * the two sees the other, for which both need the order of all. Looks before, too, so that those who go on trying what is
+ * closed don't keep handle_retire() waiting.
+ */
 static struct handle_entry *hold(jlong handle)
 {
 	struct handle_entry *entry = handle_entry(handle);
+	if (!handle_is_open(entry, handle))
+		return NULL;
 	atomic_fetch_add(&entry->holds, 1);
-	if (handle_is_of_object(handle) && atomic_load(&entry->handle) == handle)
+	if (atomic_load(&entry->handle) == handle)
 		return entry;
 	release(entry);
 	return NULL;
@@ -136,7 +141,7 @@ int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd)
 	return rc;
 }
 
-/* from here on no new use begins; waits under way are woken */
+/* from here on no new use begins, see hold(); waits under way are woken */
 static void end_entry(struct handle_entry *entry)
 {
 	atomic_store(&entry->handle, next_generation(entry));

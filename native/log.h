@@ -14,7 +14,7 @@
 int log_init(void);
 void log_fini(void);
 
-/* brackets every call that is not on the hot path; log_end() passes the call's result through */
+/* brackets every call that is not marked; log_end() passes the call's result through */
 void log_begin(void);
 int log_end(int rc);
 

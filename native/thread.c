@@ -86,7 +86,7 @@ struct thread *thread_attach(void)
 	return thread;
 }
 
-/* a hot call never blocks, so this takes as long as one post or poll does */
+/* a marked call never blocks, so this takes as long as one post, poll or re-arming of a queue does */
 static void wait_unmarked(const struct thread *thread)
 {
 	uint64_t seen = atomic_load_explicit(&thread->mark, memory_order_acquire);

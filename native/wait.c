@@ -72,27 +72,22 @@ jint wait_ready(const struct wait *wait)
 	return fds[0].revents != 0 ? WAIT_READY : WAIT_TIMED_OUT;
 }
 
-static bool is_over(const struct wait *wait)
-{
-	return wait->deadline >= 0 && now() >= wait->deadline;
-}
-
 jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions)
 {
-	bool is_last = false;
-	for (;;) {
-		jint result = source->take(source->queues, capacity, completions);
-		if (result != 0 || is_last)
-			return result;
-		result = wait_ready(wait);
+	bool is_over = false;
+	while (!is_over) {
+		jint result = wait_ready(wait);
 		if (result != WAIT_READY)
 			return result;
 		result = source->rearm(source->queues);
+		if (result == 0)
+			result = source->take(source->queues, capacity, completions);
 		if (result != 0)
 			return result;
 		/* another thread may take each completion that comes: then the time counts, not the events */
-		is_last = is_over(wait);
+		is_over = wait->deadline >= 0 && now() >= wait->deadline;
 	}
+	return WAIT_TIMED_OUT;
 }
 
 void wait_end(const struct wait *wait)

@@ -35,7 +35,10 @@ struct wait_source {
 	const void *queues;
 };
 
-/* waits for the first completion; how many were taken, an error of the source, or as wait_ready() */
+/*
+ * Waits for the first completion of what is armed and has none; how many were taken, an error of the source, or as
+ * wait_ready().
+ */
 jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions);
 
 void wait_end(const struct wait *wait);

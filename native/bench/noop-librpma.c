@@ -7,8 +7,8 @@
  * It finds a device on every machine: rdma_get_devices() goes before librdmacm's, because librpma comes first among the
  * libraries of the shim. So do those of noop-rdmacm.c.
  */
-#include <errno.h>
 #include <endian.h>
+#include <errno.h>
 #include <librpma.h>
 #include <rdma/rdma_cma.h>
 #include <stdlib.h>

@@ -72,7 +72,8 @@ final class Waiter extends Interruptible {
     }
 
     /**
-     * Has a native block, and again when it is woken without an interruption.
+     * Has a native of another facade block, and again when it is woken without an interruption. The waits of {@code io.rpma}
+     * make no object for that: each class would be loaded before a program's first write.
      *
      * @return what the native returned, no error
      * @throws InterruptedException if the thread is interrupted before or meanwhile

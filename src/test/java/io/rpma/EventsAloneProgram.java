@@ -15,7 +15,7 @@ final class EventsAloneProgram {
     private EventsAloneProgram() {}
 
     /**
-     * Prints how waits end: by their time, by interruption, and by the close of the connection.
+     * Prints how waits end: by their time, and whether that is over, by interruption, and by the close of the connection.
      *
      * @param arguments that librpma, and whether the threads that wait are virtual
      */
@@ -28,8 +28,10 @@ final class EventsAloneProgram {
             RpmaCq cq = conn.getCq();
             // all objects of that librpma have one eventfd
             Natives.wakerWake(cq.getFd());
+            long start = System.nanoTime();
             Wait timed = new Wait(isVirtual, () -> cq.await(completions, TIMEOUT_MS, TimeUnit.MILLISECONDS));
             System.out.println(timed.outcome());
+            System.out.println(System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS));
             Wait interrupted = new Wait(isVirtual, () -> cq.await(completions));
             interrupted.awaitBegun();
             interrupted.thread.interrupt();

@@ -28,7 +28,8 @@ class EventsAloneTest {
                         Boolean.toString(isVirtual));
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out())
-                .matches("0\njava.lang.InterruptedException: .*\njava.lang.IllegalStateException: .* is closed\n");
+                .matches(
+                        "0\ntrue\njava.lang.InterruptedException: .*\njava.lang.IllegalStateException: .* is closed\n");
     }
 
     @Test

@@ -132,13 +132,15 @@ class WaiterTest {
             assertThat(Waiter.await(OPERATION, object, 20 * MILLISECOND)).isFalse();
             assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(20 * MILLISECOND);
             Waiter next = Waiter.take();
-            next.giveBack();
-            assertThat(next).isSameAs(waiter);
+            try {
+                assertThat(next).isSameAs(waiter);
+                assertThat(Natives.await(object.id(), next.begun(), 0))
+                        .as("it is woken no more")
+                        .isEqualTo(Waiter.TIMED_OUT);
+            } finally {
+                next.giveBack();
+            }
         }
-        assertThat(Natives.await(object.id(), waiter.begun(), 0))
-                .as("it is woken no more")
-                .isEqualTo(Waiter.TIMED_OUT);
-        waiter.giveBack();
     }
 
     @Test
