@@ -61,7 +61,7 @@ class PlanTest {
         }
     }
 
-    /** C and Java in every point; where only the library is measured, or blocks as C does, JNI alone tells nothing. */
+    /** What C and Java are measured in everywhere. */
     @Test
     void measuresBareJniWhereCompletionsAreWaitedFor() {
         for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
