@@ -38,11 +38,11 @@ public final class DeviceSuite implements Callable<Integer> {
 
     private static final int MANY_ROUNDS = 5;
 
-    /**
-     * HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it; but waits have settled only after
-     * twice as many, and were 5 % slower before.
-     */
-    private static final long WARM_UP_COUNT = 30_000;
+    /** HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it. */
+    private static final long WARM_UP_COUNT = 15_000;
+
+    /** Waits have settled only after twice as many, and were 5 % slower before. */
+    private static final long WARM_UP_WAITS = 30_000;
 
     private static final Set<Language> WARMED_UP = EnumSet.of(Language.JAVA, Language.BARE);
 
@@ -153,9 +153,10 @@ public final class DeviceSuite implements Callable<Integer> {
         }
         for (Point point : small) {
             say("warming up " + point);
+            long count = point.completions() == Completions.POLL ? WARM_UP_COUNT : WARM_UP_WAITS;
             for (Language language : point.languages()) {
                 if (WARMED_UP.contains(language)) {
-                    run(clients, language, point, WARM_UP_COUNT);
+                    run(clients, language, point, count);
                 }
             }
         }
