@@ -23,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -222,18 +221,7 @@ int main(int argc, char **argv)
 	}
 	show_errors();
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	session.client.address = argv[1];
-	session.client.port = atoi(argv[2]);
-	session.client.peer = open_peer(argv[1]);
-	check("rpma_mr_reg()", rpma_mr_reg(session.client.peer, allocate(MEMORY_SIZE), MEMORY_SIZE,
-					   RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_SEND |
-						   RPMA_MR_USAGE_RECV,
-					   &session.client.memory));
-	for (int i = 0; i < 2; i++) {
-		session.client.end_fds[i] = eventfd(0, EFD_CLOEXEC);
-		if (session.client.end_fds[i] < 0)
-			fail("eventfd()");
-	}
+	session.client = open_client(argv[1], atoi(argv[2]));
 	session.connection = open_connection(&session.client, session.client.port, QUEUE_SIZE);
 	session.client.rdma = open_rdma_connection(argv[1], session.client.port);
 	puts("ok");

@@ -79,6 +79,20 @@ enum operation operation_of(const char *name);
 /* the way of a name, or COMPLETIONS */
 enum completions completions_of(const char *name);
 
+/* posts one operation of a load */
+void post_operation(const struct client *client, const struct connection *connection, const struct load *load,
+		    uint64_t number);
+
+/* posts the receive of an answer, for an operation that has one */
+void receive_answer(const struct client *client, const struct connection *connection, const struct load *load,
+		    uint64_t number);
+
+/*
+ * takes completions, at least one unless the load polls, and returns how many operations they complete; ends the program if
+ * one has failed
+ */
+unsigned take_completions(const struct client *client, const struct connection *connection, const struct load *load);
+
 /*
  * runs a load and returns how long it took; samples, if not NULL, gets the time from each completion to the next, which
  * with a depth of 1 is the round trip of each operation
@@ -101,6 +115,9 @@ struct loop_times run_loop(const struct client *client, const struct connection 
 
 /* ends the program with a message if an operation has failed */
 void check_status(const struct ibv_wc *completion);
+
+/* opens what a client's connections share, at the target of that address, which the client keeps */
+struct client open_client(const char *address, int port);
 
 struct connection open_connection(const struct client *client, int port, uint32_t queue_size);
 

@@ -1,10 +1,26 @@
 /*
- * connection.c -- a client's side of a connection with the target
+ * connection.c -- a client's side of a connection with the target, and what its connections share
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "client.h"
+
+struct client open_client(const char *address, int port)
+{
+	struct client client = {.address = address, .port = port, .peer = open_peer(address)};
+	check("rpma_mr_reg()", rpma_mr_reg(client.peer, allocate(MEMORY_SIZE), MEMORY_SIZE,
+					   RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_SEND |
+						   RPMA_MR_USAGE_RECV,
+					   &client.memory));
+	for (int i = 0; i < 2; i++) {
+		client.end_fds[i] = eventfd(0, EFD_CLOEXEC);
+		if (client.end_fds[i] < 0)
+			fail("eventfd()");
+	}
+	return client;
+}
 
 static struct rpma_mr_remote *open_offered(const uint8_t *descriptor)
 {

@@ -101,8 +101,8 @@ static void post_rdma(const struct rdma_connection *rdma, const struct load *loa
 							      rdma->memory, IBV_SEND_SIGNALED));
 }
 
-static void post(const struct client *client, const struct connection *connection, const struct load *load,
-		 uint64_t number)
+void post_operation(const struct client *client, const struct connection *connection, const struct load *load,
+		    uint64_t number)
 {
 	size_t offset = offset_of(load, number);
 	switch (load->operation) {
@@ -146,7 +146,7 @@ static bool is_answered(const struct load *load)
 	return load->operation == SEND || load->operation == WRITE_WITH_IMM || load->operation == RDMA_SEND;
 }
 
-static void receive(const struct client *client, const struct connection *connection, const struct load *load,
+void receive_answer(const struct client *client, const struct connection *connection, const struct load *load,
 		    uint64_t number)
 {
 	const struct rdma_connection *rdma = &client->rdma;
@@ -196,20 +196,6 @@ static int take_rpma(const struct client *client, const struct connection *conne
 	return taken;
 }
 
-/*
- * takes completions: at least one unless the load polls. A poll that finds none gives the processor away: the work of
- * soft-RoCE may be waiting for this one, where there are few, and would wait for the end of a time slice.
- */
-static int take(const struct client *client, const struct connection *connection, const struct load *load,
-		struct ibv_wc *completions)
-{
-	int taken = is_rdmacm(load->operation) ? poll_rdma(client->rdma.id, completions)
-					       : take_rpma(client, connection, load, completions);
-	if (taken == 0)
-		sched_yield();
-	return taken;
-}
-
 void check_status(const struct ibv_wc *completion)
 {
 	if (completion->status == IBV_WC_SUCCESS)
@@ -218,10 +204,29 @@ void check_status(const struct ibv_wc *completion)
 	exit(EXIT_FAILURE);
 }
 
+/*
+ * A poll that finds none gives the processor away: the work of soft-RoCE may be waiting for this one, where there are few,
+ * and would wait for the end of a time slice.
+ */
+unsigned take_completions(const struct client *client, const struct connection *connection, const struct load *load)
+{
+	struct ibv_wc completions[CAPACITY];
+	unsigned counted = 0;
+	int taken = is_rdmacm(load->operation) ? poll_rdma(client->rdma.id, completions)
+					       : take_rpma(client, connection, load, completions);
+	if (taken == 0)
+		sched_yield();
+	for (int i = 0; i < taken; i++) {
+		check_status(&completions[i]);
+		if (completions[i].wr_id != NOT_COUNTED)
+			counted++;
+	}
+	return counted;
+}
+
 uint64_t run_load(const struct client *client, const struct connection *connection, const struct load *load,
 		  uint64_t *samples)
 {
-	struct ibv_wc completions[CAPACITY];
 	uint64_t posted = 0;
 	uint64_t done = 0;
 	uint64_t received = 0;
@@ -231,14 +236,10 @@ uint64_t run_load(const struct client *client, const struct connection *connecti
 	while (done < load->count) {
 		for (; posted < load->count && posted - done < load->depth; posted++) {
 			if (answered)
-				receive(client, connection, load, received++);
-			post(client, connection, load, posted);
+				receive_answer(client, connection, load, received++);
+			post_operation(client, connection, load, posted);
 		}
-		int taken = take(client, connection, load, completions);
-		for (int i = 0; i < taken; i++) {
-			check_status(&completions[i]);
-			if (completions[i].wr_id == NOT_COUNTED)
-				continue;
+		for (unsigned counted = take_completions(client, connection, load); counted > 0; counted--) {
 			if (samples != NULL) {
 				uint64_t now = now_ns();
 				samples[done] = now - last;

@@ -25,9 +25,6 @@ final class Pictures {
     private static final double HUNDRED = 100;
     private static final double TEN = 10;
 
-    private static final Map<Language, String> NAMES =
-            Map.of(Language.C, "C", Language.CONTROL, "C again", Language.JAVA, "Java");
-
     /** The curves of one picture, by their names: y by x. */
     private static final class Curves {
         private final String title;
@@ -84,7 +81,7 @@ final class Pictures {
     /** Adds a result to the picture that it belongs to, by the picture's name. */
     private static void add(Result result, Map<String, Curves> pictures) {
         Map<String, String> params = result.params();
-        String language = NAMES.get(result.language());
+        String language = result.language().title();
         double micros = result.unit().equals("us") ? result.median() : result.median() / 1e3;
         String value = params.get(VALUE);
         if (result.name().equals("loop write") && result.unit().equals("ops/s")) {

@@ -3,6 +3,7 @@ package io.rpma.bench;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -22,7 +23,7 @@ public final class Table {
 
     private Table() {}
 
-    /** The text of a report: the medians of C and Java side by side, and the targets. */
+    /** The text of a report: the medians of all that were measured side by side, and the targets. */
     public static String of(Report report) {
         Machine machine = report.machine();
         return String.join(
@@ -36,8 +37,14 @@ public final class Table {
     }
 
     private static Table results(Report report) {
+        Set<Language> languages = report.results().stream()
+                .map(Result::language)
+                .collect(Collectors.toCollection(() -> EnumSet.noneOf(Language.class)));
         Table table = new Table();
-        table.add("", "unit", "C", "C again", "Java", "Java - C", "Java / C");
+        List<String> header = new ArrayList<>(List.of("", "unit"));
+        languages.forEach(language -> header.add(language.title()));
+        header.addAll(List.of("Java - C", "Java / C"));
+        table.rows.add(header);
         Map<List<Object>, Map<Language, Result>> measured = new LinkedHashMap<>();
         for (Result result : report.results()) {
             if (!SHOWN.contains(result.params().getOrDefault("value", NOTHING))) {
@@ -53,14 +60,11 @@ public final class Table {
             Result c = byLanguage.get(Language.C);
             Result java = byLanguage.get(Language.JAVA);
             boolean both = c != null && java != null;
-            table.add(
-                    title(any),
-                    any.unit(),
-                    median(c),
-                    median(byLanguage.get(Language.CONTROL)),
-                    median(java),
-                    both ? number(java.minus(c)) : NOTHING,
-                    both ? number(java.over(c)) : NOTHING);
+            List<String> row = new ArrayList<>(List.of(title(any), any.unit()));
+            languages.forEach(language -> row.add(median(byLanguage.get(language))));
+            row.add(both ? number(java.minus(c)) : NOTHING);
+            row.add(both ? number(java.over(c)) : NOTHING);
+            table.rows.add(row);
         }
         return table;
     }

@@ -89,6 +89,24 @@ class ReportTest {
                         "pipelined: Java / C                     0.97   0.50  MISS");
     }
 
+    /** A language has a column where a report has it, and a cell where it was measured. */
+    @Test
+    void showsWhatElseWasMeasuredWhereItWas() {
+        Map<String, String> waited = Map.of("completions", "wait");
+        List<Result> results = List.of(
+                C,
+                JAVA,
+                Result.of("write", waited, Language.C, "ns/op", List.of(100.0)),
+                Result.of("write", waited, Language.CONTROL, "ns/op", List.of(101.0)),
+                Result.of("write", waited, Language.JAVA, "ns/op", List.of(105.0)),
+                Result.of("write", waited, Language.BARE, "ns/op", List.of(103.0)));
+        assertThat(Table.of(new Report("some", MACHINE, results, List.of())).lines())
+                .contains(
+                        "                        unit        C  C again    Java  bare JNI  Java - C  Java / C",
+                        "write depth=16          ns/op    3.00            16.00               12.00      5.00",
+                        "write completions=wait  ns/op  100.00   101.00  105.00    103.00      5.00      1.05");
+    }
+
     @Test
     void knowsTheMachine() throws IOException {
         Machine machine = Machine.here("none");

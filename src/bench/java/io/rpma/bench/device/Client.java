@@ -6,21 +6,17 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
  * The client in Java beside {@code native/bench/client.c}, which tells what the commands do; here numbers of memory are
  * followed by those of the heap.
  */
-final class Client {
+final class Client extends LoadClient {
     private static final int PAGE = 4096;
     private static final int SPREAD_BYTES = 8;
 
@@ -53,18 +49,12 @@ final class Client {
      * @param args the address and the port of the target
      */
     public static void main(String[] args) throws IOException, InterruptedException {
-        Client client = new Client(args[0], Integer.parseInt(args[1]));
-        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        System.out.println("ok");
-        for (String line = input.readLine(); line != null; line = input.readLine()) {
-            System.out.println(client.run(line.split(" ")));
-        }
+        new Client(args[0], Integer.parseInt(args[1])).serve();
     }
 
-    private String run(String[] words) throws IOException, InterruptedException {
+    @Override
+    String run(String[] words) throws IOException, InterruptedException {
         switch (words[0]) {
-            case "load":
-                return load(words);
             case "connect":
                 return connect(Integer.parseInt(words[1]));
             case "spread":
@@ -78,26 +68,14 @@ final class Client {
             case "regions":
                 return regions(Integer.parseInt(words[1]));
             default:
-                throw new IllegalArgumentException("no such command: " + String.join(" ", words));
+                return super.run(words);
         }
     }
 
-    private String load(String[] words) throws IOException, InterruptedException {
-        int count = Integer.parseInt(words[5]);
-        Load load = new Load(
-                Operation.of(words[1]),
-                Long.parseLong(words[2]),
-                Integer.parseInt(words[3]),
-                Completions.of(words[4]),
-                count);
+    @Override
+    long run(Load load, long[] samples) throws InterruptedException {
         End end = load.operation().isRdmacm() ? rdmaConnection : connection;
-        if (words.length == 6) {
-            return Long.toString(load.run(end, completions, null, 0));
-        }
-        long[] samples = samples(count);
-        long time = load.run(end, completions, samples, 0);
-        Samples.write(samples, Path.of(words[6]));
-        return Long.toString(time);
+        return load.run(end, completions, samples, 0);
     }
 
     private String connect(int count) throws InterruptedException {
@@ -111,7 +89,7 @@ final class Client {
     }
 
     private String spread(int count, int over, Path file) throws IOException, InterruptedException {
-        long[] samples = samples(count);
+        long[] samples = Samples.create(count);
         Load load = new Load(Operation.WRITE, SPREAD_BYTES, 1, Completions.POLL, 1);
         long start = System.nanoTime();
         for (int i = 0; i < count; i++) {
@@ -123,7 +101,7 @@ final class Client {
     }
 
     private String loop(int count, int over, Path file) throws IOException {
-        long[] samples = samples(count);
+        long[] samples = Samples.create(count);
         String answer = Loop.run(many.subList(0, over), samples);
         Samples.write(samples, file);
         return answer;
@@ -169,11 +147,5 @@ final class Client {
         for (int i = 0; i < bytes.limit(); i += PAGE) {
             bytes.put(i, (byte) 1);
         }
-    }
-
-    private static long[] samples(int count) {
-        long[] samples = new long[count];
-        Arrays.fill(samples, -1);
-        return samples;
     }
 }

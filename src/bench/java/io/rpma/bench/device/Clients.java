@@ -5,11 +5,12 @@ import io.rpma.bench.Language;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** The target and its three clients. Only one of them works at a time. */
+/** The target and its clients. Only one of them works at a time. */
 final class Clients implements AutoCloseable {
     /** A heap that is resident from the start, so that what grows is the native memory. */
     private static final List<String> HEAP = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch");
@@ -24,13 +25,20 @@ final class Clients implements AutoCloseable {
     /**
      * Starts them.
      *
+     * @param languages whose clients
      * @param address of the device
      * @param port the first of two that are free
      * @param pmem a device DAX, or null
-     * @param jvmOptions of the client in Java
+     * @param jvmOptions of the clients in Java
      * @param placement which processors they have
      */
-    static Clients start(String address, int port, Path pmem, List<String> jvmOptions, Placement placement)
+    static Clients start(
+            Collection<Language> languages,
+            String address,
+            int port,
+            Path pmem,
+            List<String> jvmOptions,
+            Placement placement)
             throws IOException {
         List<String> command = new ArrayList<>(List.of(program("target"), address, Integer.toString(port)));
         if (pmem != null) {
@@ -40,19 +48,12 @@ final class Clients implements AutoCloseable {
         try {
             List<String> options = new ArrayList<>(HEAP);
             options.addAll(jvmOptions);
-            List<String> c = placement.client(List.of(program("client"), address, Integer.toString(port)));
-            all.clients.put(Language.C, ClientProcess.start("the client in C", c));
-            all.clients.put(Language.CONTROL, ClientProcess.start("the second client in C", c));
-            all.clients.put(
-                    Language.JAVA,
-                    ClientProcess.start(
-                            "the client in Java",
-                            placement.client(java(
-                                    options,
-                                    System.getProperty("java.class.path"),
-                                    Client.class,
-                                    address,
-                                    Integer.toString(port)))));
+            for (Language language : languages) {
+                List<String> client = command(language, options, address, Integer.toString(port));
+                all.clients.put(
+                        language,
+                        ClientProcess.start("the client (" + language.title() + ")", placement.client(client)));
+            }
         } catch (IOException e) {
             try {
                 all.close();
@@ -62,6 +63,18 @@ final class Clients implements AutoCloseable {
             throw e;
         }
         return all;
+    }
+
+    private static List<String> command(Language language, List<String> jvmOptions, String address, String port) {
+        String classPath = System.getProperty("java.class.path");
+        switch (language) {
+            case JAVA:
+                return java(jvmOptions, classPath, Client.class, address, port);
+            case BARE:
+                return java(jvmOptions, classPath, Bare.class, address, port);
+            default:
+                return List.of(program("client"), address, port);
+        }
     }
 
     /** The path of a program in C, where native/rxe has built it. */

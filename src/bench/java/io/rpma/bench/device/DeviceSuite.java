@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,11 @@ public final class DeviceSuite implements Callable<Integer> {
 
     /** HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it. */
     private static final long WARM_UP_COUNT = 15_000;
+
+    /** Waits have settled only after twice as many, and were 5 % slower before. */
+    private static final long WARM_UP_WAITS = 30_000;
+
+    private static final Set<Language> WARMED_UP = EnumSet.of(Language.JAVA, Language.BARE);
 
     /** What is done once, or in the hundreds, is compiled sooner or not at all. */
     private static final int FRESH_CONNECTIONS = 10;
@@ -123,12 +129,12 @@ public final class DeviceSuite implements Callable<Integer> {
         Plan plan = quick ? Plan.quick(pmem != null) : Plan.full(pmem != null);
         Files.createDirectories(Bench.OUTPUT);
         Placement placement = new Placement(clientCpu, targetCpu);
-        try (Clients clients = Clients.start(address, port, pmem, clientJvm, placement)) {
+        try (Clients clients = Clients.start(List.of(Language.values()), address, port, pmem, clientJvm, placement)) {
             warmUp(clients, plan);
             measurePoints(clients, plan);
             measureMany(clients, plan);
         }
-        try (Clients clients = Clients.start(address, port, pmem, startupJvm, Placement.ANY)) {
+        try (Clients clients = Clients.start(Language.EVERYWHERE, address, port, pmem, startupJvm, Placement.ANY)) {
             tryOut(clients);
             measureRegistration(clients, plan);
             measureGrowth(clients, plan);
@@ -138,7 +144,7 @@ public final class DeviceSuite implements Callable<Integer> {
         return Bench.finish(new Report(SUITE, Machine.here(librpma), results, DeviceTargets.of(results)), command);
     }
 
-    /** Lets the compiler of the JVM see all that it will be asked for, before anything of it is measured. */
+    /** Lets the compilers of the JVMs see all that they will be asked for, before anything of it is measured. */
     private void warmUp(Clients clients, Plan plan) throws IOException {
         Set<Point> small = new LinkedHashSet<>();
         for (Point point : plan.points()) {
@@ -147,14 +153,19 @@ public final class DeviceSuite implements Callable<Integer> {
         }
         for (Point point : small) {
             say("warming up " + point);
-            run(clients, Language.JAVA, point, WARM_UP_COUNT);
+            long count = point.completions() == Completions.POLL ? WARM_UP_COUNT : WARM_UP_WAITS;
+            for (Language language : point.languages()) {
+                if (WARMED_UP.contains(language)) {
+                    run(clients, language, point, count);
+                }
+            }
         }
     }
 
     /** What is measured of registration and scale, a little of it beforehand. */
     private void tryOut(Clients clients) throws IOException {
         say("trying out registration and connections");
-        for (Language language : Language.values()) {
+        for (Language language : Language.EVERYWHERE) {
             clients.run(language, "regions " + FRESH_COUNT);
             clients.run(language, "connect " + FRESH_CONNECTIONS);
             clients.run(language, "disconnect");
@@ -168,7 +179,7 @@ public final class DeviceSuite implements Callable<Integer> {
             long count = count(clients, point, plan.millis());
             say(number + "/" + plan.points().size() + " " + point + ", " + plan.rounds() + " rounds of " + count);
             for (int round = 0; round < plan.rounds(); round++) {
-                for (Language language : order(round)) {
+                for (Language language : order(point.languages(), round)) {
                     measure(clients, language, point, count);
                 }
             }
@@ -259,7 +270,7 @@ public final class DeviceSuite implements Callable<Integer> {
     /** With all connections open, however many are used, so that they make the difference. */
     private void measureMany(Clients clients, Plan plan) throws IOException {
         int most = Collections.max(plan.connections());
-        for (Language language : Language.values()) {
+        for (Language language : Language.EVERYWHERE) {
             say("connecting " + most + " times in " + language);
             clients.run(language, "connect " + most);
         }
@@ -279,7 +290,7 @@ public final class DeviceSuite implements Callable<Integer> {
                 }
             }
         }
-        for (Language language : Language.values()) {
+        for (Language language : Language.EVERYWHERE) {
             say("disconnecting in " + language);
             clients.run(language, "disconnect");
         }
@@ -346,7 +357,7 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     private static List<Language> order(int round) {
-        return order(List.of(Language.values()), round);
+        return order(Language.EVERYWHERE, round);
     }
 
     /** Who is measured first takes turns. */

@@ -53,7 +53,7 @@ final class DeviceTargets {
             if (!key.get("name").equals(operation)) {
                 return;
             }
-            double ratio = byLanguage.get(Language.JAVA).over(byLanguage.get(Language.C));
+            double ratio = over(byLanguage, Language.JAVA);
             String title = title(key, byLanguage);
             if (key.containsKey("depth")) {
                 targets.add(Target.atLeast(title, THROUGHPUT, ratio, ""));
@@ -65,18 +65,24 @@ final class DeviceTargets {
         });
     }
 
-    /** What a target is about, and how far two clients in C were apart: what is smaller than that tells nothing. */
+    /**
+     * What a target is about, how far two clients in C were apart, for what is smaller than that tells nothing, and how far JNI
+     * alone is from C, where that was measured.
+     */
     private static String title(Map<String, String> key, Map<Language, Result> byLanguage) {
-        double noise = byLanguage.get(Language.CONTROL).over(byLanguage.get(Language.C));
+        String bare = byLanguage.containsKey(Language.BARE)
+                ? String.format(Locale.ROOT, ", bare JNI / C %.2f", over(byLanguage, Language.BARE))
+                : "";
         String what = key.containsKey("depth") ? "depth " + key.get("depth") + " ops/s" : key.get("value");
         return String.format(
                 Locale.ROOT,
-                "%s %s B, %s, %s: Java / C (C / C %.2f)",
+                "%s %s B, %s, %s: Java / C (C / C %.2f%s)",
                 key.get("name"),
                 key.get("bytes"),
                 key.get("completions"),
                 what,
-                noise);
+                over(byLanguage, Language.CONTROL),
+                bare);
     }
 
     /** The round trip of a write whose bytes the post copies, over that of one from a region. */

@@ -17,6 +17,16 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
 
     private static final int CAPACITY = 16;
 
+    /** The load of a command; {@code native/bench/client.c} tells its parts. */
+    static Load of(String[] words) {
+        return new Load(
+                Operation.of(words[1]),
+                Long.parseLong(words[2]),
+                Integer.parseInt(words[3]),
+                Completions.of(words[4]),
+                Integer.parseInt(words[5]));
+    }
+
     /** Takes the completions of loads, one load at a time. */
     static RpmaCompletions completions() {
         return RpmaCompletions.create(CAPACITY);

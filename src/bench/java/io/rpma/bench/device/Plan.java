@@ -56,7 +56,7 @@ record Plan(
                 5,
                 90,
                 List.of(1, 10, 100, 1000),
-                List.of(Language.values()),
+                Language.EVERYWHERE,
                 3,
                 List.of(MIB, 16 * MIB, 256 * MIB, 1024 * MIB, 2048 * MIB),
                 10_000,

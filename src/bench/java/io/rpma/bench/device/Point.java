@@ -1,6 +1,8 @@
 package io.rpma.bench.device;
 
+import io.rpma.bench.Language;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -14,6 +16,11 @@ import java.util.Map;
 record Point(Operation operation, long size, int depth, Completions completions) {
     boolean isRoundTrip() {
         return depth == 1;
+    }
+
+    /** Who is measured: of waits what JNI alone costs, too, because there it is most of what Java adds. */
+    List<Language> languages() {
+        return completions == Completions.WAIT ? List.of(Language.values()) : Language.EVERYWHERE;
     }
 
     /** What the results are told apart by. */

@@ -34,7 +34,7 @@ class DeviceTargetsTest {
     /** Of 100 times one is beyond p99, which says nothing. */
     @Test
     void leavesOutPercentilesThatTooFewTimesAreBeyond() {
-        for (Language language : Language.values()) {
+        for (Language language : Language.EVERYWHERE) {
             measurements.add("write", ROUND_TRIP, language, times(100, 1));
         }
         assertThat(DeviceTargets.of(measurements.results()))
@@ -57,9 +57,35 @@ class DeviceTargetsTest {
                         Target.atLeast("read 1024 B, wait, depth 16 ops/s: Java / C (C / C 0.90)", 0.97, 0.96, ""));
     }
 
+    /** What the JVM takes by itself moves no target. */
+    @Test
+    void tellsHowFarBareJniIsFromCWhereThatWasMeasured() {
+        Map<String, String> roundTrip = new Point(Operation.WRITE, 8, 1, Completions.WAIT).params();
+        Map<String, String> throughput = new Point(Operation.WRITE, 8, 16, Completions.WAIT).params();
+        for (Language language : Language.values()) {
+            double factor = language == Language.JAVA ? 1.1 : language == Language.BARE ? 1.04 : 1;
+            measurements.add("write", roundTrip, language, times(1000, factor));
+            measurements.add("write", throughput, language, "ops/s", 1000 / factor);
+        }
+        for (Language language : Language.EVERYWHERE) {
+            measurements.add("write", ROUND_TRIP, language, times(1000, 1));
+        }
+        List<Target> targets = DeviceTargets.of(measurements.results());
+        assertThat(targets)
+                .extracting(Target::what)
+                .containsExactly(
+                        "write 8 B, wait, p50: Java / C (C / C 1.00, bare JNI / C 1.04)",
+                        "write 8 B, wait, p99: Java / C (C / C 1.00, bare JNI / C 1.04)",
+                        "write 8 B, wait, depth 16 ops/s: Java / C (C / C 1.00, bare JNI / C 0.96)",
+                        "write 8 B, poll, p50: Java / C (C / C 1.00)",
+                        "write 8 B, poll, p99: Java / C (C / C 1.00)");
+        assertThat(targets).extracting(Target::target).containsExactly(1.05, 1.2, 0.97, 1.05, 1.2);
+        assertThat(targets).extracting(Target::pass).containsExactly(false, true, false, true, true);
+    }
+
     @Test
     void holdsInlineWritesAgainstOthers() {
-        for (Language language : Language.values()) {
+        for (Language language : Language.EVERYWHERE) {
             Map<String, String> params = new Point(Operation.RDMA_WRITE, 64, 1, Completions.POLL).params();
             measurements.add("rdma-write", params, language, times(100, 1));
             measurements.add("rdma-write-inline", params, language, times(100, language == Language.JAVA ? 1.2 : 1.1));
@@ -73,7 +99,7 @@ class DeviceTargetsTest {
 
     @Test
     void holdsManyConnectionsAgainstOne() {
-        for (Language language : Language.values()) {
+        for (Language language : Language.EVERYWHERE) {
             measurements.add("spread write", Map.of("connections", "1"), language, times(1000, 1));
             measurements.add(
                     "spread write",

@@ -3,6 +3,7 @@ package io.rpma.bench.device;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.rpma.bench.Language;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,6 +59,32 @@ class PlanTest {
                     .allMatch(point ->
                             point.completions() == Completions.POLL && point.size() == RdmaConnection.INLINE_SIZE);
         }
+    }
+
+    /** What C and Java are measured in everywhere. */
+    @Test
+    void measuresBareJniWhereCompletionsAreWaitedFor() {
+        for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
+            assertThat(plan.points())
+                    .allSatisfy(point -> assertThat(point.languages()).containsAll(Language.EVERYWHERE))
+                    .filteredOn(point -> point.languages().contains(Language.BARE))
+                    .isNotEmpty()
+                    .allMatch(point -> point.completions() == Completions.WAIT
+                            && !point.operation().isRdmacm())
+                    .hasSameSizeAs(plan.points().stream()
+                            .filter(point -> point.completions() == Completions.WAIT)
+                            .toList());
+            assertThat(plan.scaled()).doesNotContain(Language.BARE);
+        }
+    }
+
+    @Test
+    void readsCommands() {
+        Load load = new Load(Operation.READ, 64, 16, Completions.WAIT, 500);
+        String command = new Point(Operation.READ, 64, 16, Completions.WAIT).command(500);
+        assertThat(Load.of(command.split(" "))).isEqualTo(load);
+        assertThat(Load.of((command + " file").split(" "))).isEqualTo(load);
+        assertThatIllegalArgumentException().isThrownBy(() -> Load.of("load read 64 16 sleep 500".split(" ")));
     }
 
     /** Both clients know things by the same names. */

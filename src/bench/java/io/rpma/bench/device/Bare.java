@@ -1,0 +1,71 @@
+package io.rpma.bench.device;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * The client in C behind natives that check nothing, in {@code native/bench/bare.c}: no library, and with it no lock, handle or
+ * interruption, so that what it takes more than C is what JNI takes of any binding. Of the commands it knows {@code load}, of
+ * librpma's operations.
+ */
+final class Bare extends LoadClient {
+    private Bare() {}
+
+    /**
+     * Runs commands until the input ends, and ends with the process.
+     *
+     * @param args the address and the port of the target
+     */
+    public static void main(String[] args) throws IOException, InterruptedException {
+        System.load(Path.of(Clients.program("libbare.so")).toAbsolutePath().toString());
+        open(args[0], Integer.parseInt(args[1]));
+        new Bare().serve();
+    }
+
+    /** Has the loop of {@link Load#run}, which would take completions by the library. */
+    @Override
+    long run(Load load, long[] samples) {
+        setLoad(
+                load.operation().command(),
+                load.size(),
+                load.depth(),
+                load.how().command());
+        long posted = 0;
+        long done = 0;
+        boolean answered = load.operation().isAnswered();
+        long start = System.nanoTime();
+        long last = start;
+        while (done < load.count()) {
+            for (; posted < load.count() && posted - done < load.depth(); posted++) {
+                if (answered) {
+                    receive(posted);
+                }
+                post(posted);
+            }
+            for (int taken = take(); taken > 0; taken--) {
+                if (samples != null) {
+                    long now = System.nanoTime();
+                    samples[(int) done] = now - last;
+                    last = now;
+                }
+                done++;
+            }
+        }
+        return System.nanoTime() - start;
+    }
+
+    /** Connects to the target. */
+    private static native void open(String address, int port);
+
+    /** Tells what the others do from now on. */
+    private static native void setLoad(String operation, long size, int depth, String completions);
+
+    /** Posts the operation of a number. */
+    private static native void post(long number);
+
+    /** Posts the receive of the answer to it. */
+    private static native void receive(long number);
+
+    /** Takes completions, and returns how many operations they complete. */
+    private static native int take();
+}
