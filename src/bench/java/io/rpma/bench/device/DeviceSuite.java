@@ -41,8 +41,8 @@ public final class DeviceSuite implements Callable<Integer> {
     /** HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it. */
     private static final long WARM_UP_COUNT = 15_000;
 
-    /** Waits have settled only after twice as many, and were 5 % slower before. */
-    private static final long WARM_UP_WAITS = 30_000;
+    /** Waits have settled only after 15,000 and more, and were 5 % slower before. */
+    private static final long WARM_UP_WAITS = 20_000;
 
     private static final Set<Language> WARMED_UP = EnumSet.of(Language.JAVA, Language.BARE);
 
