@@ -22,7 +22,7 @@ final class Bare extends LoadClient {
         new Bare().serve();
     }
 
-    /** Has the loop of {@link Load#run}, which would take completions by the library. */
+    /** As {@link Load#run}, which would take completions by the library. */
     @Override
     long run(Load load, long[] samples) {
         setLoad(
@@ -30,12 +30,31 @@ final class Bare extends LoadClient {
                 load.size(),
                 load.depth(),
                 load.how().command());
-        long posted = 0;
-        long done = 0;
-        boolean answered = load.operation().isAnswered();
+        Turns turns = new Turns(load, samples);
         long start = System.nanoTime();
-        long last = start;
-        while (done < load.count()) {
+        turns.last = start;
+        while (turns.done < load.count()) {
+            turns.next();
+        }
+        return System.nanoTime() - start;
+    }
+
+    /** Calls, because what is compiled is got at by them: see {@link Load}. */
+    private static final class Turns {
+        private final Load load;
+        private final long[] samples;
+        private final boolean answered;
+        private long posted;
+        private long done;
+        private long last;
+
+        Turns(Load load, long[] samples) {
+            this.load = load;
+            this.samples = samples;
+            answered = load.operation().isAnswered();
+        }
+
+        void next() {
             for (; posted < load.count() && posted - done < load.depth(); posted++) {
                 if (answered) {
                     receive(posted);
@@ -51,7 +70,6 @@ final class Bare extends LoadClient {
                 done++;
             }
         }
-        return System.nanoTime() - start;
     }
 
     /** Connects to the target. */

@@ -41,13 +41,38 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
      * @return how long it took, in nanoseconds
      */
     long run(End end, RpmaCompletions completions, long[] samples, int first) throws InterruptedException {
-        long posted = 0;
-        long done = 0;
-        long received = 0;
-        boolean answered = operation.isAnswered();
+        Turns turns = new Turns(end, completions, samples, first);
         long start = System.nanoTime();
-        long last = start;
-        while (done < count) {
+        turns.last = start;
+        while (turns.done < count) {
+            turns.next();
+        }
+        return System.nanoTime() - start;
+    }
+
+    /**
+     * Each turn posts what can be under way and takes completions. It is a call, by which the JVM gets at what it has compiled:
+     * a loop that has just begun is interpreted for its first thousand turns, which were half of all where each waits.
+     */
+    private final class Turns {
+        private final End end;
+        private final RpmaCompletions completions;
+        private final long[] samples;
+        private final int first;
+        private final boolean answered = operation.isAnswered();
+        private long posted;
+        private long received;
+        private long done;
+        private long last;
+
+        Turns(End end, RpmaCompletions completions, long[] samples, int first) {
+            this.end = end;
+            this.completions = completions;
+            this.samples = samples;
+            this.first = first;
+        }
+
+        void next() throws InterruptedException {
             for (; posted < count && posted - done < depth; posted++) {
                 if (answered) {
                     end.receive(offset(received), size, received);
@@ -57,21 +82,24 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
             }
             int taken = take(end, completions);
             for (int i = 0; i < taken; i++) {
-                if (!completions.isSuccess(i)) {
-                    throw new IllegalStateException("an operation failed: " + completions.status(i));
-                }
-                if (completions.wrId(i) == End.NOT_COUNTED) {
-                    continue;
-                }
-                if (samples != null) {
-                    long now = System.nanoTime();
-                    samples[first + (int) done] = now - last;
-                    last = now;
-                }
-                done++;
+                count(i);
             }
         }
-        return System.nanoTime() - start;
+
+        private void count(int index) {
+            if (!completions.isSuccess(index)) {
+                throw new IllegalStateException("an operation failed: " + completions.status(index));
+            }
+            if (completions.wrId(index) == End.NOT_COUNTED) {
+                return;
+            }
+            if (samples != null) {
+                long now = System.nanoTime();
+                samples[first + (int) done] = now - last;
+                last = now;
+            }
+            done++;
+        }
     }
 
     /**
