@@ -81,7 +81,7 @@ record Plan(
         return new Plan(
                 possible(points, persistent),
                 5,
-                150,
+                120,
                 List.of(1, 10, 100, 1000),
                 List.of(Language.C, Language.JAVA),
                 1,
