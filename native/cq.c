@@ -126,7 +126,7 @@ static jint channel_rearm(const void *queues)
 	return result;
 }
 
-/* as channel_take(), but waits for the first completion: may end as wait_ready() does, too */
+/* as channel_take(), but waits for the first completion: may end as a wait does, too */
 static jint cq_await(JNIEnv *env, jclass natives, jlong waited, jlong conn, jlong first, jlong second, jint capacity,
 		jlong completions, jint wake_fd, jlong timeout)
 {

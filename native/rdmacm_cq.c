@@ -92,7 +92,7 @@ static jint take_of(const void *armed, jint capacity, struct ibv_wc *completions
 	return take(queue->cq, capacity, completions);
 }
 
-/* how many completions were taken of a queue that is armed, once there are some; may end as wait_ready() does, too */
+/* how many completions were taken of a queue that is armed, once there are some; may end as a wait does, too */
 static jint await_comp(JNIEnv *env, jclass natives, jlong queue, jboolean send, jboolean solicited_only, jint capacity,
 		jlong completions, jint wake_fd, jlong timeout)
 {

@@ -58,7 +58,8 @@ int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout)
 	return rc == RPMA_E_PROVIDER ? failed("eventfd()") : rc;
 }
 
-jint wait_ready(const struct wait *wait)
+/* blocks; may be called several times */
+static jint await_ready(const struct wait *wait)
 {
 	struct pollfd fds[] = {{wait->wait_fd, POLLIN, 0}, {wait->close_fd, POLLIN, 0}, {wait->wake_fd, POLLIN, 0}};
 	int ready = poll_until(fds, 3, wait->deadline);
@@ -76,7 +77,7 @@ jint wait_take(const struct wait *wait, const struct wait_source *source, jint c
 {
 	bool is_over = false;
 	while (!is_over) {
-		jint result = wait_ready(wait);
+		jint result = await_ready(wait);
 		if (result != WAIT_READY)
 			return result;
 		result = source->rearm(source->queues);
@@ -103,7 +104,7 @@ static jint await(JNIEnv *env, jclass natives, jlong handle, jint wake_fd, jlong
 	int rc = wait_begin(&wait, handle, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
-	jint outcome = wait_ready(&wait);
+	jint outcome = await_ready(&wait);
 	wait_end(&wait);
 	return outcome;
 }

@@ -23,9 +23,6 @@ struct wait {
 /* a negative timeout waits without end; 0, HANDLE_CLOSED or librpma's code, after which there is nothing to end */
 int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
 
-/* blocks; may be called several times */
-jint wait_ready(const struct wait *wait);
-
 /* completions that are waited for */
 struct wait_source {
 	/* how many were taken, 0 when there is none, or an error */
@@ -36,8 +33,8 @@ struct wait_source {
 };
 
 /*
- * Waits for the first completion of what is armed and has none; how many were taken, an error of the source, or as
- * wait_ready().
+ * Waits for the first completion of what is armed and has none; how many were taken, an error of the source, or
+ * how the wait has ended.
  */
 jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions);
 
