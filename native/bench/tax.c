@@ -21,8 +21,9 @@
 
 /* as long as those in Java */
 #define SAMPLE_NANOS 2000000LL
-/* operations between two looks at the clock */
+/* operations between two looks at the clock, which don't count beside so many; those that wait take much longer */
 #define BLOCK 1000
+#define BLOCK_OF_WAITS 20
 #define BATCH 16
 #define REGION_SIZE 4096
 #define INLINE_SIZE 64
@@ -33,7 +34,10 @@ struct target {
 	struct rpma_conn *conn;
 	struct rpma_cq *empty_cq;
 	struct rpma_cq *full_cq;
+	struct rpma_srq *srq;
+	struct rpma_cq *srq_cq;
 	int cq_fd;
+	int srq_fd;
 	int close_fd; /* what ends a wait in Java, too */
 	int wake_fd;
 	struct rpma_mr_local *local;
@@ -143,6 +147,24 @@ static void wait_for_nothing(struct target *t, int times)
 	}
 }
 
+/* what is received is completed by another thread */
+static void wait_for_receive(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		int taken = 0;
+		check(rpma_srq_recv(t->srq, t->local, t->offset, t->length, t->op_context));
+		int rc = rpma_cq_get_wc(t->srq_cq, BATCH, t->wcs, &taken);
+		while (rc == RPMA_E_NO_COMPLETION) {
+			struct pollfd fds[] = {{t->srq_fd, POLLIN, 0}, {t->close_fd, POLLIN, 0}, {t->wake_fd, POLLIN, 0}};
+			check(ppoll(fds, sizeof(fds) / sizeof(fds[0]), NULL, NULL) < 0);
+			/* there may be no event: the one before told of this one, too */
+			(void)rpma_cq_wait(t->srq_cq);
+			rc = rpma_cq_get_wc(t->srq_cq, BATCH, t->wcs, &taken);
+		}
+		check(rc);
+	}
+}
+
 static void poll_batch(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++) {
@@ -204,25 +226,27 @@ static const struct {
 	operation *run;
 	int parts; /* what is counted as one operation */
 	int threads; /* that do it at once, each with a target of its own */
+	int block;
 } operations[] = {
-	{"read", post_read, 1, 1},
-	{"write", post_write, 1, 1},
-	{"writeBesideAnother", post_write, 1, 2},
-	{"writeWithImm", post_write_with_imm, 1, 1},
-	{"atomicWrite", post_atomic_write, 1, 1},
-	{"flush", post_flush, 1, 1},
-	{"send", post_send, 1, 1},
-	{"sendWithImm", post_send_with_imm, 1, 1},
-	{"recv", post_recv, 1, 1},
-	{"emptyPoll", poll_nothing, 1, 1},
-	{"emptyWait", wait_for_nothing, 1, 1},
-	{"pollOf16", poll_batch, BATCH, 1},
-	{"batchOf16", post_batch, BATCH, 1},
-	{"rdmaWrite", post_rdma_write, 1, 1},
-	{"rdmaWriteInline", post_rdma_write_inline, 1, 1},
-	{"rdmaSend", post_rdma_send, 1, 1},
-	{"rdmaSendInline", post_rdma_send_inline, 1, 1},
-	{"rdmaEmptyPoll", poll_rdma_nothing, 1, 1},
+	{"read", post_read, 1, 1, BLOCK},
+	{"write", post_write, 1, 1, BLOCK},
+	{"writeBesideAnother", post_write, 1, 2, BLOCK},
+	{"writeWithImm", post_write_with_imm, 1, 1, BLOCK},
+	{"atomicWrite", post_atomic_write, 1, 1, BLOCK},
+	{"flush", post_flush, 1, 1, BLOCK},
+	{"send", post_send, 1, 1, BLOCK},
+	{"sendWithImm", post_send_with_imm, 1, 1, BLOCK},
+	{"recv", post_recv, 1, 1, BLOCK},
+	{"emptyPoll", poll_nothing, 1, 1, BLOCK},
+	{"emptyWait", wait_for_nothing, 1, 1, BLOCK},
+	{"receive", wait_for_receive, 1, 1, BLOCK_OF_WAITS},
+	{"pollOf16", poll_batch, BATCH, 1, BLOCK},
+	{"batchOf16", post_batch, BATCH, 1, BLOCK},
+	{"rdmaWrite", post_rdma_write, 1, 1, BLOCK},
+	{"rdmaWriteInline", post_rdma_write_inline, 1, 1, BLOCK},
+	{"rdmaSend", post_rdma_send, 1, 1, BLOCK},
+	{"rdmaSendInline", post_rdma_send_inline, 1, 1, BLOCK},
+	{"rdmaEmptyPoll", poll_rdma_nothing, 1, 1, BLOCK},
 };
 
 static int64_t now(void)
@@ -233,14 +257,14 @@ static int64_t now(void)
 }
 
 /* the nanoseconds of one time */
-static double sample(operation *run, struct target *target)
+static double sample(operation *run, int block, struct target *target)
 {
 	int64_t start = now();
 	int64_t end = start;
 	int64_t times = 0;
 	while (end - start < SAMPLE_NANOS) {
-		run(target, BLOCK);
-		times += BLOCK;
+		run(target, block);
+		times += block;
 		end = now();
 	}
 	return (double)(end - start) / (double)times;
@@ -254,6 +278,9 @@ static void connect_to(struct rpma_peer *peer, struct target *target)
 	check(rpma_conn_get_cq(target->conn, &target->empty_cq));
 	check(rpma_conn_get_rcq(target->conn, &target->full_cq));
 	check(rpma_cq_get_fd(target->empty_cq, &target->cq_fd));
+	check(rpma_srq_new(peer, NULL, &target->srq));
+	check(rpma_srq_get_rcq(target->srq, &target->srq_cq));
+	check(rpma_cq_get_fd(target->srq_cq, &target->srq_fd));
 	target->close_fd = eventfd(0, EFD_CLOEXEC);
 	target->wake_fd = eventfd(0, EFD_CLOEXEC);
 	check(target->close_fd < 0 || target->wake_fd < 0);
@@ -300,6 +327,7 @@ static void destroy_id(struct target *target)
 
 static void close_target(struct target *target)
 {
+	check(rpma_srq_delete(&target->srq));
 	check(rpma_conn_delete(&target->conn));
 	check(rpma_mr_remote_delete(&target->remote));
 	check(rpma_mr_dereg(&target->local));
@@ -363,9 +391,10 @@ int main(int argc, char *argv[])
 
 	if (operations[chosen].threads > 1)
 		start_other(&other, peer, operations[chosen].run);
-	(void)sample(operations[chosen].run, &target);
+	int block = operations[chosen].block;
+	(void)sample(operations[chosen].run, block, &target);
 	for (long i = 0; i < samples; i++)
-		printf("%.3f\n", sample(operations[chosen].run, &target) / operations[chosen].parts);
+		printf("%.3f\n", sample(operations[chosen].run, block, &target) / operations[chosen].parts);
 	if (operations[chosen].threads > 1)
 		end_other(&other);
 

@@ -36,8 +36,6 @@ public final class DeviceSuite implements Callable<Integer> {
 
     private static final int LOOP_LEAST = 10;
 
-    private static final int MANY_ROUNDS = 5;
-
     /** HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it. */
     private static final long WARM_UP_COUNT = 15_000;
 
@@ -129,10 +127,14 @@ public final class DeviceSuite implements Callable<Integer> {
         Plan plan = quick ? Plan.quick(pmem != null) : Plan.full(pmem != null);
         Files.createDirectories(Bench.OUTPUT);
         Placement placement = new Placement(clientCpu, targetCpu);
-        try (Clients clients = Clients.start(List.of(Language.values()), address, port, pmem, clientJvm, placement)) {
-            warmUp(clients, plan);
-            measurePoints(clients, plan);
-            measureMany(clients, plan);
+        for (int start = 1; start <= plan.starts(); start++) {
+            say("starting the clients, " + start + "/" + plan.starts());
+            try (Clients clients =
+                    Clients.start(List.of(Language.values()), address, port, pmem, clientJvm, placement)) {
+                warmUp(clients, plan);
+                measurePoints(clients, plan);
+                measureMany(clients, plan);
+            }
         }
         try (Clients clients = Clients.start(Language.EVERYWHERE, address, port, pmem, startupJvm, Placement.ANY)) {
             tryOut(clients);
@@ -279,8 +281,8 @@ public final class DeviceSuite implements Callable<Integer> {
         for (int count : plan.connections()) {
             runMany(clients, Language.JAVA, "loop", WARM_UP_COUNT, count);
         }
-        for (int round = 0; round < MANY_ROUNDS; round++) {
-            say("writing on some of " + most + " connections, " + (round + 1) + "/" + MANY_ROUNDS);
+        for (int round = 0; round < plan.rounds(); round++) {
+            say("writing on some of " + most + " connections, " + (round + 1) + "/" + plan.rounds());
             for (int count : plan.connections()) {
                 for (Language language : order(round)) {
                     measureSpread(clients, language, count);

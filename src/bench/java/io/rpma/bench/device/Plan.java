@@ -9,7 +9,8 @@ import java.util.stream.Stream;
  * What a run measures.
  *
  * @param points of one connection
- * @param rounds how often each is measured, in each program
+ * @param starts how often the programs are started for that
+ * @param rounds how often each is measured, in each program, before the next start
  * @param millis about how long one measurement takes
  * @param connections to how many connections it grows, ascending
  * @param scaled who grows
@@ -20,6 +21,7 @@ import java.util.stream.Stream;
  */
 record Plan(
         List<Point> points,
+        int starts,
         int rounds,
         long millis,
         List<Integer> connections,
@@ -34,7 +36,7 @@ record Plan(
     /** The longest an atomic write can be, and the shortest that is measured of the others. */
     private static final long WORD = 8;
 
-    /** Everything; takes about half an hour on an emulated machine. */
+    /** Everything; takes about three quarters of an hour on an emulated machine. */
     static Plan full(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (int depth : new int[] {1, 16, 64}) {
@@ -53,7 +55,8 @@ record Plan(
         points.add(new Point(Operation.SEND, WORD, 1, Completions.BLOCK));
         return new Plan(
                 possible(points, persistent),
-                5,
+                3,
+                3,
                 90,
                 List.of(1, 10, 100, 1000),
                 Language.EVERYWHERE,
@@ -80,6 +83,7 @@ record Plan(
         points.add(new Point(Operation.WRITE, KIB, 64, Completions.POLL));
         return new Plan(
                 possible(points, persistent),
+                1,
                 5,
                 120,
                 List.of(1, 10, 100, 1000),

@@ -10,6 +10,7 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
+import io.rpma.RpmaSrq;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
@@ -31,6 +32,8 @@ public class NoopTarget {
     RpmaConn conn;
     RpmaCq emptyCq;
     RpmaCq fullCq;
+    RpmaSrq srq;
+    RpmaCq srqCq;
     RpmaMrLocal local;
     RpmaMrRemote remote;
     RpmaCompletions completions;
@@ -56,12 +59,15 @@ public class NoopTarget {
         conn = RpmaConnReq.create(peer, "localhost", 7204, null).connect();
         emptyCq = conn.getCq();
         fullCq = conn.getRcq().orElseThrow();
+        srq = RpmaSrq.create(peer, null);
+        srqCq = srq.getRcq().orElseThrow();
         completions = RpmaCompletions.create(BATCH);
     }
 
     /** Closes everything. */
     @TearDown(Level.Trial)
     public void close() {
+        srq.close();
         conn.close();
         remote.close();
         local.close();

@@ -64,6 +64,7 @@ public final class Tax implements Callable<Integer> {
             new Operation("recv", CALL_NANOS),
             new Operation("emptyPoll", CALL_NANOS),
             new Operation("emptyWait", WAIT_NANOS),
+            new Operation("receive", WAIT_NANOS),
             new Operation("pollOf16", COMPLETION_NANOS),
             new Operation("batchOf16", BATCHED_NANOS),
             new Operation("rdmaWrite", CALL_NANOS),

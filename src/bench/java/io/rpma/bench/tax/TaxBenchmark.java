@@ -85,6 +85,13 @@ public class TaxBenchmark {
         return t.emptyCq.await(t.completions, 0, TimeUnit.NANOSECONDS);
     }
 
+    /** {@code rpma_srq_recv}, and a wait for its completion, which another thread brings. */
+    @Benchmark
+    public int receive(NoopTarget t) throws InterruptedException {
+        t.srq.recv(t.local, t.offset, t.length, t.opContext);
+        return t.srqCq.await(t.completions);
+    }
+
     /** {@code rpma_cq_get_wc} of 16 completions, and reading whose each is and how it ended. */
     @Benchmark
     @OperationsPerInvocation(NoopTarget.BATCH)
