@@ -48,7 +48,7 @@ static bool ring_take(char line[LINE_SIZE])
 		ring_first = (ring_first + 1) % RING_SIZE;
 		ring_count--;
 	} else if (dropped > 0) {
-		snprintf(line, LINE_SIZE, "%c\037\0370\037\037%u messages of librpma were dropped: they came faster than they were read",
+		snprintf(line, LINE_SIZE, "%c\037\0370\037\037%u messages of librpma were dropped: they were too many at once",
 				'0' + RPMA_LOG_LEVEL_WARNING, dropped);
 		dropped = 0;
 	} else {

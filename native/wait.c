@@ -1,5 +1,5 @@
 /*
- * wait.c -- the one place where a thread blocks: until an object has something to say, is closed, or the waiter is woken
+ * wait.c -- where a thread waits for an object: until that has something to say, is closed, or the waiter is woken
  */
 #include "wait.h"
 

@@ -1,5 +1,5 @@
 /*
- * wait.h -- the one place where a thread blocks: until an object has something to say, is closed, or the waiter is woken
+ * wait.h -- where a thread waits for an object: until that has something to say, is closed, or the waiter is woken
  */
 #ifndef RPMA_JAVA_WAIT_H
 #define RPMA_JAVA_WAIT_H

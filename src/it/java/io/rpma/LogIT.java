@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.rdmacm.RdmaPair;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -124,6 +126,22 @@ class LogIT {
             request.connect().close();
             assertNotEquals(List.of(), messages);
             assertThrows(IllegalStateException.class, ep::getFd);
+        }
+    }
+
+    /** It may wait for another thread that waits for the same queue. */
+    @Test
+    void aWaitForCompletionsOfLibrdmacmDeliversNothing() throws Exception {
+        try (RdmaPair pair = RdmaPair.connect()) {
+            RpmaLog.setFunction((level, fileName, lineNo, functionName, message) ->
+                    messages.add(Thread.currentThread().getName()));
+            // leaves a message behind that the next call delivers
+            assertTrue(Natives.deviceGet("192.0.2.1", false) < 0);
+            FutureTask<Integer> wait = new FutureTask<>(
+                    () -> pair.client.qp().getSendComp(RpmaCompletions.create(1), 10, TimeUnit.MILLISECONDS));
+            new Thread(wait, "waiting").start();
+            assertEquals(0, wait.get());
+            assertEquals(List.of(), messages);
         }
     }
 

@@ -109,7 +109,11 @@ final class CompletionQueue {
 
     private void rearm(boolean solicitedOnly) {
         armedForAny = false;
-        INTERNALS.check(operation, Natives.rearmComp(handle.id(), send, solicitedOnly), handle);
+        int result = Natives.rearmComp(handle.id(), send, solicitedOnly);
+        if (result < 0) {
+            // nothing here delivers messages: who gets them may wait for a thread that wants the lock
+            throw INTERNALS.failure(operation, result, handle);
+        }
         armedForAny = !solicitedOnly;
     }
 

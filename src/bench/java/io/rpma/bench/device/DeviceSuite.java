@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -117,6 +118,7 @@ public final class DeviceSuite implements Callable<Integer> {
     private CommandSpec command;
 
     private final Measurements measurements = new Measurements();
+    private final Map<Point, Long> counts = new HashMap<>();
     private final long started = System.nanoTime();
 
     /** For the command line. */
@@ -127,13 +129,14 @@ public final class DeviceSuite implements Callable<Integer> {
         Plan plan = quick ? Plan.quick(pmem != null) : Plan.full(pmem != null);
         Files.createDirectories(Bench.OUTPUT);
         Placement placement = new Placement(clientCpu, targetCpu);
-        for (int start = 1; start <= plan.starts(); start++) {
-            say("starting the clients, " + start + "/" + plan.starts());
+        for (int start = 0; start < plan.starts(); start++) {
+            say("starting the clients, " + (start + 1) + "/" + plan.starts());
+            int firstRound = start * plan.rounds();
             try (Clients clients =
                     Clients.start(List.of(Language.values()), address, port, pmem, clientJvm, placement)) {
                 warmUp(clients, plan);
-                measurePoints(clients, plan);
-                measureMany(clients, plan);
+                measurePoints(clients, plan, firstRound);
+                measureMany(clients, plan, firstRound);
             }
         }
         try (Clients clients = Clients.start(Language.EVERYWHERE, address, port, pmem, startupJvm, Placement.ANY)) {
@@ -174,13 +177,17 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    private void measurePoints(Clients clients, Plan plan) throws IOException {
+    private void measurePoints(Clients clients, Plan plan, int firstRound) throws IOException {
         int number = 0;
         for (Point point : plan.points()) {
             number++;
             long count = count(clients, point, plan.millis());
             say(number + "/" + plan.points().size() + " " + point + ", " + plan.rounds() + " rounds of " + count);
-            for (int round = 0; round < plan.rounds(); round++) {
+            // first tries are much slower than what comes after
+            for (Language language : point.languages()) {
+                run(clients, language, point, least(point));
+            }
+            for (int round = firstRound; round < firstRound + plan.rounds(); round++) {
                 for (Language language : order(point.languages(), round)) {
                     measure(clients, language, point, count);
                 }
@@ -188,16 +195,29 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    /** How many operations take about so long, by tries in C: first tries are much slower than what comes after. */
-    private static long count(Clients clients, Point point, long millis) throws IOException {
+    /** How many operations take about so long: the same with each start, so that each has the same percentiles. */
+    private long count(Clients clients, Point point, long millis) throws IOException {
+        Long known = counts.get(point);
+        if (known == null) {
+            known = tryCount(clients, point, millis);
+            counts.put(point, known);
+        }
+        return known;
+    }
+
+    /** By tries in C. */
+    private static long tryCount(Clients clients, Point point, long millis) throws IOException {
         long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
-        long least = Math.max(LEAST_COUNT, 2L * point.depth());
-        long count = least;
+        long count = least(point);
         for (int i = 0; i < TRIES; i++) {
             long tried = clients.run(Language.C, point.command(count))[0];
-            count = Math.max(least, Math.min(MOST_COUNT, count * nanos / tried));
+            count = Math.max(least(point), Math.min(MOST_COUNT, count * nanos / tried));
         }
         return point.isRoundTrip() && count * LONGER >= P99_COUNT ? Math.max(count, P99_COUNT) : count;
+    }
+
+    private static long least(Point point) {
+        return Math.max(LEAST_COUNT, 2L * point.depth());
     }
 
     private void measure(Clients clients, Language language, Point point, long count) throws IOException {
@@ -220,7 +240,7 @@ public final class DeviceSuite implements Callable<Integer> {
         for (long size : plan.registered()) {
             say("registering " + size + " bytes");
             Map<String, String> params = Map.of("bytes", Long.toString(size));
-            for (int round = 0; round < plan.rounds(); round++) {
+            for (int round = 0; round < plan.coldRounds(); round++) {
                 for (Language language : order(round)) {
                     long[] times = clients.run(language, "register " + size);
                     measurements.add("register", params, language, "us", times[0] / 1e3);
@@ -270,7 +290,7 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     /** With all connections open, however many are used, so that they make the difference. */
-    private void measureMany(Clients clients, Plan plan) throws IOException {
+    private void measureMany(Clients clients, Plan plan, int firstRound) throws IOException {
         int most = Collections.max(plan.connections());
         for (Language language : Language.EVERYWHERE) {
             say("connecting " + most + " times in " + language);
@@ -281,8 +301,8 @@ public final class DeviceSuite implements Callable<Integer> {
         for (int count : plan.connections()) {
             runMany(clients, Language.JAVA, "loop", WARM_UP_COUNT, count);
         }
-        for (int round = 0; round < plan.rounds(); round++) {
-            say("writing on some of " + most + " connections, " + (round + 1) + "/" + plan.rounds());
+        for (int round = firstRound; round < firstRound + plan.rounds(); round++) {
+            say("writing on some of " + most + " connections, " + (round + 1) + "/" + plan.starts() * plan.rounds());
             for (int count : plan.connections()) {
                 for (Language language : order(round)) {
                     measureSpread(clients, language, count);
@@ -335,8 +355,8 @@ public final class DeviceSuite implements Callable<Integer> {
         String classPath = jar + ":target/test-classes";
         List<String> c = List.of(Clients.program("startup"), address, Integer.toString(port));
         List<String> java = Clients.java(startupJvm, classPath, Startup.class, address, Integer.toString(port));
-        for (int round = 0; round < plan.startupRounds(); round++) {
-            say("starting " + (round + 1) + "/" + plan.startupRounds());
+        for (int round = 0; round < plan.coldRounds(); round++) {
+            say("starting " + (round + 1) + "/" + plan.coldRounds());
             for (Language language : order(round)) {
                 measureStartup(language, language == Language.JAVA ? java : c);
             }

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * @param scaleRounds how often
  * @param registered sizes of memory that is registered, in bytes
  * @param regions how many small regions there are at a time
- * @param startupRounds how often a program is started
+ * @param coldRounds how often memory is registered, and a program started
  */
 record Plan(
         List<Point> points,
@@ -29,14 +29,14 @@ record Plan(
         int scaleRounds,
         List<Long> registered,
         int regions,
-        int startupRounds) {
+        int coldRounds) {
     private static final long KIB = 1 << 10;
     private static final long MIB = 1 << 20;
 
     /** The longest an atomic write can be, and the shortest that is measured of the others. */
     private static final long WORD = 8;
 
-    /** Everything; takes about three quarters of an hour on an emulated machine. */
+    /** Everything; takes about an hour on an emulated machine. */
     static Plan full(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (int depth : new int[] {1, 16, 64}) {
