@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaAh;
 import io.rpma.rdmacm.RdmaConnParam;
-import io.rpma.rdmacm.RdmaEvent;
+import io.rpma.rdmacm.RdmaDatagramPair;
 import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaInlineData;
@@ -180,11 +180,14 @@ class RdmaCloseRaceIT {
     private enum Waiting {
         NEXT_EVENT(ends -> ends.pair.client.nextEvent()),
         NEXT_EVENT_FOR_SOME_TIME(ends -> ends.pair.client.nextEvent(10, TimeUnit.MICROSECONDS)),
+        AWAIT_EVENT(ends -> ends.pair.client.awaitEvent(RdmaEventType.DISCONNECTED, 1, TimeUnit.MINUTES)),
         GET_SEND_COMP(ends -> ends.qp.getSendComp(COMPLETIONS.get())),
         GET_SEND_COMP_FOR_SOME_TIME(ends -> ends.qp.getSendComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
         GET_RECV_COMP(ends -> ends.qp.getRecvComp(COMPLETIONS.get())),
         GET_RECV_COMP_FOR_SOME_TIME(ends -> ends.qp.getRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
-        GET_SOLICITED_RECV_COMP(ends -> ends.qp.getSolicitedRecvComp(COMPLETIONS.get()));
+        GET_SOLICITED_RECV_COMP(ends -> ends.qp.getSolicitedRecvComp(COMPLETIONS.get())),
+        GET_SOLICITED_RECV_COMP_FOR_SOME_TIME(
+                ends -> ends.qp.getSolicitedRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS));
 
         private final Wait wait;
 
@@ -231,7 +234,9 @@ class RdmaCloseRaceIT {
         CONNECT(id -> id.connect(new RdmaConnParam())),
         ACCEPT(id -> id.accept(new RdmaConnParam())),
         LISTEN(id -> id.listen(0)),
-        RESOLVE_ROUTE(id -> id.resolveRoute(1));
+        RESOLVE_ROUTE(id -> id.resolveRoute(1)),
+        BIND_ADDR(id -> id.bindAddr(RdmaPair.address(0))),
+        RESOLVE_ADDR(id -> id.resolveAddr(null, RdmaPair.address(1), 1));
 
         private final Consumer<RdmaId> call;
 
@@ -266,7 +271,18 @@ class RdmaCloseRaceIT {
         }
     }
 
-    /** A region of another thread is registered for a moment. */
+    @ParameterizedTest
+    @EnumSource(names = {"BIND_ADDR", "RESOLVE_ADDR"})
+    void anIdWithoutADeviceIsClosed(Cold cold) throws Exception {
+        try (Race race = new Race(2, SPINS)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                RdmaId id = RdmaId.create(RdmaPortSpace.TCP);
+                race.run(() -> cold.use(id), id::close);
+            }
+        }
+    }
+
+    /** A region or an address handle of another thread is there for a moment. */
     private static void closeUntilChildless(RdmaId id) {
         while (true) {
             try {
@@ -319,28 +335,22 @@ class RdmaCloseRaceIT {
         }
     }
 
-    /** A client for datagrams, and what it has to know of its server. */
+    /** Two ids for datagrams, with memory to send from. */
     private static final class Datagrams implements AutoCloseable {
-        final RdmaId client;
-        final RdmaId server;
-        final RdmaEvent established;
-        final RdmaMr region;
+        final RdmaDatagramPair pair = RdmaDatagramPair.connect();
+        final RdmaMr region = RdmaMr.regMsgs(pair.server, ByteBuffer.allocateDirect(SIZE));
 
-        Datagrams(RdmaId listener, int port) throws InterruptedException {
-            client = RdmaPair.resolved(RdmaPortSpace.UDP, port);
-            client.createQp(RdmaPair.attr());
-            client.connect(new RdmaConnParam());
-            server = RdmaPair.request(listener);
-            server.createQp(RdmaPair.attr());
-            server.accept(new RdmaConnParam());
-            established = client.awaitEvent(RdmaEventType.ESTABLISHED, 20, TimeUnit.SECONDS);
-            region = RdmaMr.regMsgs(server, ByteBuffer.allocateDirect(SIZE));
+        Datagrams() throws InterruptedException {}
+
+        RdmaAh ah() {
+            return pair.client.createAh(pair.established);
         }
 
         boolean send(RdmaAh ah) {
-            RdmaQp qp = client.qp();
-            qp.postUdSend(region, 0, SIZE, SIGNALED, ah, established.qpNum(), 1);
-            qp.postUdSendInline(BYTES, 32, SIGNALED, ah, established.qpNum(), 1);
+            RdmaQp qp = pair.client.qp();
+            int to = pair.established.qpNum();
+            qp.postUdSend(region, 0, SIZE, SIGNALED, ah, to, 1);
+            qp.postUdSendInline(BYTES, 32, SIGNALED, ah, to, 1);
             qp.pollSendComp(COMPLETIONS.get());
             return true;
         }
@@ -348,26 +358,16 @@ class RdmaCloseRaceIT {
         @Override
         public void close() {
             region.close();
-            client.close();
-            server.close();
+            pair.close();
         }
-    }
-
-    private static RdmaId listenForDatagrams(int port) {
-        RdmaId listener = RdmaId.create(RdmaPortSpace.UDP);
-        listener.bindAddr(RdmaPair.address(port));
-        listener.listen(0);
-        return listener;
     }
 
     @Test
     void anAddressHandleIsClosed() throws Exception {
-        int port = TestDevice.port();
         try (Race race = new Race(2, SPINS);
-                RdmaId listener = listenForDatagrams(port);
-                Datagrams datagrams = new Datagrams(listener, port)) {
+                Datagrams datagrams = new Datagrams()) {
             for (int round = 0; round < ROUNDS; round++) {
-                RdmaAh ah = datagrams.client.createAh(datagrams.established);
+                RdmaAh ah = datagrams.ah();
                 race.run(() -> datagrams.send(ah), ah::close);
             }
         }
@@ -375,17 +375,53 @@ class RdmaCloseRaceIT {
 
     @Test
     void anIdForDatagramsIsClosed() throws Exception {
-        int port = TestDevice.port();
-        try (Race race = new Race(2, SPINS);
-                RdmaId listener = listenForDatagrams(port)) {
+        try (Race race = new Race(2, SPINS)) {
             for (int round = 0; round < CONNECTIONS; round++) {
-                try (Datagrams datagrams = new Datagrams(listener, port)) {
-                    RdmaAh ah = datagrams.client.createAh(datagrams.established);
+                try (Datagrams datagrams = new Datagrams()) {
+                    RdmaAh ah = datagrams.ah();
                     race.run(() -> datagrams.send(ah), () -> {
                         ah.close();
-                        datagrams.client.close();
+                        datagrams.pair.client.close();
                     });
                 }
+            }
+        }
+    }
+
+    @Test
+    void anIdIsClosedThatAddressHandlesAreMadeFor() throws Exception {
+        try (Race race = new Race(2, SPINS);
+                RdmaDatagramPair pair = RdmaDatagramPair.connect()) {
+            for (int round = 0; round < ROUNDS; round++) {
+                RdmaId id = RdmaId.create(RdmaPortSpace.UDP);
+                id.bindAddr(RdmaPair.address(0));
+                race.run(
+                        () -> {
+                            id.createAh(pair.established).close();
+                            return true;
+                        },
+                        () -> closeUntilChildless(id));
+            }
+        }
+    }
+
+    @Test
+    void aRegionIsClosedThatADatagramIsIn() throws Exception {
+        ByteBuffer memory = ByteBuffer.allocateDirect(SIZE);
+        try (Race race = new Race(2, SPINS);
+                RdmaDatagramPair pair = RdmaDatagramPair.connect()) {
+            RpmaCompletions received;
+            try (RdmaMr region = RdmaMr.regMsgs(pair.server, memory)) {
+                received = pair.receive(region, 0);
+            }
+            for (int round = 0; round < ROUNDS; round++) {
+                RdmaMr region = RdmaMr.regMsgs(pair.server, memory);
+                race.run(
+                        () -> {
+                            pair.server.createAh(received, 0, region, 0).close();
+                            return true;
+                        },
+                        region::close);
             }
         }
     }

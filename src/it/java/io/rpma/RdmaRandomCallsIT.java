@@ -1,11 +1,13 @@
 package io.rpma;
 
 import io.rpma.RandomCalls.Choice;
+import io.rpma.RandomCalls.Nothing;
 import io.rpma.RandomCalls.Slots;
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaAh;
 import io.rpma.rdmacm.RdmaConnParam;
+import io.rpma.rdmacm.RdmaDatagramPair;
 import io.rpma.rdmacm.RdmaEvent;
 import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
@@ -63,11 +65,15 @@ class RdmaRandomCallsIT {
         return c.maybeNull(new InetSocketAddress(c.oneIn(32) ? "192.0.2.1" : address, port(c)));
     }
 
+    private InetSocketAddress source(Choice c) {
+        return new InetSocketAddress(c.oneIn(32) ? "192.0.2.1" : address, c.oneIn(4) ? port(c) : 0);
+    }
+
     private static RdmaPortSpace space(Choice c) {
         return c.oneIn(4) ? RdmaPortSpace.UDP : RdmaPortSpace.TCP;
     }
 
-    private RdmaQpInitAttr attr(Choice c) throws RandomCalls.Nothing {
+    private RdmaQpInitAttr attr(Choice c) throws Nothing {
         RdmaQpInitAttr attr = new RdmaQpInitAttr()
                 .maxSendWr(c.oneIn(32) ? Integer.MAX_VALUE : 1 + c.random.nextInt(20))
                 .maxRecvWr(1 + c.random.nextInt(20))
@@ -94,7 +100,7 @@ class RdmaRandomCallsIT {
         return c.maybeNull(RdmaInlineData.create(1 + c.random.nextInt(c.oneIn(8) ? 5000 : 64)));
     }
 
-    private RdmaSgeList list(Choice c) throws RandomCalls.Nothing {
+    private RdmaSgeList list(Choice c) throws Nothing {
         RdmaSgeList list = RdmaSgeList.create(4);
         for (int parts = c.random.nextInt(5); parts > 0; parts--) {
             list.add(mrs.any(c), c.number(), c.number());
@@ -107,11 +113,11 @@ class RdmaRandomCallsIT {
     }
 
     /** Of a region of these, mostly: whatever the number, the device checks it. */
-    private long remote(Choice c) throws RandomCalls.Nothing {
+    private long remote(Choice c) throws Nothing {
         return c.oneIn(64) ? c.number() : mrs.one(c).address() + 8 * c.random.nextInt(8);
     }
 
-    private int key(Choice c) throws RandomCalls.Nothing {
+    private int key(Choice c) throws Nothing {
         return c.oneIn(64) ? c.random.nextInt() : mrs.one(c).rkey();
     }
 
@@ -126,15 +132,32 @@ class RdmaRandomCallsIT {
         calls.run();
         calls.assertSucceeded(
                 "handshake",
+                "datagrams",
+                "RdmaId.resolveAddr from a source",
+                "RdmaId.createSrq",
+                "RdmaId.createAh",
+                "RdmaMr.reg of a buffer",
+                "RdmaMr.reg of an address",
+                "RdmaMr.regMsgs of a buffer",
                 "postWrite",
                 "postWritev",
                 "postWriteInline",
                 "postRead",
+                "postReadv",
                 "postSend",
+                "postSendv",
                 "postRecv",
+                "postRecvv",
+                "postCompareAndSwap",
                 "postFetchAndAdd",
+                "postUdSend",
+                "postUdSendInline",
+                "RdmaSrq.postRecv",
+                "RdmaSrq.postRecvv",
                 "pollSendComp",
-                "getSendComp");
+                "getSendComp without end",
+                "getRecvComp without end",
+                "getSolicitedRecvComp without end");
     }
 
     private void addIds() {
@@ -178,6 +201,11 @@ class RdmaRandomCallsIT {
                 "RdmaId.resolveAddr",
                 c -> ids.one(c).resolveAddr(null, socketAddress(c), c.random.nextInt(-1, 100)),
                 FAILS);
+        calls.add(
+                2,
+                "RdmaId.resolveAddr from a source",
+                c -> ids.one(c).resolveAddr(source(c), socketAddress(c), c.random.nextInt(-1, 100)),
+                FAILS);
         calls.add(2, "RdmaId.resolveRoute", c -> ids.one(c).resolveRoute(c.random.nextInt(-1, 100)), FAILS);
         calls.add(1, "RdmaId.listen", c -> ids.one(c).listen(c.size()), FAILS);
         calls.add(2, "RdmaId.connect", c -> ids.one(c).connect(param(c)), FAILS);
@@ -196,6 +224,7 @@ class RdmaRandomCallsIT {
         calls.add(4, "RdmaId.getRequest", c -> request(c, listeners.one(c)), FAILS, INTERRUPTED);
         calls.add(1, "RdmaId.getRequest of any", c -> request(c, ids.one(c)), FAILS, INTERRUPTED);
         calls.add(10, "handshake", this::handshake, FAILS, INTERRUPTED);
+        calls.add(10, "datagrams", this::datagrams, FAILS, INTERRUPTED);
         calls.add(2, "RdmaId.createAh", c -> ahs.put(c, ids.one(c).createAh(events.any(c))), FAILS);
         calls.add(
                 1,
@@ -221,12 +250,33 @@ class RdmaRandomCallsIT {
 
     /** Both sides of a connection in the order in which they get somewhere, if nobody else interferes. */
     private void handshake(Choice c) throws Exception {
+        Ends ends = connect(c, RdmaPortSpace.TCP);
+        ends.server.awaitEvent(RdmaEventType.ESTABLISHED, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
+    }
+
+    /** A datagram to a server, which gets no event, and what an answer to it needs. */
+    private void datagrams(Choice c) throws Exception {
+        Ends ends = connect(c, RdmaPortSpace.UDP);
+        RdmaAh there = ends.client.createAh(ends.established);
+        ahs.put(c, there);
+        RdmaMr region = RdmaMr.regMsgs(ends.server, ByteBuffer.allocateDirect(RdmaDatagramPair.HEADER));
+        mrs.put(c, region);
+        ends.server.qp().postRecv(region, 0, RdmaDatagramPair.HEADER, c.context());
+        ends.client.qp().postUdSend(region, 0, 0, 0, there, ends.established.qpNum(), c.context());
+        int taken = ends.server.qp().getRecvComp(c.completions, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
+        c.check(taken);
+        ahs.put(c, ends.server.createAh(c.completions, 0, region, 0));
+    }
+
+    private record Ends(RdmaId client, RdmaId server, RdmaEvent established) {}
+
+    private Ends connect(Choice c, RdmaPortSpace space) throws Exception {
         RdmaId listener = listeners.one(c);
-        InetSocketAddress there = listener.localAddr().orElse(null);
-        if (there == null) {
-            return;
+        InetSocketAddress there = listener.localAddr().orElseThrow(() -> Nothing.HERE);
+        if (listener.portSpace() != space) {
+            throw Nothing.HERE;
         }
-        RdmaId client = RdmaId.create(listener.portSpace());
+        RdmaId client = RdmaId.create(space);
         ids.put(c, client);
         client.resolveAddr(null, there, HANDSHAKE_MS);
         client.awaitEvent(RdmaEventType.ADDR_RESOLVED, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
@@ -234,15 +284,13 @@ class RdmaRandomCallsIT {
         client.awaitEvent(RdmaEventType.ROUTE_RESOLVED, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
         qps.put(c, client.createQp(RdmaPair.attr()));
         client.connect(new RdmaConnParam().rnrRetryCount(1));
-        RdmaId server = listener.getRequest(HANDSHAKE_MS, TimeUnit.MILLISECONDS).orElse(null);
-        if (server == null) {
-            return;
-        }
+        RdmaId server = listener.getRequest(HANDSHAKE_MS, TimeUnit.MILLISECONDS).orElseThrow(() -> Nothing.HERE);
         ids.put(c, server);
         qps.put(c, server.createQp(RdmaPair.attr()));
         server.accept(new RdmaConnParam().rnrRetryCount(1));
-        events.put(c, client.awaitEvent(RdmaEventType.ESTABLISHED, HANDSHAKE_MS, TimeUnit.MILLISECONDS));
-        server.awaitEvent(RdmaEventType.ESTABLISHED, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
+        RdmaEvent established = client.awaitEvent(RdmaEventType.ESTABLISHED, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
+        events.put(c, established);
+        return new Ends(client, server, established);
     }
 
     private static RdmaAccess[] access(Choice c) {
@@ -254,9 +302,19 @@ class RdmaRandomCallsIT {
         calls.add(1, "RpmaMemory.close", c -> memories.one(c).close());
         calls.add(16, "RdmaMr.reg", c -> mrs.put(c, RdmaMr.reg(ids.one(c), memories.any(c), access(c))), FAILS);
         calls.add(2, "RdmaMr.regMsgs", c -> mrs.put(c, RdmaMr.regMsgs(ids.any(c), memories.one(c))), FAILS);
+        calls.add(2, "RdmaMr.regMsgs of a buffer", c -> mrs.put(c, RdmaMr.regMsgs(ids.one(c), buffer(c))), FAILS);
+        calls.add(2, "RdmaMr.reg of a buffer", c -> mrs.put(c, RdmaMr.reg(ids.one(c), buffer(c), access(c))), FAILS);
+        calls.add(2, "RdmaMr.reg of an address", c -> mrs.put(c, regAddress(c)), FAILS);
         calls.add(2, "RdmaMr.regRead", c -> mrs.put(c, RdmaMr.regRead(ids.one(c), buffer(c))), FAILS);
         calls.add(2, "RdmaMr.regWrite", c -> mrs.put(c, RdmaMr.regWrite(ids.one(c), buffer(c))), FAILS);
         calls.add(2, "RdmaMr.close", c -> mrs.one(c).close(), FAILS);
+    }
+
+    /** Of the memory that owns it: what is mapped elsewhere is not for the device to write to. */
+    private RdmaMr regAddress(Choice c) throws Nothing {
+        RpmaMemory memory = memories.one(c);
+        long size = c.oneIn(16) ? -c.random.nextInt(16) : memory.size();
+        return RdmaMr.reg(ids.one(c), memory.address(), size, c.maybeNull(memory), access(c));
     }
 
     private void addPosts() {
@@ -380,6 +438,14 @@ class RdmaRandomCallsIT {
                 FAILS,
                 INTERRUPTED);
         calls.add(
+                1, "getSendComp without end", c -> c.check(qps.one(c).getSendComp(c.completions)), FAILS, INTERRUPTED);
+        calls.add(
                 1, "getRecvComp without end", c -> c.check(qps.one(c).getRecvComp(c.completions)), FAILS, INTERRUPTED);
+        calls.add(
+                1,
+                "getSolicitedRecvComp without end",
+                c -> c.check(qps.one(c).getSolicitedRecvComp(c.completions)),
+                FAILS,
+                INTERRUPTED);
     }
 }

@@ -28,9 +28,9 @@ final class VirtualThreadsProgram {
         new VirtualThreadsProgram().run(arguments[0], Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
     }
 
-    /** A wait, with a number as its result. */
-    private interface Wait {
-        int await(RpmaConn conn) throws InterruptedException;
+    /** A wait for something of its own, with a number as its result. */
+    interface Wait<T> {
+        int await(T object) throws InterruptedException;
     }
 
     private void run(String address, int port, int count) throws Exception {
@@ -46,10 +46,13 @@ final class VirtualThreadsProgram {
             report(
                     COMPLETIONS,
                     awaitAll(
+                            conns,
                             conn -> conn.getCq().await(RpmaCompletions.create(1)),
                             conn -> Pair.assertPosted(conn.write(RpmaConn.F_COMPLETION_ALWAYS, 1))));
-            report(EVENTS, awaitAll(conn -> conn.nextEvent() == RpmaConnEvent.CLOSED ? 1 : 0, conn -> closeServer()));
-            report(CLOSED, awaitAll(VirtualThreadsProgram::awaitClose, RpmaConn::close));
+            report(
+                    EVENTS,
+                    awaitAll(conns, conn -> conn.nextEvent() == RpmaConnEvent.CLOSED ? 1 : 0, conn -> closeServer()));
+            report(CLOSED, awaitAll(conns, VirtualThreadsProgram::awaitClose, RpmaConn::close));
         } finally {
             servers.forEach(RpmaConn::close);
         }
@@ -59,7 +62,7 @@ final class VirtualThreadsProgram {
         servers.remove().close();
     }
 
-    private static void report(String what, int count) {
+    static void report(String what, int count) {
         System.out.println(what + count);
     }
 
@@ -73,13 +76,13 @@ final class VirtualThreadsProgram {
     }
 
     /** Has all wait before the first is woken, and adds their results. */
-    private int awaitAll(Wait wait, Consumer<RpmaConn> wake) throws Exception {
-        CountDownLatch begun = new CountDownLatch(conns.size());
+    static <T> int awaitAll(List<T> objects, Wait<T> wait, Consumer<T> wake) throws Exception {
+        CountDownLatch begun = new CountDownLatch(objects.size());
         List<FutureTask<Integer>> waits = new ArrayList<>();
-        for (RpmaConn conn : conns) {
+        for (T object : objects) {
             FutureTask<Integer> one = new FutureTask<>(() -> {
                 begun.countDown();
-                return wait.await(conn);
+                return wait.await(object);
             });
             waits.add(one);
             VirtualThreads.start(one);
@@ -87,7 +90,7 @@ final class VirtualThreadsProgram {
         if (!begun.await(LIMIT_S, TimeUnit.SECONDS)) {
             throw new AssertionError(begun.getCount() + " virtual threads have no carrier");
         }
-        conns.forEach(wake);
+        objects.forEach(wake);
         int sum = 0;
         for (FutureTask<Integer> one : waits) {
             sum += one.get(LIMIT_S, TimeUnit.SECONDS);

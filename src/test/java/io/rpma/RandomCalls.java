@@ -243,7 +243,7 @@ final class RandomCalls {
     /** There is no object yet. */
     static final class Nothing extends Exception {
         private static final long serialVersionUID = 1L;
-        private static final Nothing HERE = new Nothing();
+        static final Nothing HERE = new Nothing();
 
         private Nothing() {
             super("nothing here", null, false, false);

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.rpma.Blocked;
 import io.rpma.RpmaCompletions;
@@ -41,6 +42,9 @@ class RdmaConnectIT {
         IntStream.range(0, length).forEach(i -> bytes[i] = (byte) (i + 1));
         return bytes;
     }
+
+    /** Kept for documentation: no machine has it. */
+    private static final String NO_DEVICE = "203.0.113.1";
 
     private static final int REQUESTS = 200;
     private static final int SPINS = 20_000;
@@ -110,6 +114,44 @@ class RdmaConnectIT {
                     RdmaPair.accept(client, server);
                 }
             }
+        }
+    }
+
+    @Test
+    void endpointsAreOfAddressesThatCanBeUsed() {
+        int port = TestDevice.port();
+        try (RdmaAddrInfo foreign = RdmaAddrInfo.passive(NO_DEVICE, port, RdmaPortSpace.TCP);
+                RdmaAddrInfo taken = RdmaAddrInfo.passive(TestDevice.address(), port, RdmaPortSpace.TCP);
+                RdmaAddrInfo silent = RdmaAddrInfo.active(TestDevice.silentAddress(), port, RdmaPortSpace.TCP);
+                RdmaId listener = listen(port)) {
+            assertThat(listener.localAddr()).contains(address(port));
+            assertEndpointFails("EADDRNOTAVAIL", foreign);
+            assertEndpointFails("EADDRINUSE", taken);
+            assertEndpointFails("ETIMEDOUT", silent);
+        }
+    }
+
+    private static void assertEndpointFails(String errno, RdmaAddrInfo info) {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RdmaId.createEp(info, RdmaPair.attr()))
+                .satisfies(e -> {
+                    assertThat(e.operation()).isEqualTo("rdma_create_ep");
+                    assertThat(e.errnoName()).as(e.getMessage()).isEqualTo(errno);
+                });
+    }
+
+    @Test
+    void anEndpointIsClosedWhoseQueuePairIsBeyondTheDevice() {
+        try (RdmaAddrInfo here = RdmaAddrInfo.active(TestDevice.address(), TestDevice.port(), RdmaPortSpace.TCP)) {
+            assertThatExceptionOfType(RpmaException.class)
+                    .isThrownBy(() -> RdmaId.createEp(here, RdmaPair.attr().maxSendWr(1 << 30)))
+                    .withMessageContaining("ibv_devinfo")
+                    .withNoCause()
+                    .satisfies(e -> {
+                        assertThat(e.operation()).isEqualTo("rdma_create_qp");
+                        assertThat(e.getSuppressed()).isEmpty();
+                    });
+            RdmaId.createEp(here, RdmaPair.attr()).close();
         }
     }
 
@@ -291,6 +333,42 @@ class RdmaConnectIT {
         }
     }
 
+    /** The last event tells that no late packet of the connection can come any more. */
+    @Test
+    void whatIsDisconnectedMayBeDisconnectedAgain() throws InterruptedException {
+        try (RdmaPair pair = RdmaPair.connect()) {
+            pair.client.disconnect();
+            awaitEvent(pair.server, RdmaEventType.DISCONNECTED);
+            pair.server.disconnect();
+            awaitEvent(pair.client, RdmaEventType.DISCONNECTED);
+            pair.client.disconnect();
+            pair.server.disconnect();
+            awaitEvent(pair.client, RdmaEventType.TIMEWAIT_EXIT);
+            awaitEvent(pair.server, RdmaEventType.TIMEWAIT_EXIT);
+            pair.client.disconnect();
+            assertThat(pair.client.nextEvent(0, TimeUnit.SECONDS)).isEmpty();
+        }
+    }
+
+    @Test
+    void whatIsDisconnectedBeforeItIsConnectedIsNeverConnected() throws InterruptedException {
+        int port = TestDevice.port();
+        try (RdmaId listener = listen(port);
+                RdmaId client = resolved(port)) {
+            client.createQp(RdmaPair.attr());
+            client.connect(new RdmaConnParam());
+            client.disconnect();
+            try (RdmaId server = request(listener)) {
+                server.createQp(RdmaPair.attr());
+                server.accept(new RdmaConnParam());
+                assertThat(client.nextEvent(TIMEOUT_S, TimeUnit.SECONDS)
+                                .orElseThrow()
+                                .type())
+                        .isSameAs(RdmaEventType.CONNECT_ERROR);
+            }
+        }
+    }
+
     private static void assertHasNoConnection(RdmaId id) {
         assertThatIllegalStateException().isThrownBy(id::disconnect).withMessage(id + " has no connection");
     }
@@ -326,6 +404,34 @@ class RdmaConnectIT {
     }
 
     @Test
+    void anotherEventThanTheAwaitedOneIsAFailure() throws InterruptedException {
+        try (RdmaId client = RdmaId.create(RdmaPortSpace.TCP)) {
+            client.resolveAddr(null, address(TestDevice.port()), 1000 * TIMEOUT_S);
+            assertThatExceptionOfType(RpmaException.class)
+                    .isThrownBy(() -> awaitEvent(client, RdmaEventType.ROUTE_RESOLVED))
+                    .withMessageContaining("ADDR_RESOLVED came instead of ROUTE_RESOLVED")
+                    .satisfies(e -> {
+                        assertThat(e.operation()).isEqualTo("rdma_get_cm_event");
+                        assertThat(e.errnoName()).isEqualTo("EPROTO");
+                    });
+            // it is taken, and the id goes on
+            client.resolveRoute(1000 * TIMEOUT_S);
+            awaitEvent(client, RdmaEventType.ROUTE_RESOLVED);
+        }
+    }
+
+    @Test
+    void theFailureOfWhatCameInsteadIsTold() throws InterruptedException {
+        try (RdmaId client = RdmaId.create(RdmaPortSpace.TCP)) {
+            client.resolveAddr(null, new InetSocketAddress(TestDevice.silentAddress(), 7), 100);
+            assertThatExceptionOfType(RpmaException.class)
+                    .isThrownBy(() -> awaitEvent(client, RdmaEventType.ADDR_RESOLVED))
+                    .withMessageContaining("ADDR_ERROR (status -110) came instead of ADDR_RESOLVED")
+                    .satisfies(e -> assertThat(e.errnoName()).isEqualTo("ETIMEDOUT"));
+        }
+    }
+
+    @Test
     void nobodyAnswers() throws InterruptedException {
         try (RdmaId client = RdmaId.create(RdmaPortSpace.TCP)) {
             client.resolveAddr(null, new InetSocketAddress(TestDevice.silentAddress(), 7), 100);
@@ -339,9 +445,35 @@ class RdmaConnectIT {
     @Test
     void addressesOfNoDeviceAreRefused() {
         try (RdmaId id = RdmaId.create(RdmaPortSpace.TCP)) {
-            assertFails("EADDRNOTAVAIL", () -> id.bindAddr(new InetSocketAddress("203.0.113.1", 7)));
+            assertFails("EADDRNOTAVAIL", () -> id.bindAddr(new InetSocketAddress(NO_DEVICE, 7)));
             assertThat(id.localAddr()).isEmpty();
             assertThat(id.peerAddr()).isEmpty();
+        }
+    }
+
+    @Test
+    void anIdIsBoundOnce() {
+        try (RdmaId id = RdmaId.create(RdmaPortSpace.TCP)) {
+            id.bindAddr(address(0));
+            InetSocketAddress bound = id.localAddr().orElseThrow();
+            assertFails("EINVAL", () -> id.bindAddr(address(0)));
+            assertThat(id.localAddr()).contains(bound);
+            id.listen(0);
+        }
+    }
+
+    @Test
+    void connectsFromTheSource() throws InterruptedException {
+        int port = TestDevice.port();
+        int source = TestDevice.port();
+        try (RdmaId client = RdmaId.create(RdmaPortSpace.TCP)) {
+            assertFails(
+                    "EADDRNOTAVAIL",
+                    () -> client.resolveAddr(new InetSocketAddress(NO_DEVICE, source), address(port), 1));
+            client.resolveAddr(address(source), address(port), 1000 * TIMEOUT_S);
+            awaitEvent(client, RdmaEventType.ADDR_RESOLVED);
+            assertThat(client.localAddr()).contains(address(source));
+            assertThat(client.peerAddr()).contains(address(port));
         }
     }
 
@@ -495,8 +627,13 @@ class RdmaConnectIT {
                     .isZero();
             assertThatIllegalArgumentException().isThrownBy(() -> listener.getRequest(-1, TimeUnit.SECONDS));
             assertThatIllegalArgumentException().isThrownBy(() -> pair.client.nextEvent(-1, TimeUnit.SECONDS));
+            assertThatNullPointerException().isThrownBy(() -> pair.client.awaitEvent(null, 0, TimeUnit.SECONDS));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.client.awaitEvent(RdmaEventType.DISCONNECTED, -1, TimeUnit.SECONDS));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.client.qp().getSendComp(completions, -1, TimeUnit.SECONDS));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> pair.client.qp().getRecvComp(completions, -1, TimeUnit.SECONDS));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.client.qp().getSolicitedRecvComp(completions, -1, TimeUnit.SECONDS));
         }
@@ -508,10 +645,14 @@ class RdmaConnectIT {
                 RdmaId listener = listen(TestDevice.port())) {
             Blocked.assertWokenByInterrupt(listener::getRequest);
             Blocked.assertWokenByInterrupt(pair.client::nextEvent);
+            Blocked.assertWokenByInterrupt(() -> awaitEvent(pair.client, RdmaEventType.DISCONNECTED));
             var completions = RpmaCompletions.create(1);
             Blocked.assertWokenByInterrupt(() -> pair.client.qp().getSendComp(completions));
             Blocked.assertWokenByInterrupt(() -> pair.client.qp().getRecvComp(completions));
             Blocked.assertWokenByInterrupt(() -> pair.client.qp().getSolicitedRecvComp(completions));
+            Thread.currentThread().interrupt();
+            assertThatExceptionOfType(InterruptedException.class)
+                    .isThrownBy(() -> pair.client.awaitEvent(RdmaEventType.DISCONNECTED, 0, TimeUnit.SECONDS));
         }
     }
 
@@ -534,6 +675,24 @@ class RdmaConnectIT {
     }
 
     @Test
+    void waitsWithATimeoutEndByClosing() throws InterruptedException {
+        RdmaId listener = listen(TestDevice.port());
+        Blocked.assertWokenByClose(() -> listener.getRequest(TIMEOUT_S, TimeUnit.SECONDS), listener::close);
+        RdmaId id = RdmaId.create(RdmaPortSpace.TCP);
+        Blocked.assertWokenByClose(() -> id.nextEvent(TIMEOUT_S, TimeUnit.SECONDS), id::close);
+        RdmaId second = RdmaId.create(RdmaPortSpace.TCP);
+        Blocked.assertWokenByClose(() -> awaitEvent(second, RdmaEventType.ADDR_RESOLVED), second::close);
+        var completions = RpmaCompletions.create(1);
+        RdmaPair pair = RdmaPair.connect();
+        RdmaQp qp = pair.client.qp();
+        Blocked.assertWokenByClose(() -> qp.getSendComp(completions, TIMEOUT_S, TimeUnit.SECONDS), pair::close);
+        RdmaPair secondPair = RdmaPair.connect();
+        RdmaQp secondQp = secondPair.client.qp();
+        Blocked.assertWokenByClose(
+                () -> secondQp.getRecvComp(completions, TIMEOUT_S, TimeUnit.SECONDS), secondPair::close);
+    }
+
+    @Test
     void closedIdsAreRefused() throws InterruptedException {
         RdmaId id = RdmaId.create(RdmaPortSpace.TCP);
         id.close();
@@ -552,6 +711,8 @@ class RdmaConnectIT {
             () -> id.reject(new byte[0]),
             () -> id.disconnect(),
             () -> id.nextEvent(),
+            () -> id.nextEvent(0, TimeUnit.SECONDS),
+            () -> id.awaitEvent(RdmaEventType.ADDR_RESOLVED, 0, TimeUnit.SECONDS),
             () -> id.localAddr(),
             () -> id.peerAddr(),
             () -> RdmaMr.regMsgs(id, ByteBuffer.allocateDirect(1))

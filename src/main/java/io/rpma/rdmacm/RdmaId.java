@@ -443,10 +443,11 @@ public final class RdmaId implements AutoCloseable {
 
     /**
      * Begins to disconnect: what is posted and not done completes with an error. {@link RdmaEventType#DISCONNECTED} tells
-     * the end, to both sides.
+     * the end, to both sides. Does nothing if that has come already. Before the connection is established, its queue pair
+     * is broken: the id has to be closed.
      *
      * @throws IllegalStateException if closed, or nothing has been connected or accepted
-     * @throws io.rpma.RpmaException if there is no connection yet, or no more; the id has to be closed then
+     * @throws io.rpma.RpmaException if the system refuses
      */
     public void disconnect() {
         call("rdma_disconnect", this::disconnectOnly);

@@ -1,0 +1,149 @@
+package io.rpma.rdmacm;
+
+import static io.rpma.rdmacm.RdmaDatagramPair.HEADER;
+import static io.rpma.rdmacm.RdmaPair.inline;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaWcStatus;
+import io.rpma.TestDevice;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What address handles are not made of. */
+@Timeout(60)
+class RdmaAhIT {
+    private static final int SIZE = 4096;
+
+    private final RpmaMemory memory = RpmaMemory.allocate(SIZE);
+    private RdmaDatagramPair pair;
+    private RdmaMr region;
+
+    @BeforeAll
+    static void findDevice() {
+        TestDevice.address();
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        pair = RdmaDatagramPair.connect();
+        region = RdmaMr.regMsgs(pair.server, memory);
+    }
+
+    @AfterEach
+    void close() {
+        region.close();
+        pair.close();
+        memory.close();
+    }
+
+    private static void assertRefused(String errno, ThrowingCallable call) {
+        assertThatExceptionOfType(RpmaException.class).isThrownBy(call).satisfies(e -> {
+            assertThat(e.operation()).isEqualTo("ibv_create_ah_from_wc");
+            assertThat(e.errnoName()).as(e.getMessage()).isEqualTo(errno);
+        });
+    }
+
+    @Test
+    void ofAClosedId() throws InterruptedException {
+        RpmaCompletions received = pair.receive(region, 0);
+        RdmaId closed = RdmaId.create(RdmaPortSpace.UDP);
+        closed.close();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> closed.createAh(pair.established))
+                .withMessage(closed + " is closed");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> closed.createAh(received, 0, region, 0))
+                .withMessage(closed + " is closed");
+    }
+
+    @Test
+    void ofAnIdWithoutADevice() throws InterruptedException {
+        RpmaCompletions received = pair.receive(region, 0);
+        try (RdmaId without = RdmaId.create(RdmaPortSpace.UDP)) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> without.createAh(pair.established))
+                    .withMessageContaining(without + " has no device yet");
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> without.createAh(received, 0, region, 0))
+                    .withMessageContaining(without + " has no device yet");
+        }
+    }
+
+    @Test
+    void ofNothing() throws InterruptedException {
+        RpmaCompletions received = pair.receive(region, 0);
+        assertThatNullPointerException().isThrownBy(() -> pair.client.createAh(null));
+        assertThatNullPointerException().isThrownBy(() -> pair.server.createAh(null, 0, region, 0));
+        assertThatNullPointerException().isThrownBy(() -> pair.server.createAh(received, 0, null, 0));
+    }
+
+    @Test
+    void ofAClosedRegion() throws InterruptedException {
+        RpmaCompletions received = pair.receive(region, 0);
+        region.close();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> pair.server.createAh(received, 0, region, 0))
+                .withMessageContaining("closed");
+    }
+
+    @Test
+    void ofAFailedCompletion() throws InterruptedException {
+        try (RdmaPair connected = RdmaPair.connect()) {
+            RdmaQp qp = connected.client.qp();
+            qp.postWriteInline(inline("x"), 1, RdmaQp.F_SIGNALED, 0, 0, 3);
+            RpmaCompletions failed = RdmaPair.sent(qp, 3, RpmaWcStatus.REM_ACCESS_ERR);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> pair.server.createAh(failed, 0, region, 0))
+                    .withMessageContaining("a failed completion (REM_ACCESS_ERR)");
+        }
+    }
+
+    /** The first bits of a header tell of which protocol it is. */
+    @Test
+    void ofAHeaderOfNoProtocol() throws InterruptedException {
+        RpmaCompletions received = pair.receive(region, 0);
+        pair.server.createAh(received, 0, region, 0).close();
+        assertRefused("EPROTONOSUPPORT", () -> pair.server.createAh(received, 0, region, HEADER + 1));
+    }
+
+    /** Nobody can answer from an address that is not this machine's. */
+    @Test
+    void ofADatagramThatWasForAnotherMachine() throws InterruptedException {
+        RpmaCompletions received = pair.receive(region, 0);
+        // the destination of an IPv4 header is at the end
+        memory.buffer().put(HEADER - 4, new byte[] {(byte) 203, 0, 113, 1});
+        assertRefused("EINVAL", () -> pair.server.createAh(received, 0, region, 0));
+    }
+
+    /** Reading what is gone would end the process, were it read as memory. */
+    @Test
+    void ofAHeaderThatIsGoneOfAFile() throws IOException, InterruptedException {
+        RpmaCompletions received = pair.receive(region, 0);
+        Path file = Files.createTempFile(Path.of("/dev/shm"), "rpma-java-", ".test");
+        try (RpmaMemory mapped = RpmaMemory.map(file, 2 * SIZE);
+                RdmaMr ofFile = RdmaMr.regMsgs(pair.server, mapped)) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.truncate(SIZE);
+            }
+            assertRefused("EFAULT", () -> pair.server.createAh(received, 0, ofFile, SIZE));
+            assertRefused("EFAULT", () -> pair.server.createAh(received, 0, ofFile, SIZE - HEADER / 2));
+        } finally {
+            Files.delete(file);
+        }
+    }
+}
