@@ -12,23 +12,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaMemory;
 import io.rpma.TestDevice;
+import io.rpma.testing.Allocation;
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToIntFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Datagrams to and fro. */
 @Timeout(60)
 class RdmaDatagramIT {
     /** Of {@code struct ibv_grh}. */
     private static final int HEADER = 40;
+
+    /** Of any device: the largest MTU there is. */
+    private static final int LONGEST_PACKET = 4096;
 
     private final RpmaMemory memory = RpmaMemory.allocate(4096);
     private RdmaId client;
@@ -102,24 +111,160 @@ class RdmaDatagramIT {
 
     @Test
     void onlyDatagramsArePosted() {
+        RdmaPost.Arguments arguments = new RdmaPost.Arguments(client.qp(), clientMr, serverMr);
+        RdmaPost.operations()
+                .forEach(post -> assertThatIllegalStateException()
+                        .isThrownBy(() -> post.post(arguments))
+                        .as(post.method())
+                        .withMessage(client.qp() + " is for datagrams: see postUdSend()"));
+    }
+
+    private interface Datagram {
+        boolean post(RdmaQp qp, int flags, RdmaAh ah);
+    }
+
+    /** Of the server's memory, so that the client can be closed. */
+    private Datagram[] datagrams() {
+        return new Datagram[] {
+            (qp, flags, ah) -> qp.postUdSend(serverMr, 0, 8, flags, ah, established.qpNum(), 1),
+            (qp, flags, ah) -> qp.postUdSendInline(inline("8 bytes."), 8, flags, ah, established.qpNum(), 1)
+        };
+    }
+
+    @Test
+    void everyDatagramIsTested() {
+        assertThat(RdmaQp.class.getMethods())
+                .extracting(Method::getName)
+                .filteredOn(name -> name.startsWith("postUd"))
+                .containsExactlyInAnyOrder("postUdSend", "postUdSendInline")
+                .hasSameSizeAs(datagrams());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {8, 16, -1, Integer.MIN_VALUE})
+    void refusesUnknownFlags(int flags) {
+        try (RdmaAh there = client.createAh(established)) {
+            for (Datagram datagram : datagrams()) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> datagram.post(client.qp(), flags, there))
+                        .withMessage("flags must be of F_SIGNALED, F_FENCE and F_SOLICITED, not " + flags);
+            }
+        }
+    }
+
+    @Test
+    void refusesNoAddressHandleAndAClosedOne() {
+        RdmaAh closed = client.createAh(established);
+        closed.close();
+        for (Datagram datagram : datagrams()) {
+            assertThatNullPointerException()
+                    .isThrownBy(() -> datagram.post(client.qp(), 0, null))
+                    .withMessageContaining("is null");
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> datagram.post(client.qp(), 0, closed))
+                    .withMessage("rdma_post_ud_send: " + closed + " is closed");
+        }
+    }
+
+    @Test
+    void refusesAClosedId() {
+        RdmaQp closed = client.qp();
+        clientMr.close();
+        client.close();
+        try (RdmaAh there = server.createAh(established)) {
+            for (Datagram datagram : datagrams()) {
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> datagram.post(closed, 0, there))
+                        .withMessage("rdma_post_ud_send: " + closed + " is closed");
+            }
+        }
+    }
+
+    @Test
+    void refusesWhatIsNoPartOfAnOpenRegion() {
+        long size = memory.size();
+        try (RdmaAh there = client.createAh(established)) {
+            for (long[] range :
+                    new long[][] {{-1, 1}, {0, size + 1}, {size, 1}, {Long.MAX_VALUE, 1}, {0, -1}, {1, size}}) {
+                assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                        .isThrownBy(() ->
+                                client.qp().postUdSend(clientMr, range[0], range[1], 0, there, established.qpNum(), 1))
+                        .withMessageStartingWith("bytes " + range[0] + " to " + range[0] + " + " + range[1]);
+            }
+            long tooLong = (1L << 31) + 1;
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> client.qp().postUdSend(clientMr, 0, tooLong, 0, there, established.qpNum(), 1))
+                    .withMessage("one operation transfers at most 2^31 bytes, not " + tooLong);
+            clientMr.close();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> client.qp().postUdSend(clientMr, 0, 1, 0, there, established.qpNum(), 1))
+                    .withMessage("rdma_post_ud_send: " + clientMr.handle() + " is closed");
+        }
+    }
+
+    @Test
+    void takesAsMuchInlineDataAsGranted() throws InterruptedException {
         RdmaQp qp = client.qp();
-        RdmaSgeList list = RdmaSgeList.create(1);
-        assertThatIllegalStateException()
-                .isThrownBy(() -> qp.postSend(clientMr, 0, 1, 0, 1))
-                .withMessageContaining("is for datagrams");
-        assertThatIllegalStateException().isThrownBy(() -> qp.postSendv(list, 0, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postSendInline(inline("x"), 1, 0, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postSendWithImm(clientMr, 0, 1, 0, 1, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postSendWithImmInline(inline("x"), 1, 0, 1, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postWrite(clientMr, 0, 1, 0, 0, 0, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postWritev(list, 0, 0, 0, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postWriteInline(inline("x"), 1, 0, 0, 0, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postWriteWithImm(clientMr, 0, 1, 0, 0, 0, 1, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postWriteWithImmInline(inline("x"), 1, 0, 0, 0, 1, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postRead(clientMr, 0, 1, 0, 0, 0, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postReadv(list, 0, 0, 0, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postFetchAndAdd(clientMr, 0, 0, 0, 0, 1, 1));
-        assertThatIllegalStateException().isThrownBy(() -> qp.postCompareAndSwap(clientMr, 0, 0, 0, 0, 1, 1, 1));
+        int most = qp.maxInlineData();
+        RdmaInlineData data = RdmaInlineData.create(most + 1);
+        data.buffer().put(most - 1, (byte) 'x');
+        server.qp().postRecv(serverMr, 0, HEADER + most, 1);
+        try (RdmaAh there = client.createAh(established)) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> qp.postUdSendInline(data, most + 1, 0, there, established.qpNum(), 2))
+                    .withMessage((most + 1) + " bytes can't be posted inline: the queue pair takes " + most);
+            for (int length : new int[] {-1, most + 2}) {
+                assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                        .isThrownBy(() -> qp.postUdSendInline(data, length, 0, there, established.qpNum(), 2))
+                        .withMessage(length + " of " + (most + 1) + " bytes");
+            }
+            assertThat(qp.postUdSendInline(data, most, F_SIGNALED, there, established.qpNum(), 3))
+                    .isTrue();
+            sent(qp, 3);
+            assertThat(received(server.qp(), 1).byteLen(0)).isEqualTo(HEADER + most);
+            assertThat(get(memory, HEADER + most - 1, 1)).isEqualTo("x");
+        }
+    }
+
+    @Test
+    void moreThanAPacketIsLost() throws InterruptedException {
+        long tooLong = LONGEST_PACKET + 1;
+        try (RpmaMemory large = RpmaMemory.allocate(2 * tooLong);
+                RdmaMr source = RdmaMr.regMsgs(client, large);
+                RdmaMr target = RdmaMr.regMsgs(server, large);
+                RdmaAh there = client.createAh(established)) {
+            server.qp().postRecv(target, 0, HEADER + tooLong, 1);
+            assertThat(client.qp().postUdSend(source, 0, tooLong, F_SIGNALED, there, established.qpNum(), 2))
+                    .isTrue();
+            client.qp().postUdSendInline(inline("short"), 5, F_SIGNALED, there, established.qpNum(), 3);
+            sent(client.qp(), 2);
+            sent(client.qp(), 3);
+            assertThat(received(server.qp(), 1).byteLen(0)).isEqualTo(HEADER + 5);
+        }
+    }
+
+    @Test
+    void nothingIsAllocatedByAPostOrPoll() {
+        RdmaQp from = client.qp();
+        RdmaQp to = server.qp();
+        int remoteQpn = established.qpNum();
+        RdmaInlineData data = inline("datagram");
+        RpmaCompletions completions = RpmaCompletions.create(4);
+        ToIntFunction<RpmaCompletions> sendQueue = from::pollSendComp;
+        ToIntFunction<RpmaCompletions> recvQueue = to::pollRecvComp;
+        try (RdmaAh there = client.createAh(established)) {
+            Allocation.assertNone(() -> {
+                boolean posted = to.postRecv(serverMr, 0, 200, 1)
+                        & to.postRecv(serverMr, 200, 200, 2)
+                        & from.postUdSend(clientMr, 400, 8, F_SIGNALED, there, remoteQpn, 3)
+                        & from.postUdSendInline(data, 8, F_SIGNALED, there, remoteQpn, 4);
+                if (!posted) {
+                    throw new AssertionError("a queue is full");
+                }
+                RdmaPair.take(2, sendQueue, completions);
+                RdmaPair.take(2, recvQueue, completions);
+            });
+        }
     }
 
     @Test
@@ -131,9 +276,6 @@ class RdmaDatagramIT {
                 .withMessageContaining("can't be closed before " + ah);
         ah.close();
         ah.close();
-        assertThatIllegalStateException()
-                .isThrownBy(() -> client.qp().postUdSendInline(inline("x"), 1, 0, ah, 1, 1))
-                .withMessage("rdma_post_ud_send: " + ah + " is closed");
         clientMr = RdmaMr.regMsgs(client, memory);
     }
 

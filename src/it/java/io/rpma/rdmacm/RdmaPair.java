@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToIntFunction;
 
 /** Two connected ids in one JVM, each with a page of memory for every use. */
 public final class RdmaPair implements AutoCloseable {
@@ -145,6 +146,17 @@ public final class RdmaPair implements AutoCloseable {
         RpmaCompletions completions = RpmaCompletions.create(1);
         assertThat(qp.getRecvComp(completions, TIMEOUT_S, TimeUnit.SECONDS)).isEqualTo(1);
         return checked(completions, context, RpmaWcStatus.SUCCESS);
+    }
+
+    /** Polls until so many have come, without an allocation. */
+    static void take(int count, ToIntFunction<RpmaCompletions> poll, RpmaCompletions completions) {
+        long start = System.nanoTime();
+        for (int taken = 0; taken < count; taken += poll.applyAsInt(completions)) {
+            if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(TIMEOUT_S)) {
+                throw new AssertionError(taken + " completions of " + count);
+            }
+            Thread.yield();
+        }
     }
 
     private static RpmaCompletions checked(RpmaCompletions completions, long context, RpmaWcStatus status) {

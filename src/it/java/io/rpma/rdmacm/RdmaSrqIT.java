@@ -11,9 +11,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.TestDevice;
+import io.rpma.testing.Allocation;
+import java.util.function.ToIntFunction;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -64,7 +67,8 @@ class RdmaSrqIT {
                         .isThrownBy(() -> one.server.qp().postRecv(one.serverMr, 0, 8, 1))
                         .withMessageContaining("RdmaSrq.postRecv()");
                 assertThatIllegalStateException()
-                        .isThrownBy(() -> one.server.qp().postRecvv(parts, 1));
+                        .isThrownBy(() -> one.server.qp().postRecvv(parts, 1))
+                        .withMessage(one.server.qp() + " has a shared receive queue: see RdmaSrq.postRecv()");
             }
         }
     }
@@ -88,6 +92,91 @@ class RdmaSrqIT {
                     received(qp, 5);
                     assertThat(get(memory, 0, 3)).isEqualTo("own");
                 }
+            }
+        }
+    }
+
+    /** Nothing of which is posted. */
+    @Test
+    void refusesWhatNoMessageCanArriveIn() throws InterruptedException {
+        try (RdmaId owner = bound();
+                RpmaMemory memory = RpmaMemory.allocate(4096);
+                RdmaMr region = RdmaMr.regMsgs(owner, memory);
+                RdmaMr source = RdmaMr.reg(owner, memory)) {
+            RdmaSrq srq = owner.createSrq(8, 2);
+            long size = region.size();
+            for (long[] range :
+                    new long[][] {{-1, 1}, {0, size + 1}, {size, 1}, {Long.MAX_VALUE, 1}, {0, -1}, {1, size}}) {
+                assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                        .isThrownBy(() -> srq.postRecv(region, range[0], range[1], 1))
+                        .withMessageStartingWith("bytes " + range[0] + " to " + range[0] + " + " + range[1]);
+            }
+            long tooLong = (1L << 31) + 1;
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> srq.postRecv(region, 0, tooLong, 1))
+                    .withMessage("one operation transfers at most 2^31 bytes, not " + tooLong);
+
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> srq.postRecv(source, 0, 8, 1))
+                    .withMessage(source.handle() + " is not registered for LOCAL_WRITE");
+            RdmaSgeList parts = RdmaSgeList.create(RdmaSgeList.MAX_CAPACITY);
+            parts.add(region, 0, 8).add(source, 0, 8);
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> srq.postRecvv(parts, 1))
+                    .withMessage(source.handle() + " is not registered for LOCAL_WRITE");
+
+            parts.clear();
+            for (int i = 0; i <= srq.maxSge(); i++) {
+                parts.add(region, 8 * i, 8);
+            }
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> srq.postRecvv(parts, 1))
+                    .withMessage("the list has " + (srq.maxSge() + 1) + " parts, and the queue takes " + srq.maxSge()
+                            + " in one operation");
+
+            RdmaMr closed = RdmaMr.regMsgs(owner, memory);
+            parts.clear().add(region, 0, 8).add(closed, 0, 8);
+            closed.close();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> srq.postRecv(closed, 0, 8, 1))
+                    .withMessage("rdma_post_recv: " + closed.handle() + " is closed");
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> srq.postRecvv(parts, 1))
+                    .withMessage("rdma_post_recvv: an object of the call is closed");
+
+            try (RdmaPair pair = RdmaPair.connect(attr(), attr().srq(srq))) {
+                srq.postRecv(region, 0, 8, 2);
+                pair.client.qp().postSendInline(inline("x"), 1, F_SIGNALED, 3);
+                sent(pair.client.qp(), 3);
+                received(pair.server.qp(), 2);
+            }
+        }
+    }
+
+    @Test
+    void nothingIsAllocatedByAPostOrPoll() throws InterruptedException {
+        try (RdmaId owner = bound();
+                RpmaMemory memory = RpmaMemory.allocate(4096);
+                RdmaMr region = RdmaMr.regMsgs(owner, memory)) {
+            RdmaSrq srq = owner.createSrq(8, 2);
+            RdmaSgeList parts = RdmaSgeList.create(2).add(region, 0, 4).add(region, 8, 4);
+            RdmaInlineData data = inline("8 bytes.");
+            RpmaCompletions completions = RpmaCompletions.create(4);
+            try (RdmaPair pair = RdmaPair.connect(attr(), attr().srq(srq))) {
+                RdmaQp from = pair.client.qp();
+                ToIntFunction<RpmaCompletions> sendQueue = from::pollSendComp;
+                ToIntFunction<RpmaCompletions> recvQueue = pair.server.qp()::pollRecvComp;
+                Allocation.assertNone(() -> {
+                    boolean posted = srq.postRecv(region, 0, 8, 1)
+                            & srq.postRecvv(parts, 2)
+                            & from.postSendInline(data, 8, F_SIGNALED, 3)
+                            & from.postSendInline(data, 8, F_SIGNALED, 4);
+                    if (!posted) {
+                        throw new AssertionError("a queue is full");
+                    }
+                    RdmaPair.take(2, sendQueue, completions);
+                    RdmaPair.take(2, recvQueue, completions);
+                });
             }
         }
     }
@@ -133,7 +222,9 @@ class RdmaSrqIT {
             assertThatIllegalStateException()
                     .isThrownBy(() -> srq.postRecv(pair.clientMr, 0, 8, 1))
                     .withMessageContaining("is closed");
-            assertThatIllegalStateException().isThrownBy(() -> srq.postRecvv(RdmaSgeList.create(1), 1));
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> srq.postRecvv(RdmaSgeList.create(1), 1))
+                    .withMessage("rdma_post_recvv: " + srq + " is closed");
             assertThatIllegalStateException().isThrownBy(() -> late.createQp(attr().srq(srq)));
             late.createQp(attr());
         }

@@ -97,7 +97,8 @@ public final class RdmaConnParam {
     }
 
     /**
-     * Sets how often a message is sent again that the other side has no receive for.
+     * Sets how often the other side sends a message again that this side has no receive for. When it has been sent so often
+     * it completes there with {@link io.rpma.RpmaWcStatus#RNR_RETRY_EXC_ERR}, and the connection is broken.
      *
      * @param count 0 to 6, or 7 for no end
      * @return this

@@ -477,11 +477,12 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a datagram, which is lost if the other side has no receive posted that it fits into.
+     * Posts a datagram, which is lost if the other side has no receive posted that it fits into, or if it does not fit into
+     * one packet.
      *
      * @param src where from
      * @param offset in bytes
-     * @param length in bytes, at most what fits into one packet
+     * @param length in bytes, 0 to 2^31
      * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param ah where it goes
      * @param remoteQpn the number of the queue pair there: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}

@@ -1,0 +1,143 @@
+package io.rpma.rdmacm;
+
+import static io.rpma.rdmacm.RdmaAccess.REMOTE_ATOMIC;
+import static io.rpma.rdmacm.RdmaAccess.REMOTE_READ;
+import static io.rpma.rdmacm.RdmaAccess.REMOTE_WRITE;
+import static io.rpma.rdmacm.RdmaPost.Local.INLINE;
+import static io.rpma.rdmacm.RdmaPost.Local.PARTS;
+import static io.rpma.rdmacm.RdmaPost.Local.REGION;
+import static io.rpma.rdmacm.RdmaPost.Local.WORD;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/** What is posted on a connection; the name is that of the method of {@link RdmaQp}, without "post". */
+enum RdmaPost {
+    WRITE(
+            REGION,
+            REMOTE_WRITE,
+            a -> a.qp.postWrite(a.region, a.offset, a.length, a.flags, a.remote, a.rkey, a.context)),
+    WRITEV(PARTS, REMOTE_WRITE, a -> a.qp.postWritev(a.parts, a.flags, a.remote, a.rkey, a.context)),
+    WRITE_INLINE(
+            INLINE,
+            REMOTE_WRITE,
+            a -> a.qp.postWriteInline(a.data, (int) a.length, a.flags, a.remote, a.rkey, a.context)),
+    WRITE_WITH_IMM(
+            REGION,
+            REMOTE_WRITE,
+            a -> a.qp.postWriteWithImm(a.region, a.offset, a.length, a.flags, a.remote, a.rkey, 2, a.context)),
+    WRITE_WITH_IMM_INLINE(
+            INLINE,
+            REMOTE_WRITE,
+            a -> a.qp.postWriteWithImmInline(a.data, (int) a.length, a.flags, a.remote, a.rkey, 2, a.context)),
+    READ(REGION, REMOTE_READ, a -> a.qp.postRead(a.region, a.offset, a.length, a.flags, a.remote, a.rkey, a.context)),
+    READV(PARTS, REMOTE_READ, a -> a.qp.postReadv(a.parts, a.flags, a.remote, a.rkey, a.context)),
+    SEND(REGION, null, a -> a.qp.postSend(a.region, a.offset, a.length, a.flags, a.context)),
+    SENDV(PARTS, null, a -> a.qp.postSendv(a.parts, a.flags, a.context)),
+    SEND_INLINE(INLINE, null, a -> a.qp.postSendInline(a.data, (int) a.length, a.flags, a.context)),
+    SEND_WITH_IMM(REGION, null, a -> a.qp.postSendWithImm(a.region, a.offset, a.length, a.flags, 2, a.context)),
+    SEND_WITH_IMM_INLINE(INLINE, null, a -> a.qp.postSendWithImmInline(a.data, (int) a.length, a.flags, 2, a.context)),
+    COMPARE_AND_SWAP(
+            WORD,
+            REMOTE_ATOMIC,
+            a -> a.qp.postCompareAndSwap(a.region, a.offset, a.flags, a.remote, a.rkey, 0, 1, a.context)),
+    FETCH_AND_ADD(
+            WORD,
+            REMOTE_ATOMIC,
+            a -> a.qp.postFetchAndAdd(a.region, a.offset, a.flags, a.remote, a.rkey, 1, a.context)),
+    RECV(REGION, null, a -> a.qp.postRecv(a.region, a.offset, a.length, a.context)),
+    RECVV(PARTS, null, a -> a.qp.postRecvv(a.parts, a.context));
+
+    /** Where the bytes of this side are. */
+    enum Local {
+        REGION,
+        /** 8 bytes of a region. */
+        WORD,
+        PARTS,
+        INLINE
+    }
+
+    /** The arguments of a post of 8 bytes, good ones unless they are changed. */
+    static final class Arguments {
+        RdmaQp qp;
+        RdmaMr region;
+        RdmaSgeList parts;
+        RdmaInlineData data = RdmaPair.inline("8 bytes.");
+        long offset;
+        long length = 8;
+        int flags = RdmaQp.F_SIGNALED;
+        long remote;
+        int rkey;
+        long context = 1;
+
+        /** On the client. */
+        Arguments(RdmaPair pair) {
+            this(pair.client.qp(), pair.clientMr, pair.serverMr);
+        }
+
+        Arguments(RdmaQp qp, RdmaMr region, RdmaMr target) {
+            this.qp = qp;
+            this.region = region;
+            parts = RdmaSgeList.create(RdmaSgeList.MAX_CAPACITY).add(region, 0, 8);
+            remote = target.address();
+            rkey = target.rkey();
+        }
+    }
+
+    private interface Call {
+        boolean post(Arguments arguments);
+    }
+
+    final Local local;
+
+    /** What the memory of the other side has to be registered for, null where the address and key of none are posted. */
+    final RdmaAccess access;
+
+    private final Call call;
+
+    RdmaPost(Local local, RdmaAccess access, Call call) {
+        this.local = local;
+        this.access = access;
+        this.call = call;
+    }
+
+    boolean post(Arguments arguments) {
+        return call.post(arguments);
+    }
+
+    String method() {
+        return "post" + name().replace("_", "").toLowerCase(Locale.ROOT);
+    }
+
+    boolean isReceive() {
+        return this == RECV || this == RECVV;
+    }
+
+    /** Whether the other side has to have a receive for it. */
+    boolean isMessage() {
+        return name().startsWith("SEND") || name().contains("WITH_IMM");
+    }
+
+    boolean writesLocally() {
+        return isReceive() || access == REMOTE_READ || access == REMOTE_ATOMIC;
+    }
+
+    /** Of the memory of this side. */
+    boolean usesOneRegion() {
+        return local == REGION || local == WORD;
+    }
+
+    int maxParts(RdmaQp qp) {
+        return isReceive() ? qp.maxRecvSge() : qp.maxSendSge();
+    }
+
+    /** Those of the send queue. */
+    static Stream<RdmaPost> operations() {
+        return Arrays.stream(values()).filter(post -> !post.isReceive());
+    }
+
+    static Stream<RdmaPost> receives() {
+        return Arrays.stream(values()).filter(RdmaPost::isReceive);
+    }
+}

@@ -1,0 +1,31 @@
+package io.rpma.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+
+/** What a thread allocates on the heap. */
+public final class Allocation {
+    private static final int ROUNDS = 1000;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private Allocation() {}
+
+    /** Checks that the calls allocate nothing when they have been made before. */
+    public static void assertNone(Runnable calls) {
+        run(calls);
+        long self = Thread.currentThread().getId();
+        long before = THREADS.getThreadAllocatedBytes(self);
+        run(calls);
+        assertThat(THREADS.getThreadAllocatedBytes(self) - before)
+                .as("bytes in " + ROUNDS + " rounds")
+                .isLessThan(ROUNDS);
+    }
+
+    private static void run(Runnable calls) {
+        for (int i = 0; i < ROUNDS; i++) {
+            calls.run();
+        }
+    }
+}
