@@ -69,9 +69,16 @@ public final class Tax implements Callable<Integer> {
             new Operation("batchOf16", BATCHED_NANOS),
             new Operation("rdmaWrite", CALL_NANOS),
             new Operation("rdmaWriteInline", CALL_NANOS),
+            new Operation("rdmaWritev", CALL_NANOS),
+            new Operation("rdmaWriteWithImm", CALL_NANOS),
+            new Operation("rdmaRead", CALL_NANOS),
+            new Operation("rdmaFetchAndAdd", CALL_NANOS),
             new Operation("rdmaSend", CALL_NANOS),
             new Operation("rdmaSendInline", CALL_NANOS),
-            new Operation("rdmaEmptyPoll", CALL_NANOS));
+            new Operation("rdmaRecv", CALL_NANOS),
+            new Operation("rdmaEmptyPoll", CALL_NANOS),
+            new Operation("rdmaEmptyWait", WAIT_NANOS),
+            new Operation("rdmaPollOf16", COMPLETION_NANOS));
 
     @Option(names = "--quick", description = "Take about a minute, for numbers that are less sure.")
     private boolean quick;
