@@ -7,7 +7,7 @@
  * many kilobytes its resident memory has grown. It ends when the input does, and with status 1 when anything fails.
  *
  *   load OPERATION BYTES DEPTH poll|wait|block COUNT [FILE]   runs a load: its time; the times of the operations go to FILE;
- *                           librdmacm's operations only poll, and have 64 bytes at most
+ *                           librdmacm's operations don't block, and have 64 bytes at most
  *   connect COUNT           opens connections until there are so many: the time, and the growth
  *   spread COUNT OVER FILE  writes 8 bytes through each of the first OVER of them in turn: the time; those of the operations
  *                           go to FILE
@@ -85,7 +85,7 @@ static void command_load(struct session *session, const char *line)
 	load.completions = completions_of(mode);
 	if (load.operation == OPERATIONS || load.completions == COMPLETIONS)
 		misused(line);
-	if (is_rdmacm(load.operation) && (load.completions != POLL || load.size > INLINE_SIZE))
+	if (is_rdmacm(load.operation) && (load.completions == BLOCK || load.size > INLINE_SIZE))
 		misused(line);
 	uint64_t *samples = path[0] == '\0' ? NULL : new_samples(load.count);
 	uint64_t time = run_load(&session->client, &session->connection, &load, samples);
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	session.client = open_client(argv[1], atoi(argv[2]));
 	session.connection = open_connection(&session.client, session.client.port, QUEUE_SIZE);
-	session.client.rdma = open_rdma_connection(argv[1], session.client.port);
+	session.client.rdma = open_rdma_connection(argv[1], session.client.port + 2);
 	puts("ok");
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		run_command(&session, line);

@@ -4,19 +4,8 @@
 #ifndef RPMA_BENCH_CLIENT_H
 #define RPMA_BENCH_CLIENT_H
 
-#include <rdma/rdma_cma.h>
-
 #include "common.h"
-
-#define INLINE_SIZE 64 /* the most that the post of a write copies */
-
-/* of librdmacm */
-struct rdma_connection {
-	struct rdma_cm_id *id;
-	struct ibv_mr *memory; /* source and destination of everything */
-	uint64_t remote_addr; /* of the target's volatile memory */
-	uint32_t rkey;
-};
+#include "rdma.h"
 
 struct client {
 	const char *address;
@@ -47,6 +36,7 @@ enum operation {
 	RDMA_WRITE_INLINE, /* of bytes that the post copies */
 	RDMA_READ,
 	RDMA_SEND, /* until the answer, of the same bytes, is there */
+	RDMA_FETCH_AND_ADD,
 	OPERATIONS
 };
 
@@ -54,7 +44,7 @@ enum operation {
 enum completions {
 	POLL,
 	WAIT, /* by a wait that can be ended, as that of the library */
-	BLOCK, /* by rpma_cq_wait() alone, which nothing else ends */
+	BLOCK, /* by rpma_cq_wait() alone, which nothing else ends; of librpma's operations */
 	COMPLETIONS
 };
 
@@ -120,8 +110,6 @@ void check_status(const struct ibv_wc *completion);
 struct client open_client(const char *address, int port);
 
 struct connection open_connection(const struct client *client, int port, uint32_t queue_size);
-
-struct rdma_connection open_rdma_connection(const char *address, int port);
 
 void close_connection(struct connection *connection);
 

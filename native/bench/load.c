@@ -25,6 +25,7 @@ static const char *const names[OPERATIONS] = {
 	[RDMA_WRITE_INLINE] = "rdma-write-inline",
 	[RDMA_READ] = "rdma-read",
 	[RDMA_SEND] = "rdma-send",
+	[RDMA_FETCH_AND_ADD] = "rdma-fetch-and-add",
 };
 
 static const char *const ways[COMPLETIONS] = {
@@ -73,10 +74,24 @@ static void flush(const struct connection *connection, const struct load *load, 
 					 RPMA_F_COMPLETION_ALWAYS, context_of(number)));
 }
 
-static void check_rdma(const char *what, int rc)
+/* librdmacm has no helper for it */
+static void post_fetch_and_add(const struct rdma_connection *rdma, size_t offset, uint64_t number)
 {
-	if (rc != 0)
-		fail(what);
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)rdma->memory->addr + offset,
+		.length = sizeof(uint64_t),
+		.lkey = rdma->memory->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.wr_id = number,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.atomic = {.remote_addr = rdma->remote_addr + offset, .rkey = rdma->rkey, .compare_add = 1},
+	};
+	struct ibv_send_wr *bad = NULL;
+	check_rdma("ibv_post_send()", ibv_post_send(rdma->id->qp, &wr, &bad));
 }
 
 static void post_rdma(const struct rdma_connection *rdma, const struct load *load, uint64_t number)
@@ -96,6 +111,8 @@ static void post_rdma(const struct rdma_connection *rdma, const struct load *loa
 		check_rdma("rdma_post_read()",
 			   rdma_post_read(rdma->id, context_of(number), memory, load->size, rdma->memory, IBV_SEND_SIGNALED,
 					  rdma->remote_addr + offset, rdma->rkey));
+	else if (load->operation == RDMA_FETCH_AND_ADD)
+		post_fetch_and_add(rdma, offset, number);
 	else
 		check_rdma("rdma_post_send()", rdma_post_send(rdma->id, context_of(NOT_COUNTED), memory, load->size,
 							      rdma->memory, IBV_SEND_SIGNALED));
@@ -159,24 +176,53 @@ void receive_answer(const struct client *client, const struct connection *connec
 					       context_of(number)));
 }
 
-/* answers are in the other queue, which nothing else completes in */
-static int poll_rdma(const struct rdma_cm_id *id, struct ibv_wc *completions)
+/* until something has completed, or one of the client's eventfds ends the wait, which none does here */
+static void wait_readable(const struct client *client, int fd)
 {
-	int taken = ibv_poll_cq(id->send_cq, CAPACITY, completions);
-	if (taken == 0)
-		taken = ibv_poll_cq(id->recv_cq, CAPACITY, completions);
+	struct pollfd fds[] = {{fd, POLLIN, 0}, {client->end_fds[0], POLLIN, 0}, {client->end_fds[1], POLLIN, 0}};
+	if (ppoll(fds, 3, NULL, NULL) < 0)
+		fail("ppoll()");
+}
+
+static int poll_rdma(struct ibv_cq *cq, struct ibv_wc *completions)
+{
+	int taken = ibv_poll_cq(cq, CAPACITY, completions);
 	if (taken < 0)
 		fail("ibv_poll_cq()");
 	return taken;
 }
 
-/* until something has completed, or one of the client's eventfds ends the wait, which none does here */
-static void wait_readable(const struct client *client, const struct connection *connection)
+static int wait_rdma(const struct client *client, struct ibv_cq *cq, struct ibv_comp_channel *channel,
+		     struct ibv_wc *completions)
 {
-	struct pollfd fds[] = {{-1, POLLIN, 0}, {client->end_fds[0], POLLIN, 0}, {client->end_fds[1], POLLIN, 0}};
-	check("rpma_cq_get_fd()", rpma_cq_get_fd(connection->cq, &fds[0].fd));
-	if (ppoll(fds, 3, NULL, NULL) < 0)
-		fail("ppoll()");
+	int taken = poll_rdma(cq, completions);
+	while (taken == 0) {
+		wait_readable(client, channel->fd);
+		rearm_rdma(channel);
+		taken = poll_rdma(cq, completions);
+	}
+	return taken;
+}
+
+/* answers are in the other queue, which nothing else completes in; they alone are waited for, because they come last */
+static int take_rdma(const struct client *client, const struct load *load, struct ibv_wc *completions)
+{
+	const struct rdma_cm_id *id = client->rdma.id;
+	bool waits = load->completions != POLL;
+	if (waits && !is_answered(load))
+		return wait_rdma(client, id->send_cq, id->send_cq_channel, completions);
+	int taken = poll_rdma(id->send_cq, completions);
+	if (taken > 0)
+		return taken;
+	return waits ? wait_rdma(client, id->recv_cq, id->recv_cq_channel, completions)
+		     : poll_rdma(id->recv_cq, completions);
+}
+
+static void wait_rpma(const struct client *client, const struct connection *connection)
+{
+	int fd = -1;
+	check("rpma_cq_get_fd()", rpma_cq_get_fd(connection->cq, &fd));
+	wait_readable(client, fd);
 }
 
 static int take_rpma(const struct client *client, const struct connection *connection, const struct load *load,
@@ -186,7 +232,7 @@ static int take_rpma(const struct client *client, const struct connection *conne
 	int rc = rpma_cq_get_wc(connection->cq, CAPACITY, completions, &taken);
 	while (rc == RPMA_E_NO_COMPLETION && load->completions != POLL) {
 		if (load->completions == WAIT)
-			wait_readable(client, connection);
+			wait_rpma(client, connection);
 		check("rpma_cq_wait()", rpma_cq_wait(connection->cq));
 		rc = rpma_cq_get_wc(connection->cq, CAPACITY, completions, &taken);
 	}
@@ -212,7 +258,7 @@ unsigned take_completions(const struct client *client, const struct connection *
 {
 	struct ibv_wc completions[CAPACITY];
 	unsigned counted = 0;
-	int taken = is_rdmacm(load->operation) ? poll_rdma(client->rdma.id, completions)
+	int taken = is_rdmacm(load->operation) ? take_rdma(client, load, completions)
 					       : take_rpma(client, connection, load, completions);
 	if (taken == 0)
 		sched_yield();

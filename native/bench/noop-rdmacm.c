@@ -2,15 +2,22 @@
  * noop-rdmacm.c -- an id of librdmacm whose device does nothing; a part of the library of noop-librpma.c
  *
  * The posts and polls of rdma_verbs.h are inline and call the functions of the device: those of this one return at once.
- * There is one id, always the same, and its queues are always empty.
+ * There is one id, always the same; its send completion queue is always empty, and its receive completion queue always full.
  */
 #include <rdma/rdma_verbs.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static int poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+static int poll_empty(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	return 0;
+}
+
+static int poll_full(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	for (int i = 0; i < num_entries; i++)
+		wc[i] = (struct ibv_wc){.wr_id = (uint64_t)i, .status = IBV_WC_SUCCESS, .opcode = IBV_WC_RECV};
+	return num_entries;
 }
 
 static int req_notify_cq(struct ibv_cq *cq, int solicited_only)
@@ -23,12 +30,24 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	return 0;
 }
 
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	return 0;
+}
+
 static struct ibv_context context = {
-	.ops = {.poll_cq = poll_cq, .req_notify_cq = req_notify_cq, .post_send = post_send},
+	.ops = {
+		.poll_cq = poll_empty,
+		.req_notify_cq = req_notify_cq,
+		.post_send = post_send,
+		.post_recv = post_recv,
+	},
 };
+static struct ibv_context full_context = {.ops = {.poll_cq = poll_full, .req_notify_cq = req_notify_cq}};
 static struct ibv_pd the_pd = {.context = &context};
 static struct ibv_comp_channel the_comp_channel = {.context = &context, .fd = -1};
-static struct ibv_cq the_cq = {.context = &context, .channel = &the_comp_channel};
+static struct ibv_cq empty_cq = {.context = &context, .channel = &the_comp_channel};
+static struct ibv_cq full_cq = {.context = &full_context, .channel = &the_comp_channel};
 static struct ibv_qp the_qp = {.context = &context, .qp_num = 1, .state = IBV_QPS_RTS};
 static struct ibv_mr the_mr = {.context = &context, .pd = &the_pd};
 static struct rdma_event_channel the_channel = {.fd = -1};
@@ -70,8 +89,8 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 	the_comp_channel.fd = eventfd(0, EFD_CLOEXEC);
 	if (the_comp_channel.fd < 0)
 		return -1;
-	id->send_cq = &the_cq;
-	id->recv_cq = &the_cq;
+	id->send_cq = &empty_cq;
+	id->recv_cq = &full_cq;
 	id->send_cq_channel = &the_comp_channel;
 	id->recv_cq_channel = &the_comp_channel;
 	id->qp = &the_qp;

@@ -1,23 +1,23 @@
 /*
- * rdma.c -- a client's side of a connection of librdmacm with the target
+ * rdma.c -- what both sides of a connection of librdmacm do, and how a client connects
  */
-#include <endian.h>
+#include "rdma.h"
+
 #include <rdma/rdma_verbs.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "client.h"
+#include "common.h"
 
-/* of a region's descriptor */
-struct region {
-	uint64_t address;
-	uint64_t size;
-	uint32_t key;
-};
-
-static struct rdma_cm_id *create_id(const char *address, int port)
+void check_rdma(const char *what, int rc)
 {
-	struct rdma_addrinfo hints = {.ai_port_space = RDMA_PS_TCP};
+	if (rc != 0)
+		fail(what);
+}
+
+struct rdma_cm_id *create_rdma_id(const char *address, int port, int flags)
+{
+	struct rdma_addrinfo hints = {.ai_flags = flags, .ai_port_space = RDMA_PS_TCP};
 	struct rdma_addrinfo *info = NULL;
 	struct rdma_cm_id *id = NULL;
 	struct ibv_qp_init_attr attr = {
@@ -31,25 +31,39 @@ static struct rdma_cm_id *create_id(const char *address, int port)
 	};
 	char service[16];
 	snprintf(service, sizeof(service), "%d", port);
-	if (rdma_getaddrinfo(address, service, &hints, &info) != 0)
-		fail("rdma_getaddrinfo()");
-	if (rdma_create_ep(&id, info, NULL, &attr) != 0)
-		fail("rdma_create_ep()");
+	check_rdma("rdma_getaddrinfo()", rdma_getaddrinfo(address, service, &hints, &info));
+	check_rdma("rdma_create_ep()", rdma_create_ep(&id, info, NULL, &attr));
 	rdma_freeaddrinfo(info);
 	return id;
 }
 
+void arm_rdma(struct ibv_cq *cq)
+{
+	check_rdma("ibv_req_notify_cq()", ibv_req_notify_cq(cq, 0));
+}
+
+void rearm_rdma(struct ibv_comp_channel *channel)
+{
+	struct ibv_cq *cq = NULL;
+	void *context = NULL;
+	check_rdma("ibv_get_cq_event()", ibv_get_cq_event(channel, &cq, &context));
+	ibv_ack_cq_events(cq, 1);
+	arm_rdma(cq);
+}
+
 struct rdma_connection open_rdma_connection(const char *address, int port)
 {
-	struct rdma_connection connection = {.id = create_id(address, port)};
-	struct region offered;
+	struct rdma_connection connection = {.id = create_rdma_id(address, port, 0)};
+	struct rdma_offer offer;
 	connection.memory = rdma_reg_msgs(connection.id, allocate(MEMORY_SIZE), MEMORY_SIZE);
 	if (connection.memory == NULL)
 		fail("rdma_reg_msgs()");
-	if (rdma_connect(connection.id, NULL) != 0)
-		fail("rdma_connect()");
-	memcpy(&offered, connection.id->event->param.conn.private_data, sizeof(offered));
-	connection.remote_addr = le64toh(offered.address);
-	connection.rkey = le32toh(offered.key);
+	/* as librpma does, so that a wait begins with no more than a look at the queue */
+	arm_rdma(connection.id->send_cq);
+	arm_rdma(connection.id->recv_cq);
+	check_rdma("rdma_connect()", rdma_connect(connection.id, NULL));
+	memcpy(&offer, connection.id->event->param.conn.private_data, sizeof(offer));
+	connection.remote_addr = offer.remote_addr;
+	connection.rkey = offer.rkey;
 	return connection;
 }

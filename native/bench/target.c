@@ -3,8 +3,9 @@
  *
  * usage: target ADDRESS PORT [PMEM]
  *
- * Accepts connections at PORT, and at the next port those that get no messages and have small queues, until its standard
- * input ends. It sleeps unless a message or a connection comes, so that reads, writes and flushes are served without it.
+ * Accepts connections at PORT, at the next port those that get no messages and have small queues, and at the one after it
+ * those of librdmacm, until its standard input ends. It sleeps unless a message or a connection comes, so that reads, writes
+ * and flushes are served without it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "common.h"
+#include "target.h"
 
 #define MESSAGE_SIZE (1UL << 20) /* the longest */
 #define SLOTS (MEMORY_SIZE / MESSAGE_SIZE)
@@ -26,12 +28,6 @@ struct target {
 	struct rpma_mr_local *messages;
 	struct offer offer;
 	int epoll;
-};
-
-/* what there is to do when a descriptor is readable */
-struct watch {
-	void (*serve)(const struct target *target, void *subject);
-	void *subject;
 };
 
 struct listener {
@@ -48,7 +44,7 @@ struct connection {
 	struct watch completions;
 };
 
-static void start_watch(const struct target *target, int fd, struct watch *watch)
+void start_watch(const struct target *target, int fd, struct watch *watch)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
 	if (epoll_ctl(target->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
@@ -207,6 +203,7 @@ int main(int argc, char **argv)
 	struct listener many = {.cfg = new_conn_cfg(SMALL_QUEUE_SIZE)};
 	listen_at(&target, &measured, address, port);
 	listen_at(&target, &many, address, port + 1);
+	listen_for_rdma(&target, address, port + 2);
 	struct watch input = {end, NULL};
 	start_watch(&target, STDIN_FILENO, &input);
 	puts("ok");

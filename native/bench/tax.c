@@ -6,6 +6,7 @@
  * Prints the nanoseconds of one operation in each sample. Meant for libraries that do nothing (noop-librpma.c and
  * noop-rdmacm.c).
  */
+#include <arpa/inet.h>
 #include <librpma.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -27,6 +28,7 @@
 #define BATCH 16
 #define REGION_SIZE 4096
 #define INLINE_SIZE 64
+#define PARTS 4
 #define NANOS_PER_SECOND 1000000000LL
 
 /* what the operations work on */
@@ -52,8 +54,10 @@ struct target {
 	struct ibv_mr *mr;
 	char *memory; /* of the region */
 	char inline_data[INLINE_SIZE];
+	struct ibv_sge parts[PARTS]; /* of the region */
 	uint64_t remote_addr;
 	uint32_t rkey;
+	uint64_t add;
 };
 
 /* carries an operation out so many times */
@@ -165,15 +169,21 @@ static void wait_for_receive(struct target *t, int times)
 	}
 }
 
+/* whose each is, and how it ended */
+static inline void use_completions(const struct target *t, int taken)
+{
+	for (int wc = 0; wc < taken; wc++) {
+		use(t->wcs[wc].wr_id);
+		use(t->wcs[wc].status);
+	}
+}
+
 static void poll_batch(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++) {
 		int taken = 0;
 		check(rpma_cq_get_wc(t->full_cq, BATCH, t->wcs, &taken));
-		for (int wc = 0; wc < taken; wc++) {
-			use(t->wcs[wc].wr_id);
-			use(t->wcs[wc].status);
-		}
+		use_completions(t, taken);
 	}
 }
 
@@ -215,10 +225,87 @@ static void post_rdma_send_inline(struct target *t, int times)
 				IBV_SEND_SIGNALED | IBV_SEND_INLINE));
 }
 
+static void post_rdma_writev(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rdma_post_writev(t->id, (void *)t->op_context, t->parts, PARTS, IBV_SEND_SIGNALED, t->remote_addr,
+				t->rkey));
+}
+
+static void post_rdma_read(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rdma_post_read(t->id, (void *)t->op_context, t->memory + t->offset, t->length, t->mr, IBV_SEND_SIGNALED,
+				t->remote_addr, t->rkey));
+}
+
+static void post_rdma_recv(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++)
+		check(rdma_post_recv(t->id, (void *)t->op_context, t->memory + t->offset, t->length, t->mr));
+}
+
+/* what librdmacm has no helper for; of the operation are set only the fields that it has, as the helpers do */
+static inline void post_rdma(struct target *t, struct ibv_send_wr *wr, size_t length)
+{
+	struct ibv_sge sge = {(uintptr_t)(t->memory + t->offset), (uint32_t)length, t->mr->lkey};
+	struct ibv_send_wr *bad = NULL;
+	wr->wr_id = (uintptr_t)t->op_context;
+	wr->next = NULL;
+	wr->sg_list = &sge;
+	wr->num_sge = 1;
+	wr->send_flags = IBV_SEND_SIGNALED;
+	check(ibv_post_send(t->id->qp, wr, &bad));
+}
+
+static void post_rdma_write_with_imm(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		struct ibv_send_wr wr;
+		wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+		wr.imm_data = htonl(t->imm);
+		wr.wr.rdma.remote_addr = t->remote_addr;
+		wr.wr.rdma.rkey = t->rkey;
+		post_rdma(t, &wr, t->length);
+	}
+}
+
+static void post_rdma_fetch_and_add(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		struct ibv_send_wr wr;
+		wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+		wr.wr.atomic.remote_addr = t->remote_addr;
+		wr.wr.atomic.rkey = t->rkey;
+		wr.wr.atomic.compare_add = t->add;
+		post_rdma(t, &wr, sizeof(uint64_t));
+	}
+}
+
 static void poll_rdma_nothing(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
 		check(ibv_poll_cq(t->id->send_cq, BATCH, t->wcs));
+}
+
+static void wait_for_rdma_nothing(struct target *t, int times)
+{
+	const struct timespec at_once = {0, 0};
+	for (int i = 0; i < times; i++) {
+		struct pollfd fds[] = {
+			{t->id->send_cq_channel->fd, POLLIN, 0}, {t->close_fd, POLLIN, 0}, {t->wake_fd, POLLIN, 0}};
+		check(ibv_poll_cq(t->id->send_cq, BATCH, t->wcs));
+		check(ppoll(fds, sizeof(fds) / sizeof(fds[0]), &at_once, NULL));
+	}
+}
+
+static void poll_rdma_batch(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		int taken = ibv_poll_cq(t->id->recv_cq, BATCH, t->wcs);
+		check(taken != BATCH);
+		use_completions(t, taken);
+	}
 }
 
 static const struct {
@@ -244,9 +331,16 @@ static const struct {
 	{"batchOf16", post_batch, BATCH, 1, BLOCK},
 	{"rdmaWrite", post_rdma_write, 1, 1, BLOCK},
 	{"rdmaWriteInline", post_rdma_write_inline, 1, 1, BLOCK},
+	{"rdmaWritev", post_rdma_writev, 1, 1, BLOCK},
+	{"rdmaWriteWithImm", post_rdma_write_with_imm, 1, 1, BLOCK},
+	{"rdmaRead", post_rdma_read, 1, 1, BLOCK},
+	{"rdmaFetchAndAdd", post_rdma_fetch_and_add, 1, 1, BLOCK},
 	{"rdmaSend", post_rdma_send, 1, 1, BLOCK},
 	{"rdmaSendInline", post_rdma_send_inline, 1, 1, BLOCK},
+	{"rdmaRecv", post_rdma_recv, 1, 1, BLOCK},
 	{"rdmaEmptyPoll", poll_rdma_nothing, 1, 1, BLOCK},
+	{"rdmaEmptyWait", wait_for_rdma_nothing, 1, 1, BLOCK},
+	{"rdmaPollOf16", poll_rdma_batch, BATCH, 1, BLOCK},
 };
 
 static int64_t now(void)
@@ -289,12 +383,17 @@ static void connect_to(struct rpma_peer *peer, struct target *target)
 static void make_id(struct rdma_event_channel *channel, char memory[REGION_SIZE], struct target *target)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET};
-	struct ibv_qp_init_attr attr = {.cap = {.max_inline_data = INLINE_SIZE}};
+	struct ibv_qp_init_attr attr = {.cap = {.max_send_sge = PARTS, .max_inline_data = INLINE_SIZE}};
 	check(rdma_create_id(channel, &target->id, NULL, RDMA_PS_TCP));
 	check(rdma_bind_addr(target->id, (struct sockaddr *)&address));
 	check(rdma_create_qp(target->id, NULL, &attr));
 	target->mr = rdma_reg_write(target->id, memory, REGION_SIZE);
+	check(target->mr == NULL);
 	target->memory = memory;
+	target->add = 1;
+	for (size_t i = 0; i < PARTS; i++)
+		target->parts[i] = (struct ibv_sge){
+			(uintptr_t)(memory + i * target->length), (uint32_t)target->length, target->mr->lkey};
 }
 
 static void map_region(struct rpma_peer *peer, char memory[REGION_SIZE], struct target *target)

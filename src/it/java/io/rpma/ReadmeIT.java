@@ -2,11 +2,18 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.rdmacm.RdmaConnParam;
+import io.rpma.rdmacm.RdmaEventType;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaInlineData;
+import io.rpma.rdmacm.RdmaMr;
+import io.rpma.rdmacm.RdmaPair;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Readme;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,13 +29,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the README shows: the example and the JShell session do what it says. */
+/** What the README shows: the example, the write by librdmacm and the JShell session do what it says. */
 @Timeout(300)
 class ReadmeIT {
     private static final String CLASS = "Hello";
     private static final int MOST_LINES = 40;
     private static final String SHELL_COMMAND = "$ ";
     private static final String JSHELL_PROMPT = "jshell> ";
+
+    private static final String GREETING = "Hello, remote memory!";
+
+    /** Bits of a key that tell which region it is of. */
+    private static final int WRONG = 0x5a5a00;
 
     /** Set aside for documentation (RFC 5737): no device has it. */
     private static final String NO_DEVICE = "192.0.2.1";
@@ -90,6 +102,48 @@ class ReadmeIT {
         assertThat(finished.err())
                 .contains("rpma_utils_get_ibv_context failed")
                 .contains("no RDMA device has this address: see 'rdma link'");
+    }
+
+    @Test
+    void theInlineWriteArrives() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(GREETING.length())) {
+            assertThat(writeInline(memory, 0)).isSameAs(RpmaWcStatus.SUCCESS);
+            assertThat(StandardCharsets.US_ASCII.decode(memory.buffer()).toString())
+                    .isEqualTo(GREETING);
+        }
+    }
+
+    @Test
+    void theInlineWriteWithAWrongKey() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(GREETING.length())) {
+            assertThat(writeInline(memory, WRONG)).isSameAs(RpmaWcStatus.REM_ACCESS_ERR);
+            assertThat(memory.buffer().get(0)).isZero();
+        }
+    }
+
+    /** Has the greeting written into the memory, with a key in which these bits are wrong. */
+    private RpmaWcStatus writeInline(RpmaMemory memory, int wrong) throws Exception {
+        int port = TestDevice.port();
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        RdmaInlineData data = RdmaInlineData.create(GREETING.length());
+        data.buffer().put(GREETING.getBytes(StandardCharsets.US_ASCII));
+        try (RdmaId listener = RdmaPair.listen(port);
+                RdmaMr target = RdmaMr.regWrite(listener, memory)) {
+            Blocked server = new Blocked(() -> serve(listener));
+            InlineWriter.write(address, port, data, target.address(), target.rkey() ^ wrong, completions);
+            server.result();
+        }
+        return completions.status(0);
+    }
+
+    /** Accepts a connection, and waits for its end. */
+    private static Object serve(RdmaId listener) throws InterruptedException {
+        try (RdmaId server = RdmaPair.request(listener)) {
+            server.createQp(RdmaPair.attr());
+            server.accept(new RdmaConnParam());
+            server.awaitEvent(RdmaEventType.ESTABLISHED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            return server.awaitEvent(RdmaEventType.DISCONNECTED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        }
     }
 
     @Test

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.testing.Readme;
 import io.rpma.testing.Tool;
 import java.io.IOException;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -75,6 +77,26 @@ class ReadmeTest {
                 .contains(shown.indent(8));
         assertThat(Files.readString(Path.of("src/main/java/io/rpma/RpmaEventLoop.java")))
                 .contains(shown.lines().map(line -> " * " + line + "\n").collect(Collectors.joining()));
+    }
+
+    /** {@code ReadmeIT} runs it. */
+    @Test
+    void theInlineWriteIsTheOneThatIsTested() throws IOException {
+        assertThat(Files.readString(Path.of("src/it/java/io/rpma/InlineWriter.java")))
+                .contains(Readme.blocks("java").get(2).indent(8));
+    }
+
+    @Test
+    void jShellImportsEveryPackage() throws Exception {
+        Path classes = Path.of(
+                Loader.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        ModuleDescriptor module =
+                ModuleFinder.of(classes).find("io.rpma").orElseThrow().descriptor();
+        assertThat(Files.readAllLines(Path.of("native/softroce/jshell-startup")))
+                .containsAll(module.exports().stream()
+                        .filter(exports -> !exports.isQualified())
+                        .map(exports -> "import " + exports.source() + ".*;")
+                        .collect(Collectors.toList()));
     }
 
     @Test

@@ -24,6 +24,12 @@ final class CompletionQueue {
     /** Whether any completion makes an event, rather than a solicited one at most; under the lock. */
     private boolean armedForAny;
 
+    /** Where the wait under the lock puts completions; a field, because a lambda for each wait would be allocated. */
+    private RpmaCompletions awaited;
+
+    private final Internals.Blocking anyAwaited = (wakeFd, nanos) -> awaitComp(false, wakeFd, nanos);
+    private final Internals.Blocking solicitedAwaited = (wakeFd, nanos) -> awaitComp(true, wakeFd, nanos);
+
     private CompletionQueue(String operation, NativeObject handle, boolean send) {
         this.operation = operation;
         this.handle = handle;
@@ -119,14 +125,24 @@ final class CompletionQueue {
 
     private int block(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         armedForAny = false;
-        int taken = INTERNALS.block(operation, handle, nanos, (wakeFd, left) -> {
-            int capacity = completions.capacity();
-            long address = INTERNALS.address(completions);
-            return Natives.awaitComp(handle.id(), send, solicitedOnly, capacity, address, wakeFd, left);
-        });
-        Reference.reachabilityFence(completions);
+        awaited = completions;
+        int taken;
+        try {
+            taken = INTERNALS.block(operation, handle, nanos, solicitedOnly ? solicitedAwaited : anyAwaited);
+        } finally {
+            awaited = null;
+        }
         armedForAny = !solicitedOnly;
         INTERNALS.filled(completions, taken);
         return taken;
+    }
+
+    private int awaitComp(boolean solicitedOnly, int wakeFd, long nanos) {
+        RpmaCompletions completions = awaited;
+        int capacity = completions.capacity();
+        long address = INTERNALS.address(completions);
+        int result = Natives.awaitComp(handle.id(), send, solicitedOnly, capacity, address, wakeFd, nanos);
+        Reference.reachabilityFence(completions);
+        return result;
     }
 }

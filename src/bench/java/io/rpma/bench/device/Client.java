@@ -40,7 +40,7 @@ final class Client extends LoadClient {
                 RpmaMrUsage.SEND,
                 RpmaMrUsage.RECV);
         connection = Connection.open(peer, address, port, Connection.QUEUE_SIZE, memory);
-        rdmaConnection = RdmaConnection.open(address, port);
+        rdmaConnection = RdmaConnection.open(address, port + 2);
     }
 
     /**

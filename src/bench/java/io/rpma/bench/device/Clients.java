@@ -27,7 +27,7 @@ final class Clients implements AutoCloseable {
      *
      * @param languages whose clients
      * @param address of the device
-     * @param port the first of two that are free
+     * @param port the first of three that are free
      * @param pmem a device DAX, or null
      * @param jvmOptions of the clients in Java
      * @param placement which processors they have

@@ -30,7 +30,7 @@ record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem
     static final int SMALL_QUEUE_SIZE = 16;
 
     // struct offer of native/bench/common.h
-    static final int DRAM = 0;
+    private static final int DRAM = 0;
     private static final int PMEM = DRAM + RpmaMrLocal.DESCRIPTOR_SIZE;
     private static final int PEER_CFG = PMEM + RpmaMrLocal.DESCRIPTOR_SIZE;
     private static final int END = PEER_CFG + RpmaPeerCfg.DESCRIPTOR_SIZE;
@@ -79,7 +79,7 @@ record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem
     }
 
     @Override
-    public int await(RpmaCompletions completions) throws InterruptedException {
+    public int await(Operation operation, RpmaCompletions completions) throws InterruptedException {
         return cq.await(completions);
     }
 

@@ -75,7 +75,7 @@ public final class DeviceSuite implements Callable<Integer> {
             names = "--port",
             defaultValue = "7310",
             paramLabel = "PORT",
-            description = "The first of two free ports; default ${DEFAULT-VALUE}.")
+            description = "The first of three free ports; default ${DEFAULT-VALUE}.")
     private int port;
 
     @Option(names = "--pmem", paramLabel = "PATH", description = "A device DAX, for flushes to persistence.")

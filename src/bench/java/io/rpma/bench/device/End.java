@@ -21,8 +21,8 @@ interface End {
     /** Takes the completions that there are. */
     int poll(RpmaCompletions completions);
 
-    /** Waits for completions, and takes them. */
-    int await(RpmaCompletions completions) throws InterruptedException;
+    /** Waits for completions while operations of that kind are under way, and takes them. */
+    int await(Operation operation, RpmaCompletions completions) throws InterruptedException;
 
     /** What a post answers. */
     static void check(boolean posted) {

@@ -108,7 +108,7 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
      */
     private int take(End end, RpmaCompletions completions) throws InterruptedException {
         if (how != Completions.POLL) {
-            return end.await(completions);
+            return end.await(operation, completions);
         }
         int taken = end.poll(completions);
         if (taken == 0) {

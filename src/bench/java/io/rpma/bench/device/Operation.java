@@ -19,7 +19,9 @@ enum Operation {
     RDMA_WRITE_INLINE("rdma-write-inline"),
     RDMA_READ("rdma-read"),
     /** Until the answer, of the same bytes, is there. */
-    RDMA_SEND("rdma-send");
+    RDMA_SEND("rdma-send"),
+    /** Of 8 bytes. */
+    RDMA_FETCH_AND_ADD("rdma-fetch-and-add");
 
     private final String command;
 

@@ -33,7 +33,7 @@ record Plan(
     private static final long KIB = 1 << 10;
     private static final long MIB = 1 << 20;
 
-    /** The longest an atomic write can be, and the shortest that is measured of the others. */
+    /** The longest an atomic write can be, and what an atomic changes, and the shortest that is measured of the others. */
     private static final long WORD = 8;
 
     /** Everything; takes about an hour on an emulated machine. */
@@ -50,6 +50,11 @@ record Plan(
                 }
             }
             addRdmacm(points, depth);
+        }
+        for (int depth : new int[] {1, 16}) {
+            points.add(new Point(Operation.RDMA_FETCH_AND_ADD, WORD, depth, Completions.POLL));
+            points.add(new Point(Operation.RDMA_WRITE, RdmaConnection.INLINE_SIZE, depth, Completions.WAIT));
+            points.add(new Point(Operation.RDMA_SEND, RdmaConnection.INLINE_SIZE, depth, Completions.WAIT));
         }
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.BLOCK));
         points.add(new Point(Operation.SEND, WORD, 1, Completions.BLOCK));
@@ -73,6 +78,8 @@ record Plan(
             points.add(new Point(operation, WORD, 1, Completions.POLL));
         }
         addRdmacm(points, 1);
+        points.add(new Point(Operation.RDMA_FETCH_AND_ADD, WORD, 1, Completions.POLL));
+        points.add(new Point(Operation.RDMA_WRITE, RdmaConnection.INLINE_SIZE, 1, Completions.WAIT));
         points.add(new Point(Operation.WRITE, 64 * KIB, 1, Completions.POLL));
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.WAIT));
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.BLOCK));
@@ -100,10 +107,10 @@ record Plan(
                 .toList();
     }
 
-    /** Of a size that goes inline too; the rest of the way is that of librpma's operations. */
+    /** Those of bytes, of a size that goes inline too; the rest of the way is that of librpma's operations. */
     private static void addRdmacm(List<Point> points, int depth) {
         for (Operation operation : Operation.values()) {
-            if (operation.isRdmacm()) {
+            if (operation.isRdmacm() && operation != Operation.RDMA_FETCH_AND_ADD) {
                 points.add(new Point(operation, RdmaConnection.INLINE_SIZE, depth, Completions.POLL));
             }
         }

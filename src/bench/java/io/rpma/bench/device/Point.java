@@ -18,9 +18,10 @@ record Point(Operation operation, long size, int depth, Completions completions)
         return depth == 1;
     }
 
-    /** Who is measured: of waits what JNI alone costs, too, because there it is most of what Java adds. */
+    /** Who is measured: of librpma's waits what JNI alone costs, too, because there it is most of what Java adds. */
     List<Language> languages() {
-        return completions == Completions.WAIT ? List.of(Language.values()) : Language.EVERYWHERE;
+        boolean bare = completions == Completions.WAIT && !operation.isRdmacm();
+        return bare ? List.of(Language.values()) : Language.EVERYWHERE;
     }
 
     /** What the results are told apart by. */

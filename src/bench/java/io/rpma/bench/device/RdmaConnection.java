@@ -35,8 +35,9 @@ record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inline
 
     private static final int TIMEOUT_S = 10;
 
-    // a region's descriptor; its address is the first field
-    private static final int KEY = 16;
+    // struct rdma_offer of native/bench/rdma.h
+    private static final int REMOTE_ADDR = 0;
+    private static final int RKEY = 8;
 
     static RdmaConnection open(String address, int port) throws InterruptedException {
         RdmaId id;
@@ -52,14 +53,14 @@ record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inline
         id.connect(new RdmaConnParam());
         byte[] offer = id.awaitEvent(RdmaEventType.ESTABLISHED, TIMEOUT_S, TimeUnit.SECONDS)
                 .privateData();
-        ByteBuffer descriptor = ByteBuffer.wrap(offer).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer fields = ByteBuffer.wrap(offer).order(ByteOrder.nativeOrder());
         return new RdmaConnection(
                 id,
                 id.qp(),
                 memory,
                 RdmaInlineData.create(INLINE_SIZE),
-                descriptor.getLong(Connection.DRAM),
-                descriptor.getInt(Connection.DRAM + KEY));
+                fields.getLong(REMOTE_ADDR),
+                fields.getInt(RKEY));
     }
 
     @Override
@@ -76,6 +77,9 @@ record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inline
                 break;
             case RDMA_SEND:
                 End.check(qp.postSend(memory, offset, size, F_SIGNALED, NOT_COUNTED));
+                break;
+            case RDMA_FETCH_AND_ADD:
+                End.check(qp.postFetchAndAdd(memory, offset, F_SIGNALED, remoteAddr + offset, rkey, 1, number));
                 break;
             default:
                 throw new AssertionError(operation);
@@ -94,9 +98,13 @@ record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inline
         return taken > 0 ? taken : qp.pollRecvComp(completions);
     }
 
-    /** For operations that have no answer. */
+    /** Answers alone are waited for where there are some, because they come last. */
     @Override
-    public int await(RpmaCompletions completions) throws InterruptedException {
-        return qp.getSendComp(completions);
+    public int await(Operation operation, RpmaCompletions completions) throws InterruptedException {
+        if (!operation.isAnswered()) {
+            return qp.getSendComp(completions);
+        }
+        int taken = qp.pollSendComp(completions);
+        return taken > 0 ? taken : qp.getRecvComp(completions);
     }
 }

@@ -9,6 +9,7 @@ import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQp;
 import io.rpma.rdmacm.RdmaQpInitAttr;
+import io.rpma.rdmacm.RdmaSgeList;
 import java.net.InetSocketAddress;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Scope;
@@ -21,6 +22,7 @@ import org.openjdk.jmh.annotations.TearDown;
 public class RdmaNoopTarget {
     private static final int REGION_SIZE = 4096;
     private static final int INLINE_SIZE = 64;
+    private static final int PARTS = 4;
 
     private RdmaId id;
     private RpmaMemory memory;
@@ -28,11 +30,14 @@ public class RdmaNoopTarget {
     RdmaQp qp;
     RdmaMr mr;
     RdmaInlineData inlineData;
+    RdmaSgeList parts;
     RpmaCompletions completions;
     long offset;
     int length = INLINE_SIZE;
     long remoteAddr;
     int rkey;
+    int imm = 1;
+    long add = 1;
     long context;
 
     /** Makes an id that can post. */
@@ -41,10 +46,14 @@ public class RdmaNoopTarget {
         NoopTarget.loadLibrary();
         id = RdmaId.create(RdmaPortSpace.TCP);
         id.bindAddr(new InetSocketAddress("127.0.0.1", 0));
-        qp = id.createQp(new RdmaQpInitAttr().maxInlineData(INLINE_SIZE));
+        qp = id.createQp(new RdmaQpInitAttr().maxSendSge(PARTS).maxInlineData(INLINE_SIZE));
         memory = RpmaMemory.allocate(REGION_SIZE);
         mr = RdmaMr.reg(id, memory, RdmaAccess.values());
         inlineData = RdmaInlineData.create(INLINE_SIZE);
+        parts = RdmaSgeList.create(PARTS);
+        for (int i = 0; i < PARTS; i++) {
+            parts.add(mr, (long) i * length, length);
+        }
         completions = RpmaCompletions.create(NoopTarget.BATCH);
     }
 

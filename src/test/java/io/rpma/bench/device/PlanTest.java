@@ -49,21 +49,34 @@ class PlanTest {
                 .isEqualTo("load write 8 1 poll 20");
     }
 
-    /** What the clients can't do: librdmacm has no wait for two queues, and inline data is short. */
+    /** What the clients can't do: they have no wait for librdmacm that can't be ended, and inline data is short. */
     @Test
-    void measuresLibrdmacmByPollsOfWhatGoesInline() {
+    void measuresLibrdmacmWithoutBlockingOfWhatGoesInline() {
         for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
             assertThat(plan.points())
                     .filteredOn(point -> point.operation().isRdmacm())
+                    .extracting(Point::completions)
+                    .contains(Completions.POLL, Completions.WAIT)
+                    .doesNotContain(Completions.BLOCK);
+            assertThat(plan.points())
+                    .filteredOn(point -> point.operation().isRdmacm())
+                    .allMatch(point -> point.size() <= RdmaConnection.INLINE_SIZE);
+        }
+    }
+
+    @Test
+    void addsNoMoreThanAWord() {
+        for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
+            assertThat(plan.points())
+                    .filteredOn(point -> point.operation() == Operation.RDMA_FETCH_AND_ADD)
                     .isNotEmpty()
-                    .allMatch(point ->
-                            point.completions() == Completions.POLL && point.size() == RdmaConnection.INLINE_SIZE);
+                    .allMatch(point -> point.size() == Long.BYTES);
         }
     }
 
     /** What C and Java are measured in everywhere. */
     @Test
-    void measuresBareJniWhereCompletionsAreWaitedFor() {
+    void measuresBareJniWhereCompletionsOfLibrpmaAreWaitedFor() {
         for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
             assertThat(plan.points())
                     .allSatisfy(point -> assertThat(point.languages()).containsAll(Language.EVERYWHERE))
@@ -72,7 +85,8 @@ class PlanTest {
                     .allMatch(point -> point.completions() == Completions.WAIT
                             && !point.operation().isRdmacm())
                     .hasSameSizeAs(plan.points().stream()
-                            .filter(point -> point.completions() == Completions.WAIT)
+                            .filter(point -> point.completions() == Completions.WAIT
+                                    && !point.operation().isRdmacm())
                             .toList());
             assertThat(plan.scaled()).doesNotContain(Language.BARE);
         }

@@ -1,0 +1,108 @@
+/*
+ * rdma_target.c -- the target's side of connections of librdmacm: they have memory for atomics too, for which librpma
+ * registers none
+ */
+#include <rdma/rdma_verbs.h>
+#include <stdlib.h>
+
+#include "common.h"
+#include "rdma.h"
+#include "target.h"
+
+#define MESSAGES 128UL /* that a connection can have under way */
+#define COMPLETIONS 64
+
+/* one connection */
+struct rdma_end {
+	struct rdma_cm_id *id;
+	struct ibv_mr *messages;
+	struct watch received;
+};
+
+static struct ibv_mr *register_memory(const struct rdma_cm_id *id, size_t size, int access)
+{
+	struct ibv_mr *memory = ibv_reg_mr(id->pd, allocate(size), size, IBV_ACCESS_LOCAL_WRITE | access);
+	if (memory == NULL)
+		fail("ibv_reg_mr()");
+	return memory;
+}
+
+static void *slot_of(const struct rdma_end *end, uint64_t message)
+{
+	return (char *)end->messages->addr + message * INLINE_SIZE;
+}
+
+static void receive(const struct rdma_end *end, uint64_t message)
+{
+	check_rdma("rdma_post_recv()", rdma_post_recv(end->id, (void *)(uintptr_t)message, slot_of(end, message), INLINE_SIZE,
+						      end->messages));
+}
+
+/* answers a message with its own bytes, once there is room for the next one; that an answer is sent tells nothing new */
+static void answer(const struct rdma_end *end, const struct ibv_wc *received)
+{
+	struct ibv_wc sent[COMPLETIONS];
+	receive(end, received->wr_id);
+	if (ibv_poll_cq(end->id->send_cq, COMPLETIONS, sent) < 0)
+		fail("ibv_poll_cq()");
+	check_rdma("rdma_post_send()", rdma_post_send(end->id, NULL, slot_of(end, received->wr_id), received->byte_len,
+						      end->messages, IBV_SEND_SIGNALED));
+}
+
+static void serve_messages(const struct target *target, void *subject)
+{
+	(void)target;
+	const struct rdma_end *end = subject;
+	struct ibv_wc completions[COMPLETIONS];
+	int taken;
+	rearm_rdma(end->id->recv_cq_channel);
+	while ((taken = ibv_poll_cq(end->id->recv_cq, COMPLETIONS, completions)) > 0) {
+		for (int i = 0; i < taken; i++) {
+			/* those of a connection that its client has closed fail */
+			if (completions[i].status == IBV_WC_SUCCESS)
+				answer(end, &completions[i]);
+		}
+	}
+	if (taken < 0)
+		fail("ibv_poll_cq()");
+}
+
+static void accept_with(struct rdma_cm_id *id, const struct ibv_mr *offered)
+{
+	const struct rdma_offer offer = {(uintptr_t)offered->addr, offered->rkey};
+	struct rdma_conn_param param = {
+		.private_data = &offer,
+		.private_data_len = sizeof(offer),
+		.responder_resources = RDMA_MAX_RESP_RES,
+		.initiator_depth = RDMA_MAX_INIT_DEPTH,
+		.rnr_retry_count = 7,
+	};
+	check_rdma("rdma_accept()", rdma_accept(id, &param));
+}
+
+/* connections are there until the program ends, as their clients are */
+static void serve_rdma_request(const struct target *target, void *subject)
+{
+	struct rdma_cm_id *listener = subject;
+	struct rdma_end *end = malloc(sizeof(*end));
+	if (end == NULL)
+		fail("malloc()");
+	check_rdma("rdma_get_request()", rdma_get_request(listener, &end->id));
+	end->messages = register_memory(end->id, MESSAGES * INLINE_SIZE, 0);
+	for (uint64_t message = 0; message < MESSAGES; message++)
+		receive(end, message);
+	arm_rdma(end->id->recv_cq);
+	end->received = (struct watch){serve_messages, end};
+	start_watch(target, end->id->recv_cq_channel->fd, &end->received);
+	accept_with(end->id, register_memory(end->id, MEMORY_SIZE, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+									   IBV_ACCESS_REMOTE_ATOMIC));
+}
+
+void listen_for_rdma(const struct target *target, const char *address, int port)
+{
+	static struct watch requests;
+	struct rdma_cm_id *listener = create_rdma_id(address, port, RAI_PASSIVE);
+	check_rdma("rdma_listen()", rdma_listen(listener, 0));
+	requests = (struct watch){serve_rdma_request, listener};
+	start_watch(target, listener->channel->fd, &requests);
+}
