@@ -11,9 +11,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Another process drops everything but goes on collecting garbage, while this one writes to its memory. */
 @Timeout(1300)
@@ -25,9 +28,14 @@ class CollectedMemoryIT {
 
     private volatile boolean over;
 
+    static Stream<Arguments> offers() {
+        return Stream.of(CollectedProgram.Facade.values())
+                .flatMap(facade -> Stream.of(CollectedProgram.Kind.values()).map(kind -> Arguments.of(facade, kind)));
+    }
+
     @ParameterizedTest
-    @EnumSource
-    void registeredMemoryStays(CollectedProgram.Kind kind) throws Exception {
+    @MethodSource("offers")
+    void registeredMemoryStays(CollectedProgram.Facade facade, CollectedProgram.Kind kind) throws Exception {
         String address = TestDevice.address();
         int port = TestDevice.port();
         ExecutorService writer = Executors.newSingleThreadExecutor();
@@ -35,6 +43,7 @@ class CollectedMemoryIT {
                         .limit(Duration.ofMinutes(20))
                         .start(
                                 CollectedProgram.class.getName(),
+                                facade.name(),
                                 kind.name(),
                                 address,
                                 Integer.toString(port),
@@ -55,7 +64,13 @@ class CollectedMemoryIT {
                 Jvm.Finished end = program.awaitEnd();
                 assertEquals(0, end.status(), end.toString());
                 assertTrue(end.out().contains(CollectedProgram.INTACT), end.toString());
-                assertTrue(end.err().contains("RpmaMrLocal#") && end.err().contains("was dropped"), end.toString());
+                for (String dropped : facade.dropped) {
+                    assertTrue(
+                            Pattern.compile(dropped + "#\\d+ was dropped without close\\(\\)")
+                                    .matcher(end.err())
+                                    .find(),
+                            () -> dropped + " is not reported: " + end);
+                }
             }
         } finally {
             over = true;

@@ -1,13 +1,24 @@
 package io.rpma;
 
+import io.rpma.rdmacm.RdmaAccess;
+import io.rpma.rdmacm.RdmaConnParam;
+import io.rpma.rdmacm.RdmaEventType;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaMr;
+import io.rpma.rdmacm.RdmaPair;
+import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Eventually;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The other process of {@link CollectedMemoryIT}: registers memory, drops everything, collects garbage, and watches its
@@ -21,6 +32,20 @@ final class CollectedProgram {
     static final String INTACT = "the memory is intact";
 
     private static final int NEIGHBOURS = 24;
+    private static final RpmaMrUsage[] USAGES = {RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC};
+    private static final RdmaAccess[] ACCESS = RdmaAccess.values();
+
+    /** What registers the memory and connects, by what is dropped. */
+    enum Facade {
+        LIBRPMA(RpmaPeer.class, RpmaMrLocal.class, RpmaConn.class),
+        LIBRDMACM(RdmaMr.class, RdmaId.class);
+
+        final List<String> dropped;
+
+        Facade(Class<?>... dropped) {
+            this.dropped = Stream.of(dropped).map(Class::getSimpleName).collect(Collectors.toList());
+        }
+    }
 
     /** How the memory is registered. */
     enum Kind {
@@ -36,12 +61,15 @@ final class CollectedProgram {
     private CollectedProgram() {}
 
     /**
-     * @param arguments the kind, the address, the port and how often garbage is collected
+     * @param arguments the facade, the kind, the address, the port and how often garbage is collected
      */
     public static void main(String[] arguments) throws Exception {
         CollectedProgram program = new CollectedProgram();
-        program.offer(Kind.valueOf(arguments[0]), arguments[1], Integer.parseInt(arguments[2]));
-        for (int round = 0; round < Integer.parseInt(arguments[3]); round++) {
+        program.offer(
+                Facade.valueOf(arguments[0]),
+                Kind.valueOf(arguments[1]),
+                new InetSocketAddress(arguments[2], Integer.parseInt(arguments[3])));
+        for (int round = 0; round < Integer.parseInt(arguments[4]); round++) {
             useOtherMemory((byte) round);
         }
         Eventually.becomeByGc(
@@ -56,11 +84,20 @@ final class CollectedProgram {
     }
 
     /** Gives the memory away and forgets everything. */
-    private void offer(Kind kind, String listenAddress, int port) throws InterruptedException {
-        RpmaPeer peer = watch(dropped, RpmaPeer.create(RpmaDevice.local(listenAddress)));
+    private void offer(Facade facade, Kind kind, InetSocketAddress listenAddress) throws InterruptedException {
+        if (facade == Facade.LIBRPMA) {
+            offerByRpma(kind, listenAddress);
+        } else {
+            offerByRdmacm(kind, listenAddress);
+        }
+    }
+
+    private void offerByRpma(Kind kind, InetSocketAddress listenAddress) throws InterruptedException {
+        String host = listenAddress.getHostString();
+        RpmaPeer peer = watch(dropped, RpmaPeer.create(RpmaDevice.local(host)));
         RpmaMrLocal region = watch(dropped, register(kind, peer));
         address = region.getPtr();
-        try (RpmaEp ep = RpmaEp.listen(peer, listenAddress, port)) {
+        try (RpmaEp ep = RpmaEp.listen(peer, host, listenAddress.getPort())) {
             System.out.println(LISTENING);
             RpmaConn conn = ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
                     .orElseThrow()
@@ -70,18 +107,61 @@ final class CollectedProgram {
         }
     }
 
-    private RpmaMrLocal register(Kind kind, RpmaPeer peer) {
-        RpmaMrUsage[] usages = {RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC};
-        if (kind == Kind.MEMORY) {
-            RpmaMemory mapped = RpmaMemory.allocate(SIZE);
-            memory = new WeakReference<>(mapped);
-            return peer.register(mapped, usages);
+    private void offerByRdmacm(Kind kind, InetSocketAddress listenAddress) throws InterruptedException {
+        try (RdmaId listener = RdmaId.create(RdmaPortSpace.TCP)) {
+            listener.bindAddr(listenAddress);
+            listener.listen(0);
+            System.out.println(LISTENING);
+            RdmaId id = watch(dropped, RdmaPair.request(listener));
+            id.createQp(RdmaPair.attr());
+            RdmaMr region = watch(dropped, register(kind, id));
+            address = region.address();
+            id.accept(new RdmaConnParam().privateData(descriptor(region)));
+            id.awaitEvent(RdmaEventType.ESTABLISHED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
         }
+    }
+
+    /** As librpma's clients read it. */
+    private static byte[] descriptor(RdmaMr region) {
+        return ByteBuffer.allocate(RpmaMrLocal.DESCRIPTOR_SIZE)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putLong(region.address())
+                .putLong(region.size())
+                .putInt(region.rkey())
+                .put((byte) RpmaMrUsage.mask(USAGES))
+                .array();
+    }
+
+    private RpmaMrLocal register(Kind kind, RpmaPeer peer) {
+        if (kind == Kind.MEMORY) {
+            return peer.register(mapping(), USAGES);
+        }
+        ByteBuffer buffer = buffer();
+        return kind == Kind.BUFFER
+                ? peer.register(buffer, USAGES)
+                : peer.register(Natives.bufferAddress(buffer), SIZE, buffer, USAGES);
+    }
+
+    private RdmaMr register(Kind kind, RdmaId id) {
+        if (kind == Kind.MEMORY) {
+            return RdmaMr.reg(id, mapping(), ACCESS);
+        }
+        ByteBuffer buffer = buffer();
+        return kind == Kind.BUFFER
+                ? RdmaMr.reg(id, buffer, ACCESS)
+                : RdmaMr.reg(id, Natives.bufferAddress(buffer), SIZE, buffer, ACCESS);
+    }
+
+    private RpmaMemory mapping() {
+        RpmaMemory mapping = RpmaMemory.allocate(SIZE);
+        memory = new WeakReference<>(mapping);
+        return mapping;
+    }
+
+    private ByteBuffer buffer() {
         ByteBuffer buffer = ByteBuffer.allocateDirect(SIZE);
         memory = new WeakReference<>(buffer);
-        return kind == Kind.BUFFER
-                ? peer.register(buffer, usages)
-                : peer.register(Natives.bufferAddress(buffer), SIZE, buffer, usages);
+        return buffer;
     }
 
     /** Takes memory that would be given the region's addresses if they were free, and gives it back. */

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.rpma.rdmacm.RdmaAddrInfo;
+import io.rpma.rdmacm.RdmaMr;
+import io.rpma.rdmacm.RdmaPair;
+import io.rpma.rdmacm.RdmaPortSpace;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -245,6 +249,24 @@ class LifecycleIT {
             AutoCloseable create(LifecycleIT test) {
                 return RpmaConnReq.create(TestDevice.peer(), test.address, test.port, null)
                         .connect();
+            }
+        },
+        RDMA_ADDRESS {
+            @Override
+            AutoCloseable create(LifecycleIT test) {
+                return RdmaAddrInfo.active(test.address, test.port, RdmaPortSpace.TCP);
+            }
+        },
+        RDMA_ID {
+            @Override
+            AutoCloseable create(LifecycleIT test) {
+                return RdmaPair.listen(test.port);
+            }
+        },
+        RDMA_REGION {
+            @Override
+            AutoCloseable create(LifecycleIT test) {
+                return RdmaMr.regMsgs(RdmaPair.listen(test.port), RpmaMemory.allocate(SIZE));
             }
         };
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import io.rpma.testing.ArenaBuffer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -100,21 +101,15 @@ class RegistrationIT {
         peer.register(readOnly, RpmaMrUsage.READ_SRC).close();
     }
 
-    /** By reflection, because arenas came with JDK 22. */
     @Test
     void aBufferOfAClosedArena() throws ReflectiveOperationException {
-        if (Runtime.version().feature() < 22) {
+        if (!ArenaBuffer.isSupported()) {
             return;
         }
-        Class<?> arenaType = Class.forName("java.lang.foreign.Arena");
-        Object arena = arenaType.getMethod("ofShared").invoke(null);
-        Object segment = arenaType.getMethod("allocate", long.class, long.class).invoke(arena, 4096, 1);
-        ByteBuffer buffer = (ByteBuffer) Class.forName("java.lang.foreign.MemorySegment")
-                .getMethod("asByteBuffer")
-                .invoke(segment);
-        peer.register(buffer, RpmaMrUsage.READ_SRC).close();
-        arenaType.getMethod("close").invoke(arena);
-        assertThrows(IllegalStateException.class, () -> peer.register(buffer, RpmaMrUsage.READ_SRC));
+        ArenaBuffer ofArena = new ArenaBuffer(4096);
+        peer.register(ofArena.buffer(), RpmaMrUsage.READ_SRC).close();
+        ofArena.closeArena();
+        assertThrows(IllegalStateException.class, () -> peer.register(ofArena.buffer(), RpmaMrUsage.READ_SRC));
     }
 
     @Test

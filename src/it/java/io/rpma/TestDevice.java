@@ -66,7 +66,7 @@ public final class TestDevice {
     }
 
     /** What the tests expect of the device where it depends on the kernel. */
-    static boolean kernelIsAtLeast(int major, int minor) {
+    public static boolean kernelIsAtLeast(int major, int minor) {
         String[] version = System.getProperty("os.version").split("\\D+");
         int runningMajor = Integer.parseInt(version[0]);
         return runningMajor > major || (runningMajor == major && Integer.parseInt(version[1]) >= minor);

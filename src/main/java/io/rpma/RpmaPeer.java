@@ -62,7 +62,7 @@ public final class RpmaPeer implements AutoCloseable {
      * @return the region, to be closed before this peer
      * @throws IllegalArgumentException if {@code buffer} is not direct or has nothing remaining, or if it is read-only
      *     and a usage needs to write to it
-     * @throws IllegalStateException if this peer is closed
+     * @throws IllegalStateException if this peer or the {@code Arena} of {@code buffer} is closed
      * @throws RpmaException if the device or the kernel refuses, for example over the limit of locked memory
      */
     public RpmaMrLocal register(ByteBuffer buffer, RpmaMrUsage... usages) {

@@ -66,7 +66,8 @@ public final class RdmaMr implements AutoCloseable {
      * @param buffer a direct buffer; its later position and limit do not matter
      * @return the region, to be closed before the id
      * @throws IllegalArgumentException if {@code buffer} is not direct, has nothing remaining or is read-only
-     * @throws IllegalStateException if {@code id} is closed or has no device yet
+     * @throws IllegalStateException if {@code id} is closed or has no device yet, or the {@code Arena} of {@code buffer} is
+     *     closed
      * @throws io.rpma.RpmaException if the device or the kernel refuses
      */
     public static RdmaMr regMsgs(RdmaId id, ByteBuffer buffer) {
@@ -94,7 +95,8 @@ public final class RdmaMr implements AutoCloseable {
      * @param buffer a direct buffer; its later position and limit do not matter
      * @return the region, to be closed before the id
      * @throws IllegalArgumentException if {@code buffer} is not direct, has nothing remaining or is read-only
-     * @throws IllegalStateException if {@code id} is closed or has no device yet
+     * @throws IllegalStateException if {@code id} is closed or has no device yet, or the {@code Arena} of {@code buffer} is
+     *     closed
      * @throws io.rpma.RpmaException if the device or the kernel refuses
      */
     public static RdmaMr regRead(RdmaId id, ByteBuffer buffer) {
@@ -122,7 +124,8 @@ public final class RdmaMr implements AutoCloseable {
      * @param buffer a direct buffer; its later position and limit do not matter
      * @return the region, to be closed before the id
      * @throws IllegalArgumentException if {@code buffer} is not direct, has nothing remaining or is read-only
-     * @throws IllegalStateException if {@code id} is closed or has no device yet
+     * @throws IllegalStateException if {@code id} is closed or has no device yet, or the {@code Arena} of {@code buffer} is
+     *     closed
      * @throws io.rpma.RpmaException if the device or the kernel refuses
      */
     public static RdmaMr regWrite(RdmaId id, ByteBuffer buffer) {
@@ -137,7 +140,8 @@ public final class RdmaMr implements AutoCloseable {
      * @param memory the memory, which can't be closed before the region
      * @param access what it is for; nothing for a source of sends and writes
      * @return the region, to be closed before the id
-     * @throws IllegalArgumentException if {@code memory} is read-only and an access needs to write to it
+     * @throws IllegalArgumentException if {@code memory} is read-only and an access needs to write to it, or
+     *     {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} is without {@link RdmaAccess#LOCAL_WRITE}
      * @throws IllegalStateException if {@code id} is closed or has no device yet, or {@code memory} is closed
      * @throws io.rpma.RpmaException if the device or the kernel refuses, for example over the limit of locked memory
      */
@@ -153,8 +157,10 @@ public final class RdmaMr implements AutoCloseable {
      * @param access what it is for; nothing for a source of sends and writes
      * @return the region, to be closed before the id
      * @throws IllegalArgumentException if {@code buffer} is not direct or has nothing remaining, or is read-only and an
-     *     access needs to write to it
-     * @throws IllegalStateException if {@code id} is closed or has no device yet
+     *     access needs to write to it, or {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} is without
+     *     {@link RdmaAccess#LOCAL_WRITE}
+     * @throws IllegalStateException if {@code id} is closed or has no device yet, or the {@code Arena} of {@code buffer} is
+     *     closed
      * @throws io.rpma.RpmaException if the device or the kernel refuses
      */
     public static RdmaMr reg(RdmaId id, ByteBuffer buffer, RdmaAccess... access) {
@@ -166,7 +172,7 @@ public final class RdmaMr implements AutoCloseable {
      *
      * <p>The caller answers for the address: the memory must stay mapped until the region is closed. {@code owner} keeps
      * a heap object reachable that long. It does not stop an {@code Arena} from being closed, or anything else from
-     * freeing the memory.
+     * freeing the memory, except an {@link RpmaMemory}, which can't be closed before the region.
      *
      * @param id an id that has a device
      * @param address the address of the first byte
@@ -174,9 +180,11 @@ public final class RdmaMr implements AutoCloseable {
      * @param owner what must stay reachable for the memory to stay valid
      * @param access what it is for; nothing for a source of sends and writes
      * @return the region, to be closed before the id
-     * @throws IllegalArgumentException if {@code address} or {@code length} is not positive or their sum overflows
-     * @throws IllegalStateException if {@code id} is closed or has no device yet
-     * @throws io.rpma.RpmaException if the device or the kernel refuses
+     * @throws IllegalArgumentException if {@code address} or {@code length} is not positive or their sum overflows, or
+     *     {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} is without {@link RdmaAccess#LOCAL_WRITE}
+     * @throws IllegalStateException if {@code id} is closed or has no device yet, or {@code owner} is an {@link RpmaMemory}
+     *     that is closed
+     * @throws io.rpma.RpmaException if the device or the kernel refuses, for example memory that is not mapped
      */
     public static RdmaMr reg(RdmaId id, long address, long length, Object owner, RdmaAccess... access) {
         Objects.requireNonNull(owner, "owner");

@@ -27,7 +27,9 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Inline posts are methods of their own and no flag, because the bytes come from an {@link RdmaInlineData}, which need
  * not be registered. Those of a region are not copied at the post: that would end the process where they are in a mapping
- * whose file has been made shorter. Several parts can be put one after the other there, so there is no form for a list.
+ * whose file has been made shorter. Inline posts have no form for a list of parts on purpose: the parts go one after the
+ * other into the {@link RdmaInlineData}. Posts with immediate data have none either, and datagrams have neither lists nor
+ * immediate data.
  *
  * <p>Manual pages: rdma_post_write(3), rdma_post_read(3), rdma_post_send(3), rdma_post_recv(3), rdma_post_writev(3),
  * rdma_post_readv(3), rdma_post_sendv(3), rdma_post_recvv(3), rdma_post_ud_send(3), ibv_post_send(3),
@@ -480,6 +482,9 @@ public final class RdmaQp {
      * Posts a datagram, which is lost if the other side has no receive posted that it fits into, or if it does not fit into
      * one packet.
      *
+     * <p>A datagram that is longer than a packet, the MTU of the device's port (256 to 4096 bytes), is lost too. It is not
+     * sent, and completes without an error: the specification of InfiniBand has it so (C10-93.1.1), and soft-RoCE does.
+     *
      * @param src where from
      * @param offset in bytes
      * @param length in bytes, 0 to 2^31
@@ -504,7 +509,7 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a datagram whose bytes are copied now and need no region.
+     * Posts a datagram, as {@link #postUdSend}, of bytes that are copied now and need no region.
      *
      * @param src the bytes
      * @param length how many of them, from the first on

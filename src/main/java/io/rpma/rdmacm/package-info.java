@@ -13,7 +13,9 @@
  * <p><b>Life, threads.</b> As in {@link io.rpma}: what has {@code close()} has to be closed, children before parents, and
  * may be at any time; all classes are safe for use by many threads, except {@link io.rpma.rdmacm.RdmaSgeList},
  * {@link io.rpma.rdmacm.RdmaInlineData} and the plain objects that hold parameters. Waits have a form with a timeout, and
- * are ended by {@code close()} and by {@link java.lang.Thread#interrupt()}.
+ * are ended by {@code close()} and by {@link java.lang.Thread#interrupt()}. Two block inside of librdmacm
+ * instead, and nothing ends them: {@link io.rpma.rdmacm.RdmaId#createEp} for at most 2 seconds each for the address and
+ * the route, and the making of an {@link io.rpma.rdmacm.RdmaAddrInfo} for the resolution of a host name.
  *
  * <p>Manual pages: rdma_cm(7), and those of each class.
  */
