@@ -479,11 +479,10 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a datagram, which is lost if the other side has no receive posted that it fits into, or if it does not fit into
-     * one packet.
+     * Posts a datagram, which is lost if the other side has no receive posted that it fits into.
      *
-     * <p>A datagram that is longer than a packet, the MTU of the device's port (256 to 4096 bytes), is lost too. It is not
-     * sent, and completes without an error: the specification of InfiniBand has it so (C10-93.1.1), and soft-RoCE does.
+     * <p>A datagram that is longer than a packet, the MTU of the device's port (256 to 4096 bytes), is lost too: on soft-RoCE it
+     * completes without an error.
      *
      * @param src where from
      * @param offset in bytes
