@@ -103,9 +103,6 @@ struct loop_times {
 struct loop_times run_loop(const struct client *client, const struct connection *connections, size_t over,
 			   uint64_t count, uint64_t *samples);
 
-/* ends the program with a message if an operation has failed */
-void check_status(const struct ibv_wc *completion);
-
 /* opens what a client's connections share, at the target of that address, which the client keeps */
 struct client open_client(const char *address, int port);
 

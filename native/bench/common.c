@@ -77,3 +77,11 @@ void show_errors(void)
 	check("rpma_log_set_threshold()",
 	      rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_LEVEL_ERROR));
 }
+
+void check_status(const struct ibv_wc *completion)
+{
+	if (completion->status == IBV_WC_SUCCESS)
+		return;
+	fprintf(stderr, "an operation failed: %s\n", ibv_wc_status_str(completion->status));
+	exit(EXIT_FAILURE);
+}

@@ -41,6 +41,9 @@ struct rpma_conn_cfg *new_conn_cfg(uint32_t queue_size);
 /* ends the program unless the next event of a connection is that one */
 void await_event(struct rpma_conn *conn, enum rpma_conn_event expected);
 
+/* ends the program with a message if an operation has failed */
+void check_status(const struct ibv_wc *completion);
+
 /* librpma's errors go to the standard error output */
 void show_errors(void);
 

@@ -242,14 +242,6 @@ static int take_rpma(const struct client *client, const struct connection *conne
 	return taken;
 }
 
-void check_status(const struct ibv_wc *completion)
-{
-	if (completion->status == IBV_WC_SUCCESS)
-		return;
-	fprintf(stderr, "an operation failed: %s\n", ibv_wc_status_str(completion->status));
-	exit(EXIT_FAILURE);
-}
-
 /*
  * A poll that finds none gives the processor away: the work of soft-RoCE may be waiting for this one, where there are few,
  * and would wait for the end of a time slice.

@@ -58,9 +58,8 @@ static void serve_messages(const struct target *target, void *subject)
 	rearm_rdma(end->id->recv_cq_channel);
 	while ((taken = ibv_poll_cq(end->id->recv_cq, COMPLETIONS, completions)) > 0) {
 		for (int i = 0; i < taken; i++) {
-			/* those of a connection that its client has closed fail */
-			if (completions[i].status == IBV_WC_SUCCESS)
-				answer(end, &completions[i]);
+			check_status(&completions[i]);
+			answer(end, &completions[i]);
 		}
 	}
 	if (taken < 0)
@@ -80,7 +79,7 @@ static void accept_with(struct rdma_cm_id *id, const struct ibv_mr *offered)
 	check_rdma("rdma_accept()", rdma_accept(id, &param));
 }
 
-/* connections are there until the program ends, as their clients are */
+/* waits for the end of the handshake; connections are there until the program ends, as their clients are */
 static void serve_rdma_request(const struct target *target, void *subject)
 {
 	struct rdma_cm_id *listener = subject;

@@ -8,22 +8,25 @@ import io.rpma.rdmacm.RdmaInlineData;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQp;
 import io.rpma.rdmacm.RdmaQpInitAttr;
+import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
 /** The write by librdmacm that the README shows. */
 final class InlineWriter {
     private InlineWriter() {}
 
-    /** Connects, and writes the bytes to the other side's address; {@code completions} tells how that ended. */
+    /** Connects, and writes the bytes to the other side's address. */
     static void write(
             String address, int port, RdmaInlineData data, long remoteAddr, int rkey, RpmaCompletions completions)
-            throws InterruptedException {
+            throws InterruptedException, IOException {
         try (RdmaAddrInfo there = RdmaAddrInfo.active(address, port, RdmaPortSpace.TCP);
                 RdmaId id = RdmaId.createEp(there, new RdmaQpInitAttr().maxInlineData(64))) {
             id.connect(new RdmaConnParam());
             id.awaitEvent(RdmaEventType.ESTABLISHED, 10, TimeUnit.SECONDS);
-            id.qp().postWriteInline(data, data.capacity(), RdmaQp.F_SIGNALED, remoteAddr, rkey, 1);
-            id.qp().getSendComp(completions);
+            boolean posted = id.qp().postWriteInline(data, data.capacity(), RdmaQp.F_SIGNALED, remoteAddr, rkey, 1);
+            if (!posted || id.qp().getSendComp(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+                throw new IOException("not written: " + completions);
+            }
         }
     }
 }

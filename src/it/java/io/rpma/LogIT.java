@@ -6,14 +6,22 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.rdmacm.RdmaInlineData;
 import io.rpma.rdmacm.RdmaPair;
+import io.rpma.rdmacm.RdmaQp;
+import io.rpma.testing.VirtualThreads;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 
 /** librpma's messages about a device, in a function of the user's. */
 @Timeout(60)
@@ -129,19 +137,51 @@ class LogIT {
         }
     }
 
-    /** It may wait for another thread that waits for the same queue. */
     @Test
-    void aWaitForCompletionsOfLibrdmacmDeliversNothing() throws Exception {
+    void theFunctionCanWaitForAThreadThatWaitsForTheSameQueue() throws Exception {
+        assertTheFunctionCanWait(wait -> new Thread(wait, "waiting").start());
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
+    void theFunctionOfAVirtualThreadCanWaitForAThreadThatWaitsForTheSameQueue() throws Exception {
+        assertTheFunctionCanWait(VirtualThreads::start);
+    }
+
+    private void assertTheFunctionCanWait(Consumer<Runnable> starter) throws Exception {
+        TestDevice.address();
         try (RdmaPair pair = RdmaPair.connect()) {
-            RpmaLog.setFunction((level, fileName, lineNo, functionName, message) ->
-                    messages.add(Thread.currentThread().getName()));
+            RdmaQp qp = pair.client.qp();
+            RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+                qp.postWriteInline(
+                        RdmaInlineData.create(8),
+                        8,
+                        RdmaQp.F_SIGNALED,
+                        pair.serverMr.address(),
+                        pair.serverMr.rkey(),
+                        1);
+                messages.add(Thread.currentThread() + " had " + takeByAnother(qp));
+            });
             // leaves a message behind that the next call delivers
             assertTrue(Natives.deviceGet("192.0.2.1", false) < 0);
-            FutureTask<Integer> wait = new FutureTask<>(
-                    () -> pair.client.qp().getSendComp(RpmaCompletions.create(1), 10, TimeUnit.MILLISECONDS));
-            new Thread(wait, "waiting").start();
-            assertEquals(0, wait.get());
-            assertEquals(List.of(), messages);
+            FutureTask<String> wait = new FutureTask<>(() -> {
+                assertEquals(0, qp.getSendComp(RpmaCompletions.create(1), 10, TimeUnit.MILLISECONDS));
+                return Thread.currentThread() + " had 1";
+            });
+            starter.accept(wait);
+            String expected = wait.get();
+            assertNotEquals(List.of(), messages);
+            messages.forEach(message -> assertEquals(expected, message));
+        }
+    }
+
+    private static int takeByAnother(RdmaQp qp) {
+        FutureTask<Integer> take = new FutureTask<>(() -> qp.getSendComp(RpmaCompletions.create(1)));
+        new Thread(take, "another").start();
+        try {
+            return take.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            throw new AssertionError(e);
         }
     }
 

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -102,10 +104,8 @@ class RegistrationIT {
     }
 
     @Test
+    @EnabledForJreRange(min = JRE.JAVA_22, disabledReason = "arenas came with JDK 22")
     void aBufferOfAClosedArena() throws ReflectiveOperationException {
-        if (!ArenaBuffer.isSupported()) {
-            return;
-        }
         ArenaBuffer ofArena = new ArenaBuffer(4096);
         peer.register(ofArena.buffer(), RpmaMrUsage.READ_SRC).close();
         ofArena.closeArena();

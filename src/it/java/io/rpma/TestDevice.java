@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The RDMA device that the tests run on, found at run time. */
 public final class TestDevice {
-    private static final AtomicInteger PORT = new AtomicInteger(20000);
+    private static final AtomicInteger PORT = new AtomicInteger(Integer.getInteger("rpma.port", 20000));
     private static final String ADDRESS = find();
 
     private TestDevice() {}
@@ -59,6 +59,11 @@ public final class TestDevice {
     /** A port that no other test of this JVM uses. */
     public static int port() {
         return PORT.getAndIncrement();
+    }
+
+    /** The option by which a JVM gets so many ports that no test of this one uses. */
+    static String portsOption(int count) {
+        return "-Drpma.port=" + PORT.getAndAdd(count);
     }
 
     static RpmaPeer peer() {

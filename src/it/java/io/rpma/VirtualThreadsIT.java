@@ -8,6 +8,7 @@ import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaInlineData;
 import io.rpma.rdmacm.RdmaPair;
 import io.rpma.rdmacm.RdmaQp;
+import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.VirtualThreads;
 import java.time.Duration;
@@ -59,7 +60,7 @@ class VirtualThreadsIT {
     @Test
     void manyWaitForTheirIdsOnTwoCarriers() throws Exception {
         Jvm.Finished end = onTwoCarriers()
-                .options("-Drpma.address=" + TestDevice.address())
+                .options("-Drpma.address=" + TestDevice.address(), TestDevice.portsOption(2 * IDS))
                 .run(RdmaVirtualThreadsProgram.class.getName(), Integer.toString(IDS));
         assertReported(
                 IDS,
@@ -147,7 +148,9 @@ class VirtualThreadsIT {
 
     private static void assertInterrupted(Callable<?> wait) {
         FutureTask<?> call = new FutureTask<>(wait);
-        VirtualThreads.start(call).interrupt();
+        Thread thread = VirtualThreads.start(call);
+        Eventually.become("the thread is parked", () -> thread.getState() == Thread.State.WAITING);
+        thread.interrupt();
         ExecutionException e = assertThrows(ExecutionException.class, () -> call.get(Pair.TIMEOUT_S, TimeUnit.SECONDS));
         assertEquals(InterruptedException.class, e.getCause().getClass());
     }

@@ -44,6 +44,16 @@ final class SharedInternals extends Internals {
     }
 
     @Override
+    public void withhold() {
+        Log.withhold();
+    }
+
+    @Override
+    public void deliver() {
+        Log.deliver();
+    }
+
+    @Override
     public RuntimeException failure(String operation, int errno, String detail) {
         return new RpmaException(operation, errno, detail, "");
     }

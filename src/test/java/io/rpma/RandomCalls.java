@@ -61,6 +61,10 @@ final class RandomCalls {
 
     private final long seed = Long.getLong("rpma.random.seed", new SplittableRandom().nextLong());
     private final int calls;
+
+    /** So few that nothing is sure to succeed. */
+    private final boolean isShort;
+
     private final List<Action> actions = new ArrayList<>();
     private final List<Action> lots = new ArrayList<>();
     private final Map<AutoCloseable, Boolean> unclosed = new ConcurrentHashMap<>();
@@ -79,6 +83,7 @@ final class RandomCalls {
     RandomCalls(int defaultCalls) {
         int longer = Boolean.getBoolean("rpma.long") ? 10 : 1;
         calls = Integer.getInteger("rpma.random.calls", longer * defaultCalls);
+        isShort = calls < defaultCalls;
     }
 
     /**
@@ -137,6 +142,9 @@ final class RandomCalls {
 
     /** Checks that calls which everything else depends on have succeeded. */
     void assertSucceeded(String... names) {
+        if (isShort) {
+            return;
+        }
         for (String name : names) {
             Action action = actions.stream()
                     .filter(one -> one.name.equals(name))

@@ -37,7 +37,8 @@ class RdmaPostArgumentsIT {
     @BeforeAll
     static void connect() throws InterruptedException {
         TestDevice.address();
-        pair = RdmaPair.connect();
+        // so that nothing can be done without a completion
+        pair = RdmaPair.connect(RdmaPair.attr().sigAll(true), RdmaPair.attr().sigAll(true));
     }
 
     /** Had anything been posted, it would be done before this. */

@@ -43,6 +43,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -295,10 +297,8 @@ class RdmaRegistrationIT {
 
     @ParameterizedTest
     @EnumSource
+    @EnabledForJreRange(min = JRE.JAVA_22, disabledReason = "arenas came with JDK 22")
     void aBufferOfAClosedArena(Use use) throws ReflectiveOperationException {
-        if (!ArenaBuffer.isSupported()) {
-            return;
-        }
         ArenaBuffer ofArena = new ArenaBuffer(SIZE);
         use.register(id, ofArena.buffer()).close();
         ofArena.closeArena();

@@ -18,11 +18,6 @@ public final class ArenaBuffer {
                 .invoke(segment);
     }
 
-    /** Whether the JDK has arenas. */
-    public static boolean isSupported() {
-        return Runtime.version().feature() >= 22;
-    }
-
     /** The buffer. */
     public ByteBuffer buffer() {
         return buffer;

@@ -87,6 +87,12 @@ public abstract class Internals {
      */
     public abstract RuntimeException failure(String operation, long result, NativeObject... objects);
 
+    /** Has this thread deliver no messages of librpma until {@link #deliver}; around a lock. */
+    public abstract void withhold();
+
+    /** Ends {@link #withhold}, and makes up for it. */
+    public abstract void deliver();
+
     /**
      * {@return the exception for a failure that no native has returned}
      *

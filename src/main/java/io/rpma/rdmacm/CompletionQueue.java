@@ -18,6 +18,8 @@ final class CompletionQueue {
     /**
      * A waiter asks for an event and then polls. Were there a second one, asleep, it would not be woken for completions
      * that the first leaves behind.
+     *
+     * <p>Messages are withheld around it: what gets them may wait for a thread that wants it.
      */
     private final ReentrantLock waiting = new ReentrantLock();
 
@@ -60,6 +62,15 @@ final class CompletionQueue {
     }
 
     int get(RpmaCompletions completions, boolean solicitedOnly) throws InterruptedException {
+        INTERNALS.withhold();
+        try {
+            return getLocked(completions, solicitedOnly);
+        } finally {
+            INTERNALS.deliver();
+        }
+    }
+
+    private int getLocked(RpmaCompletions completions, boolean solicitedOnly) throws InterruptedException {
         waiting.lockInterruptibly();
         try {
             return await(completions, solicitedOnly, INTERNALS.forever());
@@ -69,6 +80,15 @@ final class CompletionQueue {
     }
 
     int get(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
+        INTERNALS.withhold();
+        try {
+            return getLocked(completions, solicitedOnly, nanos);
+        } finally {
+            INTERNALS.deliver();
+        }
+    }
+
+    private int getLocked(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = System.nanoTime();
         if (!waiting.tryLock(nanos, TimeUnit.NANOSECONDS)) {
             return poll(completions);
@@ -115,11 +135,7 @@ final class CompletionQueue {
 
     private void rearm(boolean solicitedOnly) {
         armedForAny = false;
-        int result = Natives.rearmComp(handle.id(), send, solicitedOnly);
-        if (result < 0) {
-            // nothing here delivers messages: who gets them may wait for a thread that wants the lock
-            throw INTERNALS.failure(operation, result, handle);
-        }
+        INTERNALS.check(operation, Natives.rearmComp(handle.id(), send, solicitedOnly), handle);
         armedForAny = !solicitedOnly;
     }
 

@@ -481,8 +481,8 @@ public final class RdmaQp {
     /**
      * Posts a datagram, which is lost if the other side has no receive posted that it fits into.
      *
-     * <p>A datagram that is longer than a packet, the MTU of the device's port (256 to 4096 bytes), is lost too: on soft-RoCE it
-     * completes without an error.
+     * <p>A datagram that is longer than a packet, the MTU of the device's port (256 to 4096 bytes), does not arrive. On
+     * soft-RoCE it completes without an error all the same; other devices may fail it.
      *
      * @param src where from
      * @param offset in bytes
