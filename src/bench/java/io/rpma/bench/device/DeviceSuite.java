@@ -30,6 +30,9 @@ import picocli.CommandLine.Spec;
 public final class DeviceSuite implements Callable<Integer> {
     private static final String SUITE = "device";
     private static final Path SAMPLES = Bench.OUTPUT.resolve("samples");
+    /** Of the measurements with many connections, with each start. */
+    private static final int MANY_ROUNDS = 3;
+
     private static final int SPREAD_COUNT = 2000;
 
     /** Operations of a loop in all, and of each of its connections at least. */
@@ -131,12 +134,11 @@ public final class DeviceSuite implements Callable<Integer> {
         Placement placement = new Placement(clientCpu, targetCpu);
         for (int start = 0; start < plan.starts(); start++) {
             say("starting the clients, " + (start + 1) + "/" + plan.starts());
-            int firstRound = start * plan.rounds();
             try (Clients clients =
                     Clients.start(List.of(Language.values()), address, port, pmem, clientJvm, placement)) {
                 warmUp(clients, plan);
-                measurePoints(clients, plan, firstRound);
-                measureMany(clients, plan, firstRound);
+                measurePoints(clients, plan, start);
+                measureMany(clients, plan, start);
             }
         }
         try (Clients clients = Clients.start(Language.EVERYWHERE, address, port, pmem, startupJvm, Placement.ANY)) {
@@ -177,7 +179,8 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    private void measurePoints(Clients clients, Plan plan, int firstRound) throws IOException {
+    private void measurePoints(Clients clients, Plan plan, int start) throws IOException {
+        int firstRound = start * plan.rounds();
         int number = 0;
         for (Point point : plan.points()) {
             number++;
@@ -290,7 +293,8 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     /** With all connections open, however many are used, so that they make the difference. */
-    private void measureMany(Clients clients, Plan plan, int firstRound) throws IOException {
+    private void measureMany(Clients clients, Plan plan, int start) throws IOException {
+        int firstRound = start * MANY_ROUNDS;
         int most = Collections.max(plan.connections());
         for (Language language : Language.EVERYWHERE) {
             say("connecting " + most + " times in " + language);
@@ -301,8 +305,8 @@ public final class DeviceSuite implements Callable<Integer> {
         for (int count : plan.connections()) {
             runMany(clients, Language.JAVA, "loop", WARM_UP_COUNT, count);
         }
-        for (int round = firstRound; round < firstRound + plan.rounds(); round++) {
-            say("writing on some of " + most + " connections, " + (round + 1) + "/" + plan.starts() * plan.rounds());
+        for (int round = firstRound; round < firstRound + MANY_ROUNDS; round++) {
+            say("writing on some of " + most + " connections, " + (round + 1) + "/" + plan.starts() * MANY_ROUNDS);
             for (int count : plan.connections()) {
                 for (Language language : order(round)) {
                     measureSpread(clients, language, count);
