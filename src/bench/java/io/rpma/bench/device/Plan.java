@@ -92,7 +92,7 @@ record Plan(
                 possible(points, persistent),
                 1,
                 5,
-                120,
+                100,
                 List.of(1, 10, 100, 1000),
                 List.of(Language.C, Language.JAVA),
                 1,
