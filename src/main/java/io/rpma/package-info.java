@@ -23,10 +23,10 @@
  * {@code -Dio.rpma.leakSites=true} is set, and are not freed.
  *
  * <p><b>Threads.</b> All classes are safe for use by many threads, except {@link io.rpma.RpmaCompletions} and
- * {@link io.rpma.RpmaBatch}, which belong to one at a time. Waits have a form with a timeout, and are ended
- * by {@code close()} and by {@link java.lang.Thread#interrupt()}. Each platform thread that waits needs
- * a descriptor, which is kept for later waits, and so does each object from the first wait for it on. A virtual thread that waits is parked, and leaves its
- * carrier to others. What blocks in the kernel holds it: resolutions ({@link io.rpma.RpmaConnReq#create},
+ * {@link io.rpma.RpmaBatch}, which belong to one at a time. Waits have a form with a timeout, and are ended by
+ * {@code close()} and by {@link java.lang.Thread#interrupt()}. Each platform thread that waits needs a descriptor, which is kept for
+ * later waits, and so does each object from the first wait for it on. A virtual thread that waits is parked, and leaves
+ * its carrier to others. What blocks in the kernel holds it: resolutions ({@link io.rpma.RpmaConnReq#create},
  * {@link io.rpma.RpmaDevice}, host names of {@link io.rpma.RpmaEp#listen}), the registration of much memory, and closing a
  * connection to a host that is dead. One thread serves many connections by an {@link io.rpma.RpmaEventLoop}.
  *

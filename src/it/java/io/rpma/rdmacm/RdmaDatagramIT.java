@@ -1,5 +1,7 @@
 package io.rpma.rdmacm;
 
+import static io.rpma.rdmacm.RdmaDatagramPair.HEADER;
+import static io.rpma.rdmacm.RdmaDatagramPair.listen;
 import static io.rpma.rdmacm.RdmaPair.TIMEOUT_S;
 import static io.rpma.rdmacm.RdmaPair.awaitEvent;
 import static io.rpma.rdmacm.RdmaPair.get;
@@ -34,13 +36,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Datagrams to and fro. */
 @Timeout(60)
 class RdmaDatagramIT {
-    /** Of {@code struct ibv_grh}. */
-    private static final int HEADER = 40;
-
     /** Of any device: the largest MTU there is. */
     private static final int LONGEST_PACKET = 4096;
 
     private final RpmaMemory memory = RpmaMemory.allocate(4096);
+    private RdmaDatagramPair pair;
     private RdmaId client;
     private RdmaId server;
     private RdmaEvent established;
@@ -54,34 +54,21 @@ class RdmaDatagramIT {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        int port = TestDevice.port();
-        try (RdmaId listener = listen(port)) {
-            client = RdmaPair.resolved(RdmaPortSpace.UDP, port);
-            client.createQp(RdmaPair.attr());
-            client.connect(new RdmaConnParam().privateData(new byte[180]));
-            server = RdmaPair.request(listener);
-            assertThat(server.request().orElseThrow().privateData()).hasSize(180);
-            server.createQp(RdmaPair.attr());
-            server.accept(new RdmaConnParam().privateData(new byte[] {1, 2, 3}));
-            established = awaitEvent(client, RdmaEventType.ESTABLISHED);
-        }
+        pair = RdmaDatagramPair.connect(
+                new RdmaConnParam().privateData(new byte[180]), new RdmaConnParam().privateData(new byte[] {1, 2, 3}));
+        client = pair.client;
+        server = pair.server;
+        established = pair.established;
+        assertThat(server.request().orElseThrow().privateData()).hasSize(180);
         clientMr = RdmaMr.regMsgs(client, memory);
         serverMr = RdmaMr.regMsgs(server, memory);
-    }
-
-    private static RdmaId listen(int port) {
-        RdmaId listener = RdmaId.create(RdmaPortSpace.UDP);
-        listener.bindAddr(RdmaPair.address(port));
-        listener.listen(0);
-        return listener;
     }
 
     @AfterEach
     void close() {
         clientMr.close();
         serverMr.close();
-        client.close();
-        server.close();
+        pair.close();
         memory.close();
     }
 

@@ -23,18 +23,27 @@ public final class RdmaDatagramPair implements AutoCloseable {
 
     /** Has the client ask for the server. */
     public static RdmaDatagramPair connect() throws InterruptedException {
+        return connect(new RdmaConnParam(), new RdmaConnParam());
+    }
+
+    static RdmaDatagramPair connect(RdmaConnParam asked, RdmaConnParam answered) throws InterruptedException {
         int port = TestDevice.port();
-        try (RdmaId listener = RdmaId.create(RdmaPortSpace.UDP)) {
-            listener.bindAddr(RdmaPair.address(port));
-            listener.listen(0);
+        try (RdmaId listener = listen(port)) {
             RdmaId client = RdmaPair.resolved(RdmaPortSpace.UDP, port);
             client.createQp(RdmaPair.attr());
-            client.connect(new RdmaConnParam());
+            client.connect(asked);
             RdmaId server = RdmaPair.request(listener);
             server.createQp(RdmaPair.attr());
-            server.accept(new RdmaConnParam());
+            server.accept(answered);
             return new RdmaDatagramPair(client, server, RdmaPair.awaitEvent(client, RdmaEventType.ESTABLISHED));
         }
+    }
+
+    static RdmaId listen(int port) {
+        RdmaId listener = RdmaId.create(RdmaPortSpace.UDP);
+        listener.bindAddr(RdmaPair.address(port));
+        listener.listen(0);
+        return listener;
     }
 
     /**
