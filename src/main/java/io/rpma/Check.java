@@ -26,6 +26,11 @@ final class Check {
                 + " region, which has " + size + " bytes");
     }
 
+    /** The exception for an argument of a hot call that is null, where compiled code would throw one without a message. */
+    static NullPointerException isNull(String argument) {
+        return new NullPointerException("the " + argument + " is null");
+    }
+
     static void flags(int flags) {
         if (flags != RpmaConn.F_COMPLETION_ALWAYS && flags != RpmaConn.F_COMPLETION_ON_ERROR) {
             throw new IllegalArgumentException(

@@ -146,9 +146,9 @@ public final class RpmaBatch {
             int flags,
             long opContext) {
         Check.flags(flags);
-        long dstId = dst.use(RpmaMrUsage.READ_DST, RpmaConn.DESTINATION, dstOffset, length);
-        long srcId = src.use(RpmaMrUsage.READ_SRC, RpmaConn.SOURCE, srcOffset, length);
-        return add(what(Op.READ, flags), conn.id(), dstId, dstOffset, srcId, srcOffset, length, opContext);
+        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.READ_DST, RpmaConn.DESTINATION, dstOffset, length);
+        long srcId = RpmaMrRemote.use(src, RpmaMrUsage.READ_SRC, RpmaConn.SOURCE, srcOffset, length);
+        return add(what(Op.READ, flags), RpmaConn.id(conn), dstId, dstOffset, srcId, srcOffset, length, opContext);
     }
 
     /**
@@ -162,7 +162,7 @@ public final class RpmaBatch {
      */
     public boolean read(RpmaConn conn, int flags, long opContext) {
         Check.flags(flags);
-        return add(what(Op.READ, flags), conn.id(), 0, 0, 0, 0, 0, opContext);
+        return add(what(Op.READ, flags), RpmaConn.id(conn), 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -190,9 +190,9 @@ public final class RpmaBatch {
             int flags,
             long opContext) {
         Check.flags(flags);
-        long dstId = dst.use(RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, dstOffset, length);
-        long srcId = src.use(RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, length);
-        return add(what(Op.WRITE, flags), conn.id(), srcId, srcOffset, dstId, dstOffset, length, opContext);
+        long dstId = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, dstOffset, length);
+        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, length);
+        return add(what(Op.WRITE, flags), RpmaConn.id(conn), srcId, srcOffset, dstId, dstOffset, length, opContext);
     }
 
     /**
@@ -206,7 +206,7 @@ public final class RpmaBatch {
      */
     public boolean write(RpmaConn conn, int flags, long opContext) {
         Check.flags(flags);
-        return add(what(Op.WRITE, flags), conn.id(), 0, 0, 0, 0, 0, opContext);
+        return add(what(Op.WRITE, flags), RpmaConn.id(conn), 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -236,10 +236,10 @@ public final class RpmaBatch {
             int imm,
             long opContext) {
         Check.flags(flags);
-        long dstId = dst.use(RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, dstOffset, length);
-        long srcId = src.use(RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, length);
+        long dstId = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, dstOffset, length);
+        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, length);
         long what = what(Op.WRITE_WITH_IMM, flags) | imm(imm);
-        return add(what, conn.id(), srcId, srcOffset, dstId, dstOffset, length, opContext);
+        return add(what, RpmaConn.id(conn), srcId, srcOffset, dstId, dstOffset, length, opContext);
     }
 
     /**
@@ -254,7 +254,7 @@ public final class RpmaBatch {
      */
     public boolean writeWithImm(RpmaConn conn, int flags, int imm, long opContext) {
         Check.flags(flags);
-        return add(what(Op.WRITE_WITH_IMM, flags) | imm(imm), conn.id(), 0, 0, 0, 0, 0, opContext);
+        return add(what(Op.WRITE_WITH_IMM, flags) | imm(imm), RpmaConn.id(conn), 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -273,8 +273,8 @@ public final class RpmaBatch {
      */
     public boolean atomicWrite(RpmaConn conn, RpmaMrRemote dst, long dstOffset, long value, int flags, long opContext) {
         Check.flags(flags);
-        long dstId = dst.useAtomic(dstOffset);
-        return add(what(Op.ATOMIC_WRITE, flags), conn.id(), 0, value, dstId, dstOffset, 0, opContext);
+        long dstId = RpmaMrRemote.useAtomic(dst, dstOffset);
+        return add(what(Op.ATOMIC_WRITE, flags), RpmaConn.id(conn), 0, value, dstId, dstOffset, 0, opContext);
     }
 
     /**
@@ -302,9 +302,9 @@ public final class RpmaBatch {
             int flags,
             long opContext) {
         Check.flags(flags);
-        long dstId = dst.useAtomic(dstOffset);
-        long srcId = src.use(RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, Long.BYTES);
-        return add(what(Op.WRITE_ATOMIC, flags), conn.id(), srcId, srcOffset, dstId, dstOffset, 0, opContext);
+        long dstId = RpmaMrRemote.useAtomic(dst, dstOffset);
+        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, Long.BYTES);
+        return add(what(Op.WRITE_ATOMIC, flags), RpmaConn.id(conn), srcId, srcOffset, dstId, dstOffset, 0, opContext);
     }
 
     /**
@@ -330,9 +330,9 @@ public final class RpmaBatch {
             int flags,
             long opContext) {
         Check.flags(flags);
-        long dstId = dst.useFlushed(dstOffset, length);
-        long what = what(Op.FLUSH, flags) | (long) type.ordinal() << TYPE_SHIFT;
-        return add(what, conn.id(), 0, 0, dstId, dstOffset, length, opContext);
+        long dstId = RpmaMrRemote.useFlushed(dst, dstOffset, length);
+        long what = what(Op.FLUSH, flags) | (long) RpmaFlushType.code(type) << TYPE_SHIFT;
+        return add(what, RpmaConn.id(conn), 0, 0, dstId, dstOffset, length, opContext);
     }
 
     /**
@@ -350,8 +350,8 @@ public final class RpmaBatch {
      */
     public boolean send(RpmaConn conn, RpmaMrLocal src, long offset, long length, int flags, long opContext) {
         Check.flags(flags);
-        long srcId = src.use(RpmaMrUsage.SEND, RpmaConn.SOURCE, offset, length);
-        return add(what(Op.SEND, flags), conn.id(), srcId, offset, 0, 0, length, opContext);
+        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.SEND, RpmaConn.SOURCE, offset, length);
+        return add(what(Op.SEND, flags), RpmaConn.id(conn), srcId, offset, 0, 0, length, opContext);
     }
 
     /**
@@ -365,7 +365,7 @@ public final class RpmaBatch {
      */
     public boolean send(RpmaConn conn, int flags, long opContext) {
         Check.flags(flags);
-        return add(what(Op.SEND, flags), conn.id(), 0, 0, 0, 0, 0, opContext);
+        return add(what(Op.SEND, flags), RpmaConn.id(conn), 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -385,9 +385,9 @@ public final class RpmaBatch {
     public boolean sendWithImm(
             RpmaConn conn, RpmaMrLocal src, long offset, long length, int flags, int imm, long opContext) {
         Check.flags(flags);
-        long srcId = src.use(RpmaMrUsage.SEND, RpmaConn.SOURCE, offset, length);
+        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.SEND, RpmaConn.SOURCE, offset, length);
         long what = what(Op.SEND_WITH_IMM, flags) | imm(imm);
-        return add(what, conn.id(), srcId, offset, 0, 0, length, opContext);
+        return add(what, RpmaConn.id(conn), srcId, offset, 0, 0, length, opContext);
     }
 
     /**
@@ -402,7 +402,7 @@ public final class RpmaBatch {
      */
     public boolean sendWithImm(RpmaConn conn, int flags, int imm, long opContext) {
         Check.flags(flags);
-        return add(what(Op.SEND_WITH_IMM, flags) | imm(imm), conn.id(), 0, 0, 0, 0, 0, opContext);
+        return add(what(Op.SEND_WITH_IMM, flags) | imm(imm), RpmaConn.id(conn), 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -419,9 +419,10 @@ public final class RpmaBatch {
      * @throws IllegalStateException if the connection uses a shared receive queue, which is where to post receives then
      */
     public boolean recv(RpmaConn conn, RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = dst.use(RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        long connId = RpmaConn.id(conn);
         conn.checkReceives();
-        return add(Op.RECV.ordinal(), conn.id(), dstId, offset, 0, 0, length, opContext);
+        return add(Op.RECV.ordinal(), connId, dstId, offset, 0, 0, length, opContext);
     }
 
     /**
@@ -433,8 +434,9 @@ public final class RpmaBatch {
      * @throws IllegalStateException if the connection uses a shared receive queue, which is where to post receives then
      */
     public boolean recv(RpmaConn conn, long opContext) {
+        long connId = RpmaConn.id(conn);
         conn.checkReceives();
-        return add(Op.RECV.ordinal(), conn.id(), 0, 0, 0, 0, 0, opContext);
+        return add(Op.RECV.ordinal(), connId, 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -450,8 +452,8 @@ public final class RpmaBatch {
      * @throws IllegalArgumentException if the region is not registered for this or the length is wrong
      */
     public boolean recv(RpmaSrq srq, RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = dst.use(RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
-        return addShared(srq.id(), dstId, offset, length, opContext);
+        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        return addShared(RpmaSrq.id(srq), dstId, offset, length, opContext);
     }
 
     /**
@@ -462,7 +464,7 @@ public final class RpmaBatch {
      * @return whether it is recorded; false if the batch is full
      */
     public boolean recv(RpmaSrq srq, long opContext) {
-        return addShared(srq.id(), 0, 0, 0, opContext);
+        return addShared(RpmaSrq.id(srq), 0, 0, 0, opContext);
     }
 
     private static long what(Op op, int flags) {

@@ -98,8 +98,8 @@ public final class RpmaConn implements AutoCloseable {
     public boolean read(
             RpmaMrLocal dst, long dstOffset, RpmaMrRemote src, long srcOffset, long length, int flags, long opContext) {
         Check.flags(flags);
-        long dstId = dst.use(RpmaMrUsage.READ_DST, DESTINATION, dstOffset, length);
-        long srcId = src.use(RpmaMrUsage.READ_SRC, SOURCE, srcOffset, length);
+        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.READ_DST, DESTINATION, dstOffset, length);
+        long srcId = RpmaMrRemote.use(src, RpmaMrUsage.READ_SRC, SOURCE, srcOffset, length);
         int result = Natives.connRead(id, dstId, dstOffset, srcId, srcOffset, length, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_read", result, handle, dst.handle(), src.handle());
@@ -148,8 +148,8 @@ public final class RpmaConn implements AutoCloseable {
     public boolean write(
             RpmaMrRemote dst, long dstOffset, RpmaMrLocal src, long srcOffset, long length, int flags, long opContext) {
         Check.flags(flags);
-        long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
-        long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
+        long dstId = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
+        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
         int result = Natives.connWrite(id, dstId, dstOffset, srcId, srcOffset, length, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_write", result, handle, dst.handle(), src.handle());
@@ -206,8 +206,8 @@ public final class RpmaConn implements AutoCloseable {
             int imm,
             long opContext) {
         Check.flags(flags);
-        long dstId = dst.use(RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
-        long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
+        long dstId = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
+        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
         int result = Natives.connWriteWithImm(id, dstId, dstOffset, srcId, srcOffset, length, flags, imm, opContext);
         if (result < 0) {
             throw Call.failure(WRITE_WITH_IMM, result, handle, dst.handle(), src.handle());
@@ -255,7 +255,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean atomicWrite(RpmaMrRemote dst, long dstOffset, long value, int flags, long opContext) {
         Check.flags(flags);
-        long dstId = dst.useAtomic(dstOffset);
+        long dstId = RpmaMrRemote.useAtomic(dst, dstOffset);
         int result = Natives.connAtomicWrite(id, dstId, dstOffset, value, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_atomic_write", result, handle, dst.handle());
@@ -285,8 +285,8 @@ public final class RpmaConn implements AutoCloseable {
     public boolean writeAtomic(
             RpmaMrRemote dst, long dstOffset, RpmaMrLocal src, long srcOffset, int flags, long opContext) {
         Check.flags(flags);
-        long dstId = dst.useAtomic(dstOffset);
-        long srcId = src.use(RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, Long.BYTES);
+        long dstId = RpmaMrRemote.useAtomic(dst, dstOffset);
+        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, Long.BYTES);
         int result = Natives.connWriteAtomic(id, dstId, dstOffset, srcId, srcOffset, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_atomic_write", result, handle, dst.handle(), src.handle());
@@ -318,8 +318,8 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean flush(RpmaMrRemote dst, long dstOffset, long length, RpmaFlushType type, int flags, long opContext) {
         Check.flags(flags);
-        long dstId = dst.useFlushed(dstOffset, length);
-        int result = Natives.connFlush(id, dstId, dstOffset, length, type.ordinal(), flags, opContext);
+        long dstId = RpmaMrRemote.useFlushed(dst, dstOffset, length);
+        int result = Natives.connFlush(id, dstId, dstOffset, length, RpmaFlushType.code(type), flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_flush", result, handle, dst.handle());
         }
@@ -345,7 +345,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean send(RpmaMrLocal src, long offset, long length, int flags, long opContext) {
         Check.flags(flags);
-        long srcId = src.use(RpmaMrUsage.SEND, SOURCE, offset, length);
+        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.SEND, SOURCE, offset, length);
         int result = Natives.connSend(id, srcId, offset, length, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_send", result, handle, src.handle());
@@ -389,7 +389,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean sendWithImm(RpmaMrLocal src, long offset, long length, int flags, int imm, long opContext) {
         Check.flags(flags);
-        long srcId = src.use(RpmaMrUsage.SEND, SOURCE, offset, length);
+        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.SEND, SOURCE, offset, length);
         int result = Natives.connSendWithImm(id, srcId, offset, length, flags, imm, opContext);
         if (result < 0) {
             throw Call.failure("rpma_send_with_imm", result, handle, src.handle());
@@ -434,7 +434,7 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = dst.use(RpmaMrUsage.RECV, DESTINATION, offset, length);
+        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, DESTINATION, offset, length);
         checkReceives();
         int result = Natives.connRecv(id, dstId, offset, length, opContext);
         if (result < 0) {
@@ -691,8 +691,11 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /** The native handle, for the hot path. */
-    long id() {
-        return id;
+    static long id(RpmaConn conn) {
+        if (conn == null) {
+            throw Check.isNull("connection");
+        }
+        return conn.id;
     }
 
     /**

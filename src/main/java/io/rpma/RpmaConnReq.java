@@ -97,7 +97,7 @@ public final class RpmaConnReq implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = dst.use(RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
         RpmaConn.checkReceives(handle, srq);
         int result = Natives.connReqRecv(handle.id(), dstId, offset, length, opContext);
         if (result < 0) {

@@ -9,5 +9,13 @@ public enum RpmaFlushType {
     /** Down to the persistent domain: the bytes survive a power cut. */
     PERSISTENT,
     /** To where the remote processors see the bytes. */
-    VISIBILITY
+    VISIBILITY;
+
+    /** librpma's number, for the hot path. */
+    static int code(RpmaFlushType type) {
+        if (type == null) {
+            throw Check.isNull("flush type");
+        }
+        return type.ordinal();
+    }
 }

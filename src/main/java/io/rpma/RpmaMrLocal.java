@@ -140,13 +140,17 @@ public final class RpmaMrLocal implements AutoCloseable {
     /**
      * Checks the region for its part in an operation and returns its native handle; the hot path.
      *
+     * @throws NullPointerException if the region is null
      * @throws IndexOutOfBoundsException if the bytes are not all in the region
      * @throws IllegalArgumentException if the region is not registered for the usage
      */
-    long use(RpmaMrUsage needed, String role, long offset, long length) {
-        Check.range(role, offset, length, size);
-        Check.usage(usage, needed, role);
-        return id;
+    static long use(RpmaMrLocal region, RpmaMrUsage needed, String role, long offset, long length) {
+        if (region == null) {
+            throw Check.isNull(role + " region");
+        }
+        Check.range(role, offset, length, region.size);
+        Check.usage(region.usage, needed, role);
+        return region.id;
     }
 
     Handle handle() {

@@ -112,39 +112,43 @@ public final class RpmaMrRemote implements AutoCloseable {
     /**
      * Checks the region for its part in an operation and returns its native handle; the hot path.
      *
+     * @throws NullPointerException if the region is null
      * @throws IndexOutOfBoundsException if the bytes are not all in the region
      * @throws IllegalArgumentException if the region is not registered for the usage
      */
-    long use(RpmaMrUsage needed, String role, long offset, long length) {
-        Check.usage(usage, needed, role);
-        return use(role, offset, length);
+    static long use(RpmaMrRemote region, RpmaMrUsage needed, String role, long offset, long length) {
+        if (region == null) {
+            throw Check.isNull(role + " region");
+        }
+        Check.usage(region.usage, needed, role);
+        Check.range(role, offset, length, region.size);
+        return region.id;
     }
 
-    /** As {@link #use(RpmaMrUsage, String, long, long)}, for a flush, whose usage librpma checks itself. */
-    long useFlushed(long offset, long length) {
-        use(RpmaConn.DESTINATION, offset, length);
-        return use(RpmaConn.DESTINATION, offset, FLUSH_LENGTH);
+    /** As {@link #use}, for a flush, whose usage librpma checks itself. */
+    static long useFlushed(RpmaMrRemote region, long offset, long length) {
+        if (region == null) {
+            throw Check.isNull(RpmaConn.DESTINATION + " region");
+        }
+        Check.range(RpmaConn.DESTINATION, offset, length, region.size);
+        Check.range(RpmaConn.DESTINATION, offset, FLUSH_LENGTH, region.size);
+        return region.id;
     }
 
     /**
-     * As {@link #use(RpmaMrUsage, String, long, long)}, for an atomic write.
+     * As {@link #use}, for an atomic write.
      *
      * @throws IllegalArgumentException also if the offset is not that of an 8-byte word; librpma looks at the offset
      *     alone
      */
-    long useAtomic(long offset) {
-        long used = use(RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, offset, Long.BYTES);
-        if ((offset & 7) != 0 || (address & 7) != 0) {
+    static long useAtomic(RpmaMrRemote region, long offset) {
+        long used = use(region, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, offset, Long.BYTES);
+        if ((offset & 7) != 0 || (region.address & 7) != 0) {
             throw new IllegalArgumentException(
                     "an atomic write goes to an address that is a multiple of 8, not to offset " + offset
-                            + " of a region at 0x" + Long.toHexString(address));
+                            + " of a region at 0x" + Long.toHexString(region.address));
         }
         return used;
-    }
-
-    private long use(String role, long offset, long length) {
-        Check.range(role, offset, length, size);
-        return id;
     }
 
     Handle handle() {

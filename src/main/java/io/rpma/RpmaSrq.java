@@ -76,7 +76,7 @@ public final class RpmaSrq implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = dst.use(RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
         int result = Natives.srqRecv(id, dstId, offset, length, opContext);
         if (result < 0) {
             throw Call.failure("rpma_srq_recv", result, handle, dst.handle());
@@ -114,8 +114,11 @@ public final class RpmaSrq implements AutoCloseable {
     }
 
     /** The native handle, for the hot path. */
-    long id() {
-        return id;
+    static long id(RpmaSrq srq) {
+        if (srq == null) {
+            throw Check.isNull("shared receive queue");
+        }
+        return srq.id;
     }
 
     /**

@@ -115,7 +115,7 @@ class RpmaBatchTest {
                 () -> batch.recv(none, 0),
                 () -> batch.recv(noQueue, null, 0, 1, 0),
                 () -> batch.recv(noQueue, 0))) {
-            assertThatNullPointerException().isThrownBy(post);
+            assertThatNullPointerException().isThrownBy(post).withMessageEndingWith(" is null");
         }
         assertThat(batch.count()).isZero();
     }

@@ -199,15 +199,18 @@ class RpmaMrRemoteTest {
     void checksItsPartInAnOperation() {
         try (RpmaMrRemote region = region(4096, 100, RpmaMrUsage.READ_SRC.bit())) {
             long id = region.handle().id();
-            assertThat(region.use(RpmaMrUsage.READ_SRC, "source", 0, 100)).isEqualTo(id);
-            assertThat(region.use(RpmaMrUsage.READ_SRC, "source", 100, 0)).isEqualTo(id);
-            assertThat(region.useFlushed(92, 8)).isEqualTo(id);
+            assertThat(RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, "source", 0, 100))
+                    .isEqualTo(id);
+            assertThat(RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, "source", 100, 0))
+                    .isEqualTo(id);
+            assertThat(RpmaMrRemote.useFlushed(region, 92, 8)).isEqualTo(id);
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                    .isThrownBy(() -> region.use(RpmaMrUsage.READ_SRC, "source", 1, 100));
+                    .isThrownBy(() -> RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, "source", 1, 100));
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> region.use(RpmaMrUsage.WRITE_DST, "destination", 0, 1));
-            assertThatIllegalArgumentException().isThrownBy(() -> region.useAtomic(0));
-            assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> region.useFlushed(93, 7));
+                    .isThrownBy(() -> RpmaMrRemote.use(region, RpmaMrUsage.WRITE_DST, "destination", 0, 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> RpmaMrRemote.useAtomic(region, 0));
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> RpmaMrRemote.useFlushed(region, 93, 7));
         }
     }
 
@@ -218,9 +221,9 @@ class RpmaMrRemoteTest {
             for (long offset = 0; offset < 16; offset++) {
                 long at = offset;
                 if (address % 8 == 0 && offset % 8 == 0) {
-                    assertThatCode(() -> region.useAtomic(at)).doesNotThrowAnyException();
+                    assertThatCode(() -> RpmaMrRemote.useAtomic(region, at)).doesNotThrowAnyException();
                 } else {
-                    assertThatIllegalArgumentException().isThrownBy(() -> region.useAtomic(at));
+                    assertThatIllegalArgumentException().isThrownBy(() -> RpmaMrRemote.useAtomic(region, at));
                 }
             }
         }

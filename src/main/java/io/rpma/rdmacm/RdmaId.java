@@ -624,7 +624,7 @@ public final class RdmaId implements AutoCloseable {
     public RdmaAh createAh(RpmaCompletions completions, int index, RdmaMr region, long offset) {
         completions.srcQp(index);
         long completion = INTERNALS.address(completions, index);
-        long mr = region.use(offset, HEADER_SIZE);
+        long mr = RdmaMr.use(region, offset, HEADER_SIZE);
         RdmaAh sender =
                 ah("ibv_create_ah_from_wc", () -> Natives.ahFromCompletion(handle.id(), completion, mr, offset));
         Reference.reachabilityFence(completions);

@@ -42,15 +42,18 @@ public final class RdmaInlineData {
     }
 
     /** The address, for a post of so many bytes. */
-    long use(int length, int maxInlineData) {
-        if (length < 0 || length > bytes.capacity()) {
-            throw new IndexOutOfBoundsException(length + " of " + bytes.capacity() + " bytes");
+    static long use(RdmaInlineData data, int length, int maxInlineData) {
+        if (data == null) {
+            throw new NullPointerException("the inline data is null");
+        }
+        if (length < 0 || length > data.bytes.capacity()) {
+            throw new IndexOutOfBoundsException(length + " of " + data.bytes.capacity() + " bytes");
         }
         if (length > maxInlineData) {
             throw new IllegalArgumentException(
                     length + " bytes can't be posted inline: the queue pair takes " + maxInlineData);
         }
-        return address;
+        return data.address;
     }
 
     @Override

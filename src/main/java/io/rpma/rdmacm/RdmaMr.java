@@ -261,23 +261,31 @@ public final class RdmaMr implements AutoCloseable {
     /**
      * Checks the bytes of an operation that reads them and returns the native handle; the hot path.
      *
+     * @throws NullPointerException if the region is null; with a message, which compiled code does not make by itself
      * @throws IndexOutOfBoundsException if the bytes are not all in the region
      */
-    long use(long offset, long length) {
-        INTERNALS.checkRange("local", offset, length, size);
-        return id;
+    static long use(RdmaMr region, long offset, long length) {
+        if (region == null) {
+            throw new NullPointerException("the local region is null");
+        }
+        INTERNALS.checkRange("local", offset, length, region.size);
+        return region.id;
     }
 
     /**
      * Checks the bytes of an operation that writes them and returns the native handle; the hot path.
      *
+     * @throws NullPointerException if the region is null
      * @throws IndexOutOfBoundsException if the bytes are not all in the region
      * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}
      */
-    long useWritable(long offset, long length) {
-        INTERNALS.checkRange("local", offset, length, size);
-        checkWritable();
-        return id;
+    static long useWritable(RdmaMr region, long offset, long length) {
+        if (region == null) {
+            throw new NullPointerException("the local region is null");
+        }
+        INTERNALS.checkRange("local", offset, length, region.size);
+        region.checkWritable();
+        return region.id;
     }
 
     void checkWritable() {

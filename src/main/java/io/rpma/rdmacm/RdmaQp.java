@@ -130,7 +130,7 @@ public final class RdmaQp {
      */
     public boolean postWrite(RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
-        long mr = src.use(offset, length);
+        long mr = RdmaMr.use(src, offset, length);
         int result = Natives.postWrite(sendQueue, mr, offset, length, flags, remoteAddr, rkey, context);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_write", result, handle, src.handle());
@@ -153,7 +153,7 @@ public final class RdmaQp {
      */
     public boolean postWritev(RdmaSgeList src, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
-        int count = src.use(maxSendSge);
+        int count = RdmaSgeList.use(src, maxSendSge);
         int result = Natives.postWritev(sendQueue, src.address(), count, flags, remoteAddr, rkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
@@ -179,7 +179,7 @@ public final class RdmaQp {
      */
     public boolean postWriteInline(RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
-        long address = src.use(length, maxInlineData);
+        long address = RdmaInlineData.use(src, length, maxInlineData);
         int result = Natives.postWriteInline(sendQueue, address, length, flags, remoteAddr, rkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
@@ -209,7 +209,7 @@ public final class RdmaQp {
     public boolean postWriteWithImm(
             RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, int imm, long context) {
         checkConnected(flags);
-        long mr = src.use(offset, length);
+        long mr = RdmaMr.use(src, offset, length);
         int result = Natives.postWriteWithImm(sendQueue, mr, offset, length, flags, remoteAddr, rkey, imm, context);
         if (result < 0) {
             throw INTERNALS.failure("ibv_post_send", result, handle, src.handle());
@@ -236,7 +236,7 @@ public final class RdmaQp {
     public boolean postWriteWithImmInline(
             RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, int imm, long context) {
         checkConnected(flags);
-        long address = src.use(length, maxInlineData);
+        long address = RdmaInlineData.use(src, length, maxInlineData);
         int result = Natives.postWriteWithImmInline(sendQueue, address, length, flags, remoteAddr, rkey, imm, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
@@ -263,7 +263,7 @@ public final class RdmaQp {
      */
     public boolean postRead(RdmaMr dst, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
-        long mr = dst.useWritable(offset, length);
+        long mr = RdmaMr.useWritable(dst, offset, length);
         int result = Natives.postRead(sendQueue, mr, offset, length, flags, remoteAddr, rkey, context);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_read", result, handle, dst.handle());
@@ -287,7 +287,7 @@ public final class RdmaQp {
      */
     public boolean postReadv(RdmaSgeList dst, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
-        int count = dst.useWritable(maxSendSge);
+        int count = RdmaSgeList.useWritable(dst, maxSendSge);
         int result = Natives.postReadv(sendQueue, dst.address(), count, flags, remoteAddr, rkey, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {
@@ -312,7 +312,7 @@ public final class RdmaQp {
      */
     public boolean postSend(RdmaMr src, long offset, long length, int flags, long context) {
         checkConnected(flags);
-        long mr = src.use(offset, length);
+        long mr = RdmaMr.use(src, offset, length);
         int result = Natives.postSend(sendQueue, mr, offset, length, flags, context);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_send", result, handle, src.handle());
@@ -333,7 +333,7 @@ public final class RdmaQp {
      */
     public boolean postSendv(RdmaSgeList src, int flags, long context) {
         checkConnected(flags);
-        int count = src.use(maxSendSge);
+        int count = RdmaSgeList.use(src, maxSendSge);
         int result = Natives.postSendv(sendQueue, src.address(), count, flags, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
@@ -357,7 +357,7 @@ public final class RdmaQp {
      */
     public boolean postSendInline(RdmaInlineData src, int length, int flags, long context) {
         checkConnected(flags);
-        long address = src.use(length, maxInlineData);
+        long address = RdmaInlineData.use(src, length, maxInlineData);
         int result = Natives.postSendInline(sendQueue, address, length, flags, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
@@ -383,7 +383,7 @@ public final class RdmaQp {
      */
     public boolean postSendWithImm(RdmaMr src, long offset, long length, int flags, int imm, long context) {
         checkConnected(flags);
-        long mr = src.use(offset, length);
+        long mr = RdmaMr.use(src, offset, length);
         int result = Natives.postSendWithImm(sendQueue, mr, offset, length, flags, imm, context);
         if (result < 0) {
             throw INTERNALS.failure("ibv_post_send", result, handle, src.handle());
@@ -407,7 +407,7 @@ public final class RdmaQp {
      */
     public boolean postSendWithImmInline(RdmaInlineData src, int length, int flags, int imm, long context) {
         checkConnected(flags);
-        long address = src.use(length, maxInlineData);
+        long address = RdmaInlineData.use(src, length, maxInlineData);
         int result = Natives.postSendWithImmInline(sendQueue, address, length, flags, imm, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
@@ -439,7 +439,7 @@ public final class RdmaQp {
     public boolean postCompareAndSwap(
             RdmaMr dst, long offset, int flags, long remoteAddr, int rkey, long compare, long swap, long context) {
         checkConnected(flags);
-        long mr = dst.useWritable(offset, Long.BYTES);
+        long mr = RdmaMr.useWritable(dst, offset, Long.BYTES);
         checkAligned(remoteAddr);
         int result = Natives.postCompareAndSwap(sendQueue, mr, offset, flags, remoteAddr, rkey, compare, swap, context);
         if (result < 0) {
@@ -469,7 +469,7 @@ public final class RdmaQp {
     public boolean postFetchAndAdd(
             RdmaMr dst, long offset, int flags, long remoteAddr, int rkey, long add, long context) {
         checkConnected(flags);
-        long mr = dst.useWritable(offset, Long.BYTES);
+        long mr = RdmaMr.useWritable(dst, offset, Long.BYTES);
         checkAligned(remoteAddr);
         int result = Natives.postFetchAndAdd(sendQueue, mr, offset, flags, remoteAddr, rkey, add, context);
         if (result < 0) {
@@ -499,7 +499,7 @@ public final class RdmaQp {
      */
     public boolean postUdSend(RdmaMr src, long offset, long length, int flags, RdmaAh ah, int remoteQpn, long context) {
         checkDatagrams(flags);
-        long mr = src.use(offset, length);
+        long mr = RdmaMr.use(src, offset, length);
         int result = Natives.postUdSend(sendQueue, mr, offset, length, flags, ah.id(), remoteQpn, context);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_ud_send", result, handle, src.handle(), ah.handle());
@@ -524,7 +524,7 @@ public final class RdmaQp {
      */
     public boolean postUdSendInline(RdmaInlineData src, int length, int flags, RdmaAh ah, int remoteQpn, long context) {
         checkDatagrams(flags);
-        long address = src.use(length, maxInlineData);
+        long address = RdmaInlineData.use(src, length, maxInlineData);
         int result = Natives.postUdSendInline(sendQueue, address, length, flags, ah.id(), remoteQpn, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
@@ -551,7 +551,7 @@ public final class RdmaQp {
      */
     public boolean postRecv(RdmaMr dst, long offset, long length, long context) {
         checkOwnReceives();
-        long mr = dst.useWritable(offset, length);
+        long mr = RdmaMr.useWritable(dst, offset, length);
         int result = Natives.postRecv(recvQueue, mr, offset, length, context);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_recv", result, handle, dst.handle());
@@ -571,7 +571,7 @@ public final class RdmaQp {
      */
     public boolean postRecvv(RdmaSgeList dst, long context) {
         checkOwnReceives();
-        int count = dst.useWritable(maxRecvSge);
+        int count = RdmaSgeList.useWritable(dst, maxRecvSge);
         int result = Natives.postRecvv(recvQueue, dst.address(), count, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {

@@ -62,7 +62,7 @@ public final class RdmaSgeList {
      * @throws IllegalStateException if the list is full
      */
     public RdmaSgeList add(RdmaMr region, long offset, long bytes) {
-        long id = region.use(offset, bytes);
+        long id = RdmaMr.use(region, offset, bytes);
         if (length + bytes > MAX_TOTAL) {
             throw new IllegalArgumentException("one operation transfers at most 2^31 bytes, not " + (length + bytes));
         }
@@ -109,8 +109,11 @@ public final class RdmaSgeList {
     }
 
     /** How many parts there are, for an operation that takes so many. */
-    int use(int maxSge) {
-        int used = count;
+    static int use(RdmaSgeList list, int maxSge) {
+        if (list == null) {
+            throw new NullPointerException("the list of parts is null");
+        }
+        int used = list.count;
         if (used > maxSge) {
             throw new IllegalArgumentException(
                     "the list has " + used + " parts, and the queue takes " + maxSge + " in one operation");
@@ -119,10 +122,10 @@ public final class RdmaSgeList {
     }
 
     /** As {@link #use}, for an operation that writes to the parts. */
-    int useWritable(int maxSge) {
-        int used = use(maxSge);
+    static int useWritable(RdmaSgeList list, int maxSge) {
+        int used = use(list, maxSge);
         for (int i = 0; i < used; i++) {
-            regions[i].checkWritable();
+            list.regions[i].checkWritable();
         }
         return used;
     }

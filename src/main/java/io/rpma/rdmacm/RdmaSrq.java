@@ -56,7 +56,7 @@ public final class RdmaSrq {
      * @throws io.rpma.RpmaException if the device refuses
      */
     public boolean postRecv(RdmaMr dst, long offset, long length, long context) {
-        int result = Natives.postRecv(id, dst.useWritable(offset, length), offset, length, context);
+        int result = Natives.postRecv(id, RdmaMr.useWritable(dst, offset, length), offset, length, context);
         if (result < 0) {
             throw INTERNALS.failure("rdma_post_recv", result, handle, dst.handle());
         }
@@ -74,7 +74,7 @@ public final class RdmaSrq {
      * @throws io.rpma.RpmaException if the device refuses
      */
     public boolean postRecvv(RdmaSgeList dst, long context) {
-        int count = dst.useWritable(maxSge);
+        int count = RdmaSgeList.useWritable(dst, maxSge);
         int result = Natives.postRecvv(id, dst.address(), count, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {

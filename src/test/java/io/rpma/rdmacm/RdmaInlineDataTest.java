@@ -38,15 +38,17 @@ class RdmaInlineDataTest {
     @ValueSource(ints = {-1, 17, Integer.MIN_VALUE, Integer.MAX_VALUE})
     void hasNoMoreThanItsCapacity(int length) {
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                .isThrownBy(() -> data.use(length, 64))
+                .isThrownBy(() -> RdmaInlineData.use(data, length, 64))
                 .withMessage(length + " of 16 bytes");
     }
 
     @Test
     void isPostedAsFarAsTheQueuePairTakes() {
-        assertThat(data.use(8, 8)).isEqualTo(data.use(0, 0)).isPositive();
+        assertThat(RdmaInlineData.use(data, 8, 8))
+                .isEqualTo(RdmaInlineData.use(data, 0, 0))
+                .isPositive();
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> data.use(9, 8))
+                .isThrownBy(() -> RdmaInlineData.use(data, 9, 8))
                 .withMessage("9 bytes can't be posted inline: the queue pair takes 8");
     }
 }
