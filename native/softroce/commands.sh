@@ -7,13 +7,15 @@ command_run() {
     [[ ${arguments[0]:-} != -- ]] || arguments=("${arguments[@]:1}")
     ((${#arguments[@]} > 0)) || usage_error "run needs a command"
     [[ ${arguments[0]} != -* ]] || usage_error "unknown option ${arguments[0]}"
-    run_on_device "${arguments[@]}"
+    select_bed
+    run_on_bed "${arguments[@]}"
 }
 
 command_jshell() {
     [[ ${arguments[0]:-} != -- ]] || arguments=("${arguments[@]:1}")
+    select_bed
     build
-    run_on_device jshell --class-path "$checkout/target/classes" -R--enable-native-access=ALL-UNNAMED \
+    run_on_bed jshell --class-path "$checkout/target/classes" -R--enable-native-access=ALL-UNNAMED \
         --startup "$softroce/jshell-startup" --execution "jdi:hostname(127.0.0.1),timeout(60000)" "${arguments[@]}"
 }
 
@@ -26,6 +28,7 @@ command_demo() {
         [[ -f $file ]] || die "'$file' is not an ordinary file: name one file, or none for a generated one"
         [[ -r $file ]] || die "can't read '$file': name one that you can read, or none for a generated one"
     fi
+    select_bed
     build
     make_run_directory
     offered=$run_directory/demo
@@ -40,7 +43,7 @@ command_demo() {
     shares+=("ro-demo=$offered")
     # The program looks for its classes there.
     cd "$checkout" || die "can't enter $checkout"
-    run_on_device "$softroce/demo" "$name" </dev/null
+    run_on_bed "$softroce/demo" "$name" </dev/null
 }
 
 # Runs a part of the benchmarks, whose name is $1. They end with 3 where a target is missed, which is no failure.
@@ -56,6 +59,8 @@ command_bench() {
     local -a quick=() bench
     ((${#arguments[@]} == 0)) || usage_error "bench takes no argument: ${arguments[0]}"
     ! $quick_bench || quick=(--quick)
+    needs_qemu="measuring beside another processor (bench)"
+    select_bed
     require "the benchmarks' pictures" fc-list fontconfig
     build
     cd "$checkout" || die "can't enter $checkout"
@@ -64,7 +69,7 @@ command_bench() {
     rm -f target/bench/*.json target/bench/*.png
     native/bench/build
     bench_part "what a call costs" bounded "${bench[@]}" tax "${quick[@]}" </dev/null
-    bench_part "on a device" run_on_device "$softroce/bench" "${quick[@]}" </dev/null
+    bench_part "on a device" run_on_bed "$softroce/bench" "${quick[@]}" </dev/null
     bench_part "all targets" "${bench[@]}" summary target/bench/tax.json target/bench/device.json
     say "the numbers and pictures are in target/bench"
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Messages, root rights, locks and cleaning up, for the other parts.
+# Messages, root rights, supervised commands and cleaning up, for the other parts.
 
 # One line to the user.
 say() {
@@ -44,7 +44,7 @@ ask_for_root() {
 }
 
 # What must happen at the end, however it comes: commands, last first.
-at_exit=(end_job await_installation)
+at_exit=(end_jobs await_installation)
 
 run_exit_actions() {
     local status=$? index
@@ -70,32 +70,50 @@ end_by_signal() {
     exit "$2"
 }
 
-# The job that supervise runs, while it runs: a process group of its own.
-job=
+# The jobs that run: process groups of their own, by their leaders' numbers.
+declare -A running=()
 
-# Runs a long command so that signals to this script end it with all its children, at once, and so that it dies with this
-# script even if that is killed with SIGKILL.
-supervise() {
-    local status=0
+# Starts a long command so that signals to this script end it with all its children, at once, and so that it dies with this
+# script even if that is killed with SIGKILL. Sets job to its number.
+start_job() {
     set -m
     setpriv --pdeathsig KILL "$@" <&0 &
     job=$!
     set +m
+    running[$job]=$job
+}
+
+# Waits for a job and returns its status.
+await_job() {
+    local status=0
     # Without bash's line about a signal that ended it.
-    wait "$job" 2>/dev/null || status=$?
-    job=
+    wait "$1" 2>/dev/null || status=$?
+    unset "running[$1]"
     return "$status"
 }
 
-end_job() {
-    [[ -n $job ]] || return 0
-    kill -TERM -- "-$job" 2>/dev/null || return 0
-    local tries
-    for ((tries = 0; tries < 20; tries++)); do
-        kill -0 -- "-$job" 2>/dev/null || return 0
+supervise() {
+    local job
+    start_job "$@"
+    await_job "$job"
+}
+
+end_jobs() {
+    local job tries
+    ((${#running[@]} > 0)) || return 0
+    for job in "${running[@]}"; do
+        kill -TERM -- "-$job" 2>/dev/null || unset "running[$job]"
+    done
+    for ((tries = 0; tries < 30; tries++)); do
+        for job in "${running[@]}"; do
+            kill -0 -- "-$job" 2>/dev/null || unset "running[$job]"
+        done
+        ((${#running[@]} > 0)) || return 0
         sleep 0.1
     done
-    kill -KILL -- "-$job" 2>/dev/null || true
+    for job in "${running[@]}"; do
+        kill -KILL -- "-$job" 2>/dev/null || true
+    done
 }
 
 # Like supervise, with the time limit, whose status is 124.
@@ -126,20 +144,4 @@ say_time_limit() {
 end_by_time_limit() {
     say_time_limit
     exit 124
-}
-
-# Runs a command while no other script makes or removes directories in the cache.
-with_cache_locked() {
-    local cache_lock
-    exec {cache_lock}>"$cache/lock"
-    flock "$cache_lock"
-    "$@"
-    exec {cache_lock}>&-
-}
-
-# Makes $cache/$1.XXXXXXXX and sets made_directory to it and made_lock to a lock that is held as long as this process
-# lives: the next script removes directories that nobody holds.
-make_locked_directory() {
-    made_directory=$(mktemp -d "$cache/$1.XXXXXXXX") && exec {made_lock}>"$made_directory/lock" && flock -n "$made_lock" ||
-        die "can't write in $cache: free some space, or set RPMA_CACHE to a directory that you can write"
 }

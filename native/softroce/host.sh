@@ -93,9 +93,12 @@ installation_failed() {
 }
 
 require_for_guest() {
-    require "the guest" \
-        qemu-system-x86_64 qemu-system-x86 \
-        setpriv util-linux flock util-linux
+    local -a packages=(setpriv util-linux flock util-linux)
+    case $bed in
+    uml) packages+=(perl perl-base) ;;
+    *) packages+=(qemu-system-x86_64 qemu-system-x86) ;;
+    esac
+    require "the guest" "${packages[@]}"
 }
 
 # What only a run that makes an image needs.
@@ -228,7 +231,7 @@ remove_stale_host_devices() {
 
 # Runs a command on this host's device, with its exit status.
 run_on_host() {
-    local -a command=(env RPMA_ADDRESS="$host_address" RPMA_RXE=host "$@")
+    local -a command=(env RPMA_ADDRESS="$host_address" RPMA_BED=host "$@")
     local status=0
     ulimit -l unlimited 2>/dev/null || ulimit -l "$(ulimit -H -l)"
     if [[ -t 0 ]]; then

@@ -19,17 +19,31 @@ public final class Guest implements AutoCloseable {
     }
 
     /**
-     * Boots a guest.
+     * Boots a guest without persistent memory, of user-mode Linux if this host has no better one.
      *
      * @param link the directory of the link that the two hosts share
      * @param side 1 or 2: the host's address is 10.0.0.1 or 10.0.0.2
-     * @param nvdimm keeps what the persistent memory holds
      * @param command run by a shell in the checkout
      */
+    public static Guest boot(Path link, int side, String command) throws IOException {
+        return boot(link, side, command, "1024");
+    }
+
+    /**
+     * Boots a guest with persistent memory.
+     *
+     * @param nvdimm keeps what the persistent memory holds
+     */
     public static Guest boot(Path link, int side, Path nvdimm, String command) throws IOException {
-        List<String> words = new ArrayList<>(List.of("native/rxe", "run", "--guest", "--memory", "1536"));
-        words.addAll(List.of("--time-limit", Long.toString(LIMIT.toSeconds())));
-        words.addAll(List.of("--link", link + ":" + side, "--nvdimm", nvdimm.toString(), "--", "sh", "-c", command));
+        return boot(link, side, command, "1536", "--nvdimm", nvdimm.toString());
+    }
+
+    private static Guest boot(Path link, int side, String command, String memory, String... options)
+            throws IOException {
+        List<String> words = new ArrayList<>(List.of("native/rxe", "run", "--memory", memory));
+        words.addAll(List.of("--time-limit", Long.toString(LIMIT.toSeconds()), "--link", link + ":" + side));
+        words.addAll(List.of(options));
+        words.addAll(List.of("--", "sh", "-c", command));
         return new Guest(new Jvm.Running(new ProcessBuilder(words).start(), LIMIT));
     }
 
@@ -67,8 +81,9 @@ public final class Guest implements AutoCloseable {
     /** Not by {@link ProcessHandle#info}, of which -Xcheck:jni complains on JDK 17. */
     private static boolean isMachine(ProcessHandle process) {
         try {
-            return Files.readString(Path.of("/proc", Long.toString(process.pid()), "comm"))
-                    .startsWith("qemu-system");
+            String name = Files.readString(Path.of("/proc", Long.toString(process.pid()), "comm"))
+                    .strip();
+            return name.startsWith("qemu-system") || name.equals("linux");
         } catch (IOException e) {
             return false; // it has ended
         }

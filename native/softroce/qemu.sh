@@ -1,0 +1,88 @@
+# shellcheck shell=bash
+# Guests of QEMU.
+#
+# Reads: bed, image (directory), memory, run_directory, shares, nvdimm, link, link_side. Sets by start_qemu: machine.
+
+# A KVM that works has its module loaded; /dev/kvm alone proves nothing (it exists on hosts where guests hang in it).
+kvm_works() {
+    [[ (-e /sys/module/kvm_intel || -e /sys/module/kvm_amd) && -r /dev/kvm && -w /dev/kvm ]]
+}
+
+# QEMU reads a comma in a value as the next option unless it is doubled.
+qemu_value() {
+    printf '%s' "${1//,/,,}"
+}
+
+# The file behind the guest's persistent memory.
+provide_nvdimm() {
+    : "${nvdimm:=$run_directory/nvdimm}"
+    # Space that is not there would be a SIGBUS in QEMU later.
+    fallocate -l 512M "$nvdimm" 2>/dev/null || truncate -s 512M "$nvdimm" ||
+        die "can't write $nvdimm"
+}
+
+# Standard streams are virtio-serial ports, directories are shared over 9p.
+start_qemu() {
+    local -a accelerator=(-accel "tcg,thread=multi,tb-size=1024" -cpu max) arguments
+    # Linux patches its own code while it boots and loads modules, and QEMU's emulation (before 8.1) can go on with a stale
+    # translation on the other CPU: a kernel that dies of "int3", in one of some fifty boots. So the other comes later.
+    # It would measure its speed then, for which the emulation takes 0.4 s to no result.
+    local cpus="maxcpus=1 lpj=10000000"
+    local share tag access stream input
+    if [[ $bed == kvm ]]; then
+        accelerator=(-accel kvm -cpu host)
+        cpus=
+    fi
+    provide_nvdimm
+    local directory
+    directory=$(qemu_value "$run_directory")
+    arguments=(
+        "${accelerator[@]}" -smp 2
+        -machine "pc,nvdimm=on,usb=off,hpet=off" -m "$memory,slots=2,maxmem=$((memory + 4096))M"
+        -nodefaults -no-user-config -no-reboot -display none -monitor none
+        -chardev "file,id=console,path=$directory/console" -serial chardev:console
+        -kernel "$image/vmlinuz" -initrd "$image/initramfs"
+        -append "console=ttyS0 loglevel=4 panic=-1 oops=panic mitigations=off tsc=nowatchdog $cpus"
+        -object "memory-backend-file,id=pmem,share=on,mem-path=$(qemu_value "$nvdimm"),size=512M"
+        -device "nvdimm,memdev=pmem"
+        -device "virtio-serial-pci,ioeventfd=off"
+        -fsdev "local,id=root,path=$(qemu_value "$image")/root,security_model=none,readonly=on,multidevs=remap"
+        -device "virtio-9p-pci,fsdev=root,mount_tag=root"
+        -fsdev "local,id=run,path=$directory/share,security_model=none,multidevs=remap"
+        -device "virtio-9p-pci,fsdev=run,mount_tag=run"
+    )
+    # QEMU's own standard input is the command's: the one chardev of every QEMU that tells the guest of an end of file.
+    arguments+=(
+        -chardev "stdio,id=stdin,signal=off"
+        -device "virtserialport,chardev=stdin,name=stdin"
+    )
+    for stream in stdout stderr; do
+        arguments+=(
+            -chardev "file,id=$stream,path=$directory/$stream"
+            -device "virtserialport,chardev=$stream,name=$stream"
+        )
+    done
+    # Datagrams, so that either guest can end and come back.
+    if [[ -n $link ]]; then
+        rm -f "$link/$link_side"
+        arguments+=(
+            -netdev "dgram,id=link,local.type=unix,local.path=$(qemu_value "$link/$link_side"),remote.type=unix,remote.path=$(qemu_value "$link/$((3 - link_side))")"
+            -device "virtio-net-pci,netdev=link,mac=52:54:00:00:00:0$link_side"
+        )
+    fi
+    for share in "${shares[@]}"; do
+        tag=${share%%=*}
+        access=
+        [[ $tag != ro-* ]] || access=,readonly=on
+        arguments+=(
+            -fsdev "local,id=$tag,path=$(qemu_value "${share#*=}"),security_model=none,multidevs=remap$access"
+            -device "virtio-9p-pci,fsdev=$tag,mount_tag=$tag"
+        )
+    done
+    exec {input}<&0
+    setpriv --pdeathsig KILL qemu-system-x86_64 "${arguments[@]}" \
+        < <(exec setpriv --pdeathsig KILL dd bs=64k status=none <&"$input" 2>/dev/null) \
+        >/dev/null 2>"$run_directory/machine.log" &
+    machine=$!
+    exec {input}<&-
+}

@@ -1,0 +1,150 @@
+# shellcheck shell=bash
+# Guests of user-mode Linux: a kernel that is an ordinary process, so that it needs neither root nor KVM.
+#
+# Reads: cache, softroce, image (directory), memory, run_directory, shares, link, link_side. Sets: uml, by start_uml machine.
+
+# The newest suite whose kernel source has what soft-RoCE needs in user-mode Linux.
+uml_suite=trixie-backports
+# Objects that its build compiles.
+uml_items=900
+
+uml_path() {
+    local key
+    key=$(cat "$softroce/build-uml" "$softroce/uml.config" | sha256sum | cut -c 1-12)
+    echo "$cache/uml-$key"
+}
+
+uml_is_built() {
+    [[ -d $(uml_path) ]]
+}
+
+require_for_uml_kernel() {
+    installs_with_apt || die "making the kernel of user-mode Linux needs the package sources of Debian or Ubuntu"
+    require "making the kernel of user-mode Linux" \
+        gcc gcc make make flex flex bison bison bc bc xz xz-utils perl perl-base \
+        /usr/include/stdlib.h libc6-dev \
+        /usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring
+}
+
+run_uml_builder() {
+    build_with_progress "$uml_items" bash "$softroce/build-uml" "$uml_suite" "$@"
+}
+
+build_uml() {
+    local mirror
+    require_for_uml_kernel
+    check_space 1500
+    mirror=$(debian_mirror)
+    say "making the kernel of user-mode Linux once, from Debian's source in $uml_suite at $mirror"
+    make_in_cache "$uml" uml "the kernel of user-mode Linux" run_uml_builder "$mirror"
+}
+
+# Sets uml to the directory of the kernel, made now if there is none.
+provide_uml() {
+    uml=$(uml_path)
+    provide_in_cache "$uml" uml "the kernel of user-mode Linux" build_uml
+}
+
+# Where the guest's memory is a file, which is unlinked at once: in memory if there is room for it.
+uml_memory_directory() {
+    local directory
+    for directory in /dev/shm "$cache"; do
+        if [[ -w $directory ]] && (($(free_space "$directory") >= memory)) && can_execute_in "$directory"; then
+            echo "$directory"
+            return
+        fi
+    done
+    die "no room for the guest's $memory MB of memory, neither in /dev/shm nor in $cache:" \
+        "enlarge /dev/shm (of a container: --shm-size), or give the guest less with --memory MB"
+}
+
+# The guest's code is executed from its memory.
+can_execute_in() {
+    local program
+    program=$(mktemp "$1/rpma.XXXXXXXX") || return
+    printf '#!/bin/sh\n' >"$program"
+    chmod u+x "$program"
+    local status=0
+    "$program" 2>/dev/null || status=$?
+    rm -f "$program"
+    return "$status"
+}
+
+# One processor of those that this script may use, where there is one that no other guest has: a system call in the guest is
+# two switches between processes of the host, which take 9 us on one processor and 50 on two.
+choose_uml_processor() {
+    local range processor lock
+    local -a processors=()
+    for range in $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr ',' ' '); do
+        for ((processor = ${range%-*}; processor <= ${range#*-}; processor++)); do
+            processors+=("$processor")
+        done
+    done
+    for processor in "${processors[@]}" "${processors[$$ % ${#processors[@]}]}"; do
+        exec {lock}>"$cache/processor-$processor"
+        ! flock -n "$lock" || break
+        exec {lock}>&-
+    done
+    uml_processor=$processor
+}
+
+# Standard output and error are serial lines, standard input comes in files: a line has no end of file, and its kernel reads
+# a byte at a time. Directories are shared by the kernel's hostfs.
+start_uml() {
+    # The kernel is told directories by the numbers of descriptors, because its command line has no quotes for names.
+    local root run share tag descriptor out err memory_directory
+    local -a arguments network=()
+    memory_directory=$(uml_memory_directory) || exit
+    choose_uml_processor
+    mkdir "$run_directory/share/input"
+    mkfifo "$run_directory/notices"
+    cp "$softroce/uml-init" "$run_directory/share/boot"
+    exec {root}<"$image/root" {run}<"$run_directory/share"
+    : >"$run_directory/share/descriptors"
+    for share in "${shares[@]}"; do
+        tag=${share%%=*}
+        exec {descriptor}<"${share#*=}"
+        echo "descriptors[$tag]=$descriptor" >>"$run_directory/share/descriptors"
+    done
+    exec {notices}<>"$run_directory/notices" {out}<>"$run_directory/stdout" {err}<>"$run_directory/stderr"
+    arguments=(
+        "mem=${memory}M" seccomp=auto ncpus=1 panic=-1 loglevel=4
+        rootfstype=hostfs "rootflags=/proc/self/fd/$root" ro
+        con=null con0=null,fd:1 ssl=null "ssl0=fd:$notices,null" "ssl1=null,fd:$out" "ssl2=null,fd:$err"
+    )
+    if [[ -n $link ]]; then
+        network=("$softroce/link" "$link" "$link_side" 3)
+        arguments+=("vec0:transport=fd,fd=3,mac=52:54:00:00:00:0$link_side")
+    fi
+    HOME=$run_directory TMPDIR=$memory_directory setsid setpriv --pdeathsig KILL taskset -c "$uml_processor" \
+        "${network[@]}" "$uml/linux" "${arguments[@]}" \
+        init=/bin/bash -- -c "\"mount -t hostfs -o hostfs=/proc/self/fd/$run none /mnt; . /mnt/boot\"" \
+        </dev/null >"$run_directory/console" 2>"$run_directory/machine.log" &
+    machine=$!
+    # Without bash's line about the signal that a panic ends with.
+    disown "$machine"
+}
+
+# Once the guest is ready.
+start_feeder() {
+    local input
+    exec {input}<&0
+    feed_uml <&"$input" &
+    feeder=$!
+    exec {input}<&-
+}
+
+# The guest's standard input: what there is to read becomes a file, whose name is then told. Never more than some files wait.
+feed_uml() {
+    local count=0 input=$run_directory/share/input
+    while :; do
+        setpriv --pdeathsig KILL dd bs=1M count=1 of="$input/new" status=none 2>/dev/null && [[ -s $input/new ]] || break
+        mv "$input/new" "$input/$count"
+        echo "$count" >&"$notices"
+        while [[ -e $input/$((count - 4)) ]]; do
+            sleep 0.05
+        done
+        count=$((count + 1))
+    done
+    echo end >&"$notices"
+}
