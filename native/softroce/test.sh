@@ -1,161 +1,210 @@
 # shellcheck shell=bash
 # native/rxe test: the tests without a device on this host, the others on a device, and what came of them.
+#
+# A part is one Maven that runs tests, here or in a guest, with a directory for its log and reports. Parts in guests run beside
+# each other, each on the bed that serves its tests best: CONTRIBUTING.md has the table.
 
-# What failed, in words, for the last line.
+# Tags of tests that user-mode Linux can't run, and of those that are worth a second run in QEMU.
+qemu_tags="persistent-memory | huge-pages | processors"
+qemu_too_tags="persistent-memory-too"
+
+# What failed, in words, for the last lines.
 failures=()
 # One line for each part.
 summaries=()
 # What the options add to Maven's command line.
 test_options=()
-# Where the build and its reports are.
+# Where the build and the directories of the parts are.
 test_output=
+test_parts=
+# How many parts run beside each other: a guest of QEMU has two processors, one of user-mode Linux has one.
+parts_at_once=$((1 + $(nproc) / 2))
+
+# Of the parts under way: their names by their jobs. Of all: what they are, when they began and how long they took.
+declare -A part_of_job=() part_title=() part_reader=() part_begun=() part_seconds=()
 
 command_test() {
     ((${#arguments[@]} == 0)) || usage_error "test takes no argument: ${arguments[0]}"
-    if $all_rows; then
-        test_options+=(-Drpma.long=true -Dit.timeout=6000)
-    fi
+    ! $all_rows || test_options+=(-Drpma.long=true -Dit.timeout=6000)
     test_output=$checkout/target
     if $sanitize; then
         test_options+=(-Psanitize)
         test_output=$checkout/target/sanitize
     fi
+    test_parts=$test_output/parts
+    select_test_bed
     require_for_build
-    mkdir -p "$test_output" 2>/dev/null && [[ -w $test_output ]] ||
+    rm -rf "$test_parts" 2>/dev/null || true
+    mkdir -p "$test_parts" 2>/dev/null ||
         die "can't write $test_output: the tests need a checkout that you can write"
-    remove_crash_reports
-    if ! $force_guest && find_host_device; then
-        is_soft "$host_device" || [[ -n $device ]] ||
-            die "this host has $host_device: name it with --device $host_device to test on it," \
-                "or test in a guest with --guest"
-        test_on_host
-    elif ! $force_guest && make_host_device; then
-        test_on_host
-    else
+    cd "$checkout" || die "can't enter $checkout"
+    test_here
+    if ((${#failures[@]} == 0)); then
         test_in_guests
+    else
+        summaries+=("tests in guests: not run, because of the failures before")
     fi
     report
 }
 
-# Those that boot two guests as two hosts, and end them.
-test_two_hosts() {
-    if $sanitize; then
-        summaries+=("tests with two hosts: not run with sanitizers")
-        return
+# Sets bed: host, kvm, uml or qemu for all device tests, auto for those of user-mode Linux and QEMU that serve them best.
+select_test_bed() {
+    bed=$wanted_bed
+    if [[ $bed == auto ]]; then
+        if find_host_device || make_host_device; then
+            bed=host
+        elif kvm_works; then
+            bed=kvm
+        fi
+    else
+        select_bed
     fi
-    start_part failsafe-reports
-    maven_two_hosts || part_failed "tests with two hosts" $?
-    count_part "tests with two hosts" failsafe-reports no-skips
-    keep_reports two-hosts
+    [[ $bed != host ]] || is_soft "$host_device" || [[ -n $device ]] ||
+        die "this host has $host_device: name it with --device $host_device to test on it," \
+            "or test in guests with --bed uml or --bed qemu"
 }
 
-test_on_host() {
-    start_part surefire-reports failsafe-reports
-    maven_here -Drpma.device.required=true -Drpma.address="$host_address" || part_failed "tests on this host" $?
-    count_part "tests without a device" surefire-reports
-    count_part "device tests on $host_device" failsafe-reports no-skips
-    keep_reports "$host_device"
-    require_for_guest
-    test_two_hosts
+# The build, the tests without a device and, where this host has one, those with it.
+test_here() {
+    local -a options=(-DskipITs)
+    [[ $bed != host ]] || options=(-Drpma.device.required=true -Drpma.address="$host_address")
+    start_part host "tests without a device" mvn -B -ntp verify "${options[@]}"
+    end_part
 }
 
+# Guests of all kinds, those that take longest first.
 test_in_guests() {
-    local test_row
-    local -a test_rows=("$row")
-    ! $all_rows || test_rows=("${rows[@]}")
-    require_for_guest
-    start_part surefire-reports failsafe-reports
-    maven_here || part_failed "tests without a device" $?
-    count_part "tests without a device" surefire-reports
-    if ((${#failures[@]} > 0)); then
-        summaries+=("device tests and tests with two hosts: not run, because those without a device failed")
-        return
-    fi
+    local other wanted=$bed
+    provide_test_guests
+    case $wanted in
+    auto)
+        start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags"
+        start_uml_parts
+        ;;
+    uml)
+        start_uml_parts
+        summaries+=("tests that need QEMU ($qemu_tags): not run")
+        ;;
+    kvm | qemu) start_guest_part "$wanted" "$row" "$wanted" "any() | none()" ;;
+    esac
+    for other in "${rows[@]}"; do
+        [[ $other == "$row" ]] || ! $all_rows || start_guest_part "$other" "$other" qemu "any() | none()"
+    done
+    $sanitize || start_guests_part
+    while ((${#part_of_job[@]} > 0)); do
+        end_part
+    done
+}
+
+# All that the parts boot is there before the first one starts.
+provide_test_guests() {
+    local bed
+    for bed in qemu uml; do
+        provide_guest
+    done
     provide_guest_maven
-    for test_row in "${test_rows[@]}"; do
-        start_part failsafe-reports
-        maven_in_guest "$test_row" || part_failed "device tests on $test_row" $?
-        count_part "device tests on $test_row" failsafe-reports no-skips
-        keep_reports "$test_row"
+}
+
+start_uml_parts() {
+    start_guest_part uml "$row" uml "!($qemu_tags)" device-tests
+    start_guest_part uml-processes "$row" uml "!($qemu_tags)" process-tests
+}
+
+# $1: name, $2: row, $3: bed, $4: an expression of tags, $5...: executions of Failsafe; both kinds if left out.
+start_guest_part() {
+    local name=$1 guest_row=$2 guest_bed=$3 tags=$4 execution
+    local -a goals=()
+    shift 4
+    (($# > 0)) || set -- device-tests process-tests
+    for execution in "$@"; do
+        goals+=("failsafe:integration-test@$execution")
     done
-    test_two_hosts
-}
-
-# What an earlier run left must not be counted.
-remove_crash_reports() {
-    rm -f "$test_output"/hs_err_*.log "$checkout"/hs_err_*.log "$test_output"/sanitizer.*
-}
-
-# Nor what an earlier part left.
-start_part() {
-    local reports
-    for reports in "$@"; do
-        rm -rf "${test_output:?}/$reports"
+    for execution in "$@"; do
+        goals+=("failsafe:verify@$execution")
     done
-}
-
-# Keeps the device tests' reports of a part from the next one.
-keep_reports() {
-    rm -rf "$test_output/failsafe-reports-$1"
-    [[ ! -d $test_output/failsafe-reports ]] || cp -r "$test_output/failsafe-reports" "$test_output/failsafe-reports-$1"
-}
-
-# Builds, and runs the tests without a device; those on a device skip themselves where there is none.
-maven_here() {
-    say "building and testing on this host"
-    limited env -C "$checkout" mvn -B -ntp verify "${test_options[@]}" "$@" </dev/null
-}
-
-# One Maven with two goals: everything else took place on the host. A process of its own, so that what ends the guest
-# is a status here.
-maven_in_guest() {
-    say "testing in the $1 guest"
-    supervise "$native/rxe" run --guest --image "$1" --memory "$memory" --time-limit "$time_limit" -- \
+    start_part "$name" "device tests in the guest '$name' ($guest_row on $guest_bed)" \
+        "$native/rxe" run --bed "$guest_bed" --image "$guest_row" --memory "$memory" --times "$test_parts/$name/times" -- \
         mvn -o -B "-Dmaven.repo.local=$(local_repository)" \
         -Daether.enhancedLocalRepository.trackingFilename=any-repository \
-        failsafe:integration-test@device-tests failsafe:verify@device-tests \
-        -Drpma.device.required=true "${test_options[@]}" </dev/null
+        "${goals[@]}" "-Dit.tags=$tags" -Drpma.device.required=true
 }
 
-maven_two_hosts() {
-    say "testing with two guests as two hosts"
-    limited env -C "$checkout" mvn -o -B -ntp failsafe:integration-test@two-host-tests failsafe:verify@two-host-tests \
-        "${test_options[@]}" </dev/null
+# Tests that boot guests themselves, and end them.
+start_guests_part() {
+    start_part guests "tests that boot guests" mvn -o -B -ntp failsafe:integration-test@guest-tests failsafe:verify@guest-tests
 }
 
-part_failed() {
-    case $2 in
-    124) failures+=("$1: time-out") ;;
-    *) failures+=("$1: ended with status $2") ;;
+# Starts a part once there is room for it. $1: name, $2: what it is; then Maven's command line, here or in a guest.
+start_part() {
+    local name=$1 output
+    part_title[$name]=$2
+    shift 2
+    while ((${#part_of_job[@]} >= parts_at_once)); do
+        end_part
+    done
+    say "testing: ${part_title[$name]} (log: ${test_parts#"$checkout"/}/$name/log)"
+    mkdir -p "$test_parts/$name"
+    mkfifo "$test_parts/$name/output"
+    show_part "$name" <"$test_parts/$name/output" &
+    part_reader[$name]=$!
+    exec {output}>"$test_parts/$name/output"
+    part_begun[$name]=$SECONDS
+    start_job timeout --kill-after=10 "$time_limit" "$@" "-Dtest.part=parts/$name" "${test_options[@]}" \
+        </dev/null >&"$output" 2>&1
+    exec {output}>&-
+    part_of_job[$job]=$name
+}
+
+# Reads the output of a part: everything goes to its log, what became of each class to the terminal.
+show_part() {
+    local line log=$test_parts/$1/log
+    local result='Tests run: ([0-9]+), Failures: 0, Errors: 0, Skipped: 0, Time elapsed: ([0-9.]+ s) -- in (.*)'
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >&3
+        if [[ $line =~ $result ]]; then
+            printf '%s: %s: %s tests, %s\n' "$1" "${BASH_REMATCH[3]}" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+        elif [[ $line == "[ERROR] "*[.:]* && $line != *"[Help "* && $line != *" -X switch"* && $line != *"following articles"* ||
+            $line == *" -- in "* || $line == rxe:* ]]; then
+            printf '%s: %s\n' "$1" "$line"
+        fi
+    done 3>"$log"
+}
+
+# Waits until a part ends, and counts its tests.
+end_part() {
+    local ended name status=0
+    wait -n -p ended "${!part_of_job[@]}" 2>/dev/null || status=$?
+    name=${part_of_job[$ended]}
+    unset "part_of_job[$ended]" "running[$ended]"
+    wait "${part_reader[$name]}"
+    part_seconds[$name]=$((SECONDS - part_begun[$name]))
+    case $status in
+    0) ;;
+    124 | 137) failures+=("${part_title[$name]}: ended by the time limit of $time_limit s") ;;
+    *) failures+=("${part_title[$name]}: ended with status $status") ;;
     esac
+    if [[ $name == host ]]; then
+        count_tests "$name" surefire-reports "${part_title[$name]}"
+        [[ $bed != host ]] || count_tests "$name" failsafe-reports "device tests on $host_device" no-skips
+    else
+        count_tests "$name" failsafe-reports "${part_title[$name]}" no-skips
+    fi
+    find_reports "$name"
 }
 
-# Adds up the reports of a part. $3: no-skips where a skipped test means that there was no device.
-count_part() {
-    local name=$1 reports=$test_output/$2 skips=${3:-} run failed errors skipped crash
-    read -r run failed errors skipped < <(count_reports "$reports")
-    summaries+=("$name: Tests run: $run, Failures: $failed, Errors: $errors, Skipped: $skipped")
+# Adds up the tests of a part. $4: no-skips where a skipped test means that something was not there.
+count_tests() {
+    local reports=$test_parts/$1/$2 title=$3 skips=${4:-} run failed errors skipped
+    read -r run failed errors skipped < <(sum_reports "$reports")
+    summaries+=("$title: Tests run: $run, Failures: $failed, Errors: $errors, Skipped: $skipped")
     # With a failure that has been named already this is no news.
-    ((run > 0 || ${#failures[@]} > 0)) || failures+=("$name: none was run")
-    ((failed + errors == 0)) || failures+=("$name: $((failed + errors)) failed")
-    [[ -z $skips ]] || ((skipped == 0)) || failures+=("$name: $skipped skipped")
-    for crash in "$test_output"/hs_err_*.log "$checkout"/hs_err_*.log; do
-        add_crash "$crash" "$name: a JVM crashed, see"
-    done
-    # Leaks are found when a JVM has ended, so that no test can.
-    for crash in "$test_output"/sanitizer.*; do
-        add_crash "$crash" "$name: a sanitizer has found something, see"
-    done
-}
-
-# A report of a crash is a failure of the part after which it is there first.
-add_crash() {
-    [[ -e $1 && ! " ${failures[*]}" == *" $1"* ]] || return 0
-    failures+=("$2 $1")
+    ((run > 0 || ${#failures[@]} > 0)) || failures+=("$title: none was run")
+    ((failed + errors == 0)) || failures+=("$title: $((failed + errors)) failed")
+    [[ -z $skips ]] || ((skipped == 0)) || failures+=("$title: $skipped skipped")
 }
 
 # Prints the sums of tests, failures, errors and skipped in a directory of JUnit reports.
-count_reports() {
+sum_reports() {
     cat "$1"/TEST-*.xml 2>/dev/null | grep -o '<testsuite [^>]*>' |
         awk '
             function value(name) {
@@ -165,12 +214,49 @@ count_reports() {
             END { print run + 0, failed + 0, errors + 0, skipped + 0 }'
 }
 
+# A crash of a JVM is a failure, and a report of a sanitizer is one: leaks are found when a JVM has ended, so that no test can.
+find_reports() {
+    local file
+    for file in "$test_parts/$1"/{hs_err_*.log,sanitizer.*}; do
+        [[ ! -e $file ]] || failures+=("${part_title[$1]}: see $file")
+    done
+}
+
 report() {
+    print_profile
     echo
     printf '%s\n' "${summaries[@]}"
     if ((${#failures[@]} > 0)); then
         printf 'FAILED: %s\n' "${failures[@]}"
         exit 1
     fi
-    echo "all tests passed"
+    echo "all tests passed ($SECONDS s)"
+}
+
+# Where the time went. The extension ClassProfile writes a line for each class: name, begin and end in ms since the epoch,
+# processor time of this JVM and of those that it started in ms (or "-" where classes run beside each other), JVMs started.
+print_profile() {
+    local name boot processor
+    echo
+    echo "Time of the parts, in seconds: as a whole, to boot the guest, for the tests; and of processors in the guest"
+    for name in "${!part_seconds[@]}"; do
+        boot=- processor=-
+        [[ ! -e $test_parts/$name/times ]] || read -r boot processor <"$test_parts/$name/times"
+        printf '%7d %7s %7d %7s  %s\n' "${part_seconds[$name]}" "$boot" "$(tests_span "$name")" "$processor" "$name"
+    done | sort -rn
+    echo
+    echo "Time of the classes, in seconds: as a whole, of the processor, of it in JVMs that were started; number of these"
+    awk -F '\t' '
+        { wall = ($3 - $2) / 1000; if (wall < 1) { rest += wall; next } }
+        $4 == "-" { printf "%7.1f       -       - %4d  %s\n", wall, $6, $1; next }
+        { printf "%7.1f %7.1f %7.1f %4d  %s\n", wall, ($4 + $5) / 1000, $5 / 1000, $6, $1 }
+        END { printf "%7.1f                        classes of less than a second\n", rest }' "$test_parts"/*/profile-*.tsv | sort -rn
+}
+
+# Seconds from the first class's begin to the last one's end.
+tests_span() {
+    cat "$test_parts/$1"/profile-*.tsv 2>/dev/null | awk -F '\t' '
+        NR == 1 || $2 < first { first = $2 }
+        NR == 1 || $3 > last { last = $3 }
+        END { print int((last - first) / 1000) }'
 }

@@ -24,6 +24,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(90)
 class AcceptIT {
     private static final int ROUNDS = 60;
+
+    /** How long a resolution takes that nobody answers: longer than what is done meanwhile. */
+    private static final int SLOW_MS = 4000;
+
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private RpmaPeer peer;
     private String address;
@@ -79,7 +83,7 @@ class AcceptIT {
 
     @Test
     void aSlowResolutionDoesNotHoldUpAccepting() throws Exception {
-        try (RpmaConnCfg slow = RpmaConnCfg.create().setTimeout(10_000)) {
+        try (RpmaConnCfg slow = RpmaConnCfg.create().setTimeout(SLOW_MS)) {
             Blocked resolution =
                     new Blocked(() -> RpmaConnReq.create(peer, TestDevice.silentAddress(), port, slow), "connReqNew");
             for (int i = 0; i < 3; i++) {
@@ -101,7 +105,7 @@ class AcceptIT {
     @Test
     void aChangeThatWaitsForASlowResolutionHoldsUpNobody() throws Exception {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);
-                RpmaConnCfg slow = RpmaConnCfg.create().setTimeout(10_000)) {
+                RpmaConnCfg slow = RpmaConnCfg.create().setTimeout(SLOW_MS)) {
             Blocked resolution =
                     new Blocked(() -> RpmaConnReq.create(peer, TestDevice.silentAddress(), port, slow), "connReqNew");
             Blocked change = new Blocked(() -> slow.setSrq(srq));

@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,15 +31,16 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Closing what other threads post on, poll, wait for or make something of: they finish first or are told that it is
  * closed, and nothing worse happens.
  */
+@Tag("processors")
 @Timeout(1200)
 class CloseRaceIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
 
     /** Of closings that cost next to nothing. */
-    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 300);
+    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 50);
 
     /** Of closings that cost a connection each. */
-    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 25);
+    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 2);
 
     /** The waits are raced by two tests, and other calls by one. */
     private static final int CONNECTIONS_OF_POSTS = 2 * CONNECTIONS;

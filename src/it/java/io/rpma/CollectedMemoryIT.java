@@ -13,12 +13,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Another process drops everything but goes on collecting garbage, while this one writes to its memory. */
+@Tag("processes")
 @Timeout(1300)
 class CollectedMemoryIT {
     private static final int COLLECTIONS =

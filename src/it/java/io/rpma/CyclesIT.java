@@ -5,15 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.testing.Jvm;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Connections that come and go leave nothing behind, and rejected ones no more than is documented. */
+@Tag("processes")
 @Timeout(1200)
 class CyclesIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
-    private static final int CYCLES = Integer.getInteger("rpma.cycles", LONG ? 10_000 : 2000);
-    private static final int REJECTS = Integer.getInteger("rpma.rejects", 1000);
+    private static final int CYCLES = Integer.getInteger("rpma.cycles", LONG ? 10_000 : 1000);
+    private static final int REJECTS = Integer.getInteger("rpma.rejects", 600);
 
     /** A sanitizer keeps what is freed for a while. */
     private static final boolean SANITIZED = System.getenv("LD_PRELOAD") != null;
@@ -24,8 +26,9 @@ class CyclesIT {
     }
 
     private static long growth(CyclesProgram.Kind kind, int cycles) throws InterruptedException {
+        // interpreted, because what compilers allocate meanwhile is more than a leak
         Jvm.Finished end = Jvm.likeThis()
-                .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
+                .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-Xint")
                 .limit(Duration.ofSeconds(1100))
                 .run(
                         CyclesProgram.class.getName(),
@@ -45,21 +48,21 @@ class CyclesIT {
 
     @Test
     void connectionsLeaveNothing() throws InterruptedException {
-        assertGrowth(CyclesProgram.Kind.CONNECT, CYCLES, 500);
+        assertGrowth(CyclesProgram.Kind.CONNECT, CYCLES, 100);
     }
 
     @Test
     void rejectedRequestsLeaveNoMoreThanLibrpmaLeaks() throws InterruptedException {
-        assertGrowth(CyclesProgram.Kind.REJECT, REJECTS, 5000);
+        assertGrowth(CyclesProgram.Kind.REJECT, REJECTS, 1500);
     }
 
     @Test
     void connectionsOfLibrdmacmLeaveNothing() throws InterruptedException {
-        assertGrowth(CyclesProgram.Kind.RDMA_CONNECT, CYCLES, 500);
+        assertGrowth(CyclesProgram.Kind.RDMA_CONNECT, CYCLES, 100);
     }
 
     @Test
     void rejectedRequestsOfLibrdmacmLeaveNothing() throws InterruptedException {
-        assertGrowth(CyclesProgram.Kind.RDMA_REJECT, CYCLES, 500);
+        assertGrowth(CyclesProgram.Kind.RDMA_REJECT, CYCLES, 100);
     }
 }

@@ -9,10 +9,12 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Persistent memory as device DAX: mapped, registered, written, flushed for good. */
+@Tag("persistent-memory")
 @Timeout(60)
 class DeviceDaxIT {
     private static final int SIZE = 1 << 20;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a host learns of another one that dies or can't be reached any more. */
-@Tag("two-hosts")
+@Tag("guests")
 @Timeout(300)
 class HostDeathIT {
     private static final String TARGET = "10.0.0.1";
@@ -32,11 +32,9 @@ class HostDeathIT {
         target = Guest.boot(
                 directory,
                 1,
-                directory.resolve("nvdimm1"),
                 Guest.java(TargetProgram.class, TARGET + " " + PORT) + " & read line; ip link set eth0 down; wait");
         target.command().awaitLine(TargetProgram.LISTENING);
-        survivor = Guest.boot(
-                directory, 2, directory.resolve("nvdimm2"), Guest.java(SurvivorProgram.class, TARGET + " " + PORT));
+        survivor = Guest.boot(directory, 2, Guest.java(SurvivorProgram.class, TARGET + " " + PORT));
         survivor.command().awaitLine(SurvivorProgram.WRITING);
     }
 

@@ -10,10 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Huge pages, which the test sets aside where it may. */
+@Tag("huge-pages")
 @Timeout(60)
 class HugePagesIT {
     private static final Path SET_ASIDE = Path.of("/proc/sys/vm/nr_hugepages");

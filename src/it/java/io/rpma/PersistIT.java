@@ -9,10 +9,12 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What the processor has stored into device DAX, made persistent. */
+@Tag("persistent-memory")
 @Timeout(60)
 class PersistIT {
     private static final int SIZE = 1 << 20;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The power of a host is cut at random moments while another one writes into its persistent memory. */
-@Tag("two-hosts")
+@Tag("guests")
 @Timeout(3600)
 class PowerCutIT {
     private static final int CUTS = Integer.getInteger("rpma.cuts", Boolean.getBoolean("rpma.long") ? 20 : 3);
@@ -46,8 +46,13 @@ class PowerCutIT {
         random = new Random(seed);
     }
 
-    private Guest boot(int side, String command) throws IOException {
-        return Guest.boot(directory, side, directory.resolve("nvdimm" + side), command);
+    /** The host whose persistent memory outlives it. */
+    private Guest bootTarget(String command) throws IOException {
+        return Guest.boot(directory, 1, directory.resolve("nvdimm"), command);
+    }
+
+    private Guest bootOther(String command) throws IOException {
+        return Guest.boot(directory, 2, command);
     }
 
     /** Not to wait for anything: the moments are random. */
@@ -69,7 +74,7 @@ class PowerCutIT {
         boolean wasReplicated = false;
         try {
             for (int cuts = 0; cuts <= CUTS; cuts++) {
-                try (Guest receiving = boot(1, receiver)) {
+                try (Guest receiving = bootTarget(receiver)) {
                     String checked = receiving.command().awaitLine("checked ");
                     boolean nothing = checked.equals("checked 3") && !wasReplicated;
                     assertTrue(checked.equals("checked 0") || nothing, checked);
@@ -94,7 +99,7 @@ class PowerCutIT {
      */
     private boolean cutWhileSending(Guest receiving, String sender, boolean complete)
             throws IOException, InterruptedException {
-        try (Guest sending = boot(2, sender)) {
+        try (Guest sending = bootOther(sender)) {
             receiving.command().awaitLine("a sender has connected");
             if (complete) {
                 assertEquals("ended 0", sending.command().awaitLine("ended "));
@@ -110,16 +115,16 @@ class PowerCutIT {
     /** A log has every record that was acknowledged before the cut, in its place and whole. */
     @Test
     void ofAReplicaOfTheLog() throws IOException, InterruptedException {
-        String replica = Guest.java(ReplicatedLog.class, "replica --show --memory $RPMA_PMEM --address ");
-        String appender = replica + OTHER + " & "
+        String replica = Guest.java(ReplicatedLog.class, "replica --show --memory $RPMA_PMEM --address " + TARGET);
+        String appender = Guest.java(ReplicatedLog.class, "replica --memory auto --address " + OTHER) + " & "
                 + Guest.java(
                         ReplicatedLog.class,
                         "append --timeout 600 --writers 4 --records 100000 --replica " + TARGET + " --replica "
                                 + OTHER);
-        try (Guest appending = boot(2, appender)) {
+        try (Guest appending = bootOther(appender)) {
             List<String> acknowledged = List.of();
             for (int cuts = 0; cuts <= CUTS; cuts++) {
-                try (Guest replicating = boot(1, replica + TARGET)) {
+                try (Guest replicating = bootTarget(replica)) {
                     replicating.command().awaitLine("listening");
                     assertHasAll(acknowledged, replicating.command().lines());
                     if (cuts == CUTS) {

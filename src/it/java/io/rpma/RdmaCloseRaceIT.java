@@ -28,17 +28,19 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Closing librdmacm's ids and regions while other threads use them, as {@link CloseRaceIT} does with librpma's objects. */
+@Tag("processors")
 @Timeout(1200)
 class RdmaCloseRaceIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
-    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 300);
-    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 25);
+    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 50);
+    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 2);
 
     /** A connection breaks when the device finds a region closed, so that it takes a new one from time to time. */
     private static final int ROUNDS_OF_CONNECTION = 50;

@@ -26,11 +26,13 @@ import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the README shows: the example, the write by librdmacm and the JShell session do what it says. */
+@Tag("processes")
 @Timeout(300)
 class ReadmeIT {
     private static final String CLASS = "Hello";

@@ -3,6 +3,7 @@ package io.rpma;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
@@ -12,8 +13,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The RDMA device that the tests run on, found at run time. */
 public final class TestDevice {
+    /** The name of the lock for tests that share the persistent memory with no other. */
+    public static final String PMEM = "persistent memory";
+
     private static final AtomicInteger PORT = new AtomicInteger(Integer.getInteger("rpma.port", 20000));
     private static final String ADDRESS = find();
+    private static final String PMEM_PATH = System.getProperty("rpma.pmem", System.getenv("RPMA_PMEM"));
 
     private TestDevice() {}
 
@@ -42,11 +47,26 @@ public final class TestDevice {
 
     /** The device DAX; without one as {@link #address()}. */
     public static Path pmem() {
-        String configured = System.getProperty("rpma.pmem", System.getenv("RPMA_PMEM"));
-        if (configured == null || configured.isEmpty()) {
+        if (!hasPmem()) {
             missing("no device DAX: set -Drpma.pmem, or use 'native/rxe test'");
         }
-        return Path.of(configured);
+        return Path.of(PMEM_PATH);
+    }
+
+    /** Memory for the server of an example: the device DAX or, on a machine without one, a new file in tmpfs. */
+    public static Path pmemOrTmpfs() throws IOException {
+        return hasPmem() ? pmem() : Files.createTempFile(Path.of("/dev/shm"), "memory", null);
+    }
+
+    /** Deletes such memory, if it is a file. */
+    public static void delete(Path pmemOrTmpfs) throws IOException {
+        if (!hasPmem()) {
+            Files.delete(pmemOrTmpfs);
+        }
+    }
+
+    private static boolean hasPmem() {
+        return PMEM_PATH != null && !PMEM_PATH.isEmpty();
     }
 
     private static void missing(String reason) {

@@ -8,10 +8,12 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The other side is another process: it works as one of the same process does, and may die. */
+@Tag("processes")
 @Timeout(100)
 class TwoProcessesIT {
     private static final int SIZE = TargetProgram.SIZE;

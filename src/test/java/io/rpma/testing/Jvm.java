@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -30,6 +31,9 @@ public final class Jvm {
             List.of("--enable-native-access", "-Dio.rpma.", "-javaagent", "-agentlib");
 
     private static final String CHECK_JNI = "-Xcheck:jni";
+
+    /** How many JVMs each test class has started. */
+    private static final Map<String, Integer> STARTED = new ConcurrentHashMap<>();
 
     private final List<String> command = new ArrayList<>();
     private final List<String> options = new ArrayList<>();
@@ -150,11 +154,26 @@ public final class Jvm {
         words.addAll(List.of(programAndArguments));
         ProcessBuilder builder = new ProcessBuilder(words);
         builder.environment().putAll(environment);
+        STARTED.merge(testClass(), 1, Integer::sum);
         try {
             return new Running(builder.start(), limit);
         } catch (IOException e) {
             throw new UncheckedIOException(String.join(" ", words), e);
         }
+    }
+
+    /** How many JVMs a test class has started. */
+    static int startedBy(String testClass) {
+        return STARTED.getOrDefault(testClass, 0);
+    }
+
+    /** The class of the test that runs in this thread. */
+    private static String testClass() {
+        return StackWalker.getInstance()
+                .walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
+                        .filter(name -> name.endsWith("Test") || name.endsWith("IT"))
+                        .findFirst())
+                .orElse("");
     }
 
     /** A JVM that may still run; closing it ends it. */

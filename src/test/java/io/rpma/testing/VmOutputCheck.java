@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * sanitizer. JVMs started by tests count when they got the options of this one.
  *
  * <p>The VM prints such warnings and goes on; the build has it write them to a file, in the directory that the property
- * {@code rpma.test.vmlogs} names. Without the property (in an IDE, for example) nothing is checked.
+ * {@code rpma.test.output} names. Without the property (in an IDE, for example) nothing is checked.
  */
 public final class VmOutputCheck implements AfterAllCallback {
     private static final String LOGS = "vm_pid*.log";
@@ -39,7 +39,7 @@ public final class VmOutputCheck implements AfterAllCallback {
     }
 
     private static Path directory() {
-        String name = System.getProperty("rpma.test.vmlogs");
+        String name = System.getProperty("rpma.test.output");
         return name == null ? null : Path.of(name);
     }
 

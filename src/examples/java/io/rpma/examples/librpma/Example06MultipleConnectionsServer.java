@@ -1,17 +1,17 @@
 package io.rpma.examples.librpma;
 
-/** Reads the names of up to ten clients at once out of their memory, until none has come for 15 s. */
+/** Reads the names of up to ten clients at once out of their memory, until none has come for some time. */
 public final class Example06MultipleConnectionsServer {
     private Example06MultipleConnectionsServer() {}
 
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on
+     * @param args the address and the port to listen on, and after how many seconds without a client to end (15)
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
-        Common.start(args, 2, "06-multiple-connections server <server_address> <port>");
+        Common.start(args, 2, "06-multiple-connections server <server_address> <port> [<timeout>]");
         MultipleConnections.serve(args, null, Events::of);
     }
 }

@@ -9,11 +9,11 @@ public final class Example06scchMultipleConnectionsServer {
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on
+     * @param args the address and the port to listen on, and after how many seconds without a client to end (15)
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
-        Common.start(args, 2, "06scch-multiple-connections server <server_address> <port>");
+        Common.start(args, 2, "06scch-multiple-connections server <server_address> <port> [<timeout>]");
         try (RpmaConnCfg cfg = RpmaConnCfg.create().setComplChannel(true)) {
             MultipleConnections.serve(args, cfg, Events::ofChannel);
         }

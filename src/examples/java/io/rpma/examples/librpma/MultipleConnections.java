@@ -26,39 +26,43 @@ final class MultipleConnections {
     static final int NAME_SIZE = 32;
 
     private static final int SLOTS = 10;
-    private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(15);
+    private static final String IDLE_S = "15";
 
     private final Function<RpmaConn, Events> events;
     private final RpmaMemory memory;
     private final RpmaMrLocal names;
     private final ExecutorService threads = Executors.newFixedThreadPool(SLOTS);
     private final Queue<Integer> freeSlots = new ConcurrentLinkedQueue<>();
+    private final long longestIdle;
 
     private volatile long lastEvent;
 
-    private MultipleConnections(Function<RpmaConn, Events> events, RpmaMemory memory, RpmaMrLocal names) {
+    private MultipleConnections(
+            Function<RpmaConn, Events> events, RpmaMemory memory, RpmaMrLocal names, long longestIdle) {
         this.events = events;
         this.memory = memory;
         this.names = names;
+        this.longestIdle = longestIdle;
         for (int slot = 0; slot < SLOTS; slot++) {
             freeSlots.add(slot);
         }
     }
 
     /**
-     * Serves clients until nothing has happened for 15 s.
+     * Serves clients until nothing has happened for some time.
      *
-     * @param args the address and the port to listen on
+     * @param args the address and the port to listen on, and this time in seconds, 15 if left out
      * @param cfg of the connections
      * @param events how completions of a connection are waited for
      */
     static void serve(String[] args, RpmaConnCfg cfg, Function<RpmaConn, Events> events) throws InterruptedException {
+        long longestIdle = TimeUnit.SECONDS.toNanos(Common.number(Common.argument(args, 2, IDLE_S)));
         try (RpmaMemory memory = RpmaMemory.allocate(SLOTS * NAME_SIZE);
                 RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(args[0]));
                 RpmaMrLocal names = peer.register(memory, RpmaMrUsage.READ_DST);
                 RpmaEp ep = RpmaEp.listen(peer, args[0], Common.port(args[1]))) {
             Common.OUT.println("Today I have got in touch with:");
-            new MultipleConnections(events, memory, names).serve(ep, cfg);
+            new MultipleConnections(events, memory, names, longestIdle).serve(ep, cfg);
         }
         System.err.println("Server timed out.");
     }
@@ -67,14 +71,14 @@ final class MultipleConnections {
         lastEvent = System.nanoTime();
         try {
             long idle = 0;
-            while (idle < IDLE_NS) {
-                accept(ep, cfg, IDLE_NS - idle);
+            while (idle < longestIdle) {
+                accept(ep, cfg, longestIdle - idle);
                 idle = System.nanoTime() - lastEvent;
             }
         } finally {
             // Clients that are still there are disconnected by the interrupt.
             threads.shutdownNow();
-            threads.awaitTermination(IDLE_NS, TimeUnit.NANOSECONDS);
+            threads.awaitTermination(longestIdle, TimeUnit.NANOSECONDS);
         }
     }
 

@@ -10,69 +10,28 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
-import io.rpma.TestDevice;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Tool;
-import java.io.IOException;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every one of librpma's examples, each side a JVM: how they end, and what they print. */
+/** Every one of librpma's examples, each side a JVM: how they end, and what they print. Their memory is DRAM. */
+@Tag("processes")
 @Tag("examples")
 @Timeout(200)
-class ExamplesIT {
-    private static final Duration LIMIT = Duration.ofSeconds(150);
+class ExamplesIT extends ExampleSides {
     private static final int EVENT_S = 20;
 
-    private static final String OLD_VALUE = "Old value: Hello world!";
-    private static final String NEW_VALUE = "New value: Hello world!";
-    private static final String NEXT_VALUE = "Next value: Hello world!";
-    private static final String TRANSLATING = "translating...";
-    private static final String TRANSLATION = "Translation: \u00a1Hola Mundo!";
-    private static final String[] GREETED = {NEXT_VALUE, TRANSLATING, TRANSLATION};
-
-    /** Where clients have their part of the device; the servers' is at its beginning. */
-    private static final String CLIENT_OFFSET = "1024";
-
-    private static final int PAGE = 4096;
-    private static final int DATA_OFFSET = 17;
-
-    private String address;
-    private int port;
-
-    @BeforeEach
-    void find() {
-        address = TestDevice.address();
-        port = TestDevice.port();
-    }
-
-    private Jvm.Running start(Class<?> program, String... more) {
-        String[] command = Stream.concat(Stream.of(program.getName(), address, Integer.toString(port)), Stream.of(more))
-                .toArray(String[]::new);
-        return Jvm.likeThis().limit(LIMIT).start(command);
-    }
-
-    private static Jvm.Finished assertEnds(Jvm.Running side) throws InterruptedException {
-        Jvm.Finished end = side.awaitEnd();
-        assertThat(end.status()).as(end.toString()).isZero();
-        return end;
-    }
-
-    private static void assertPrints(Jvm.Running side, String... lines) throws InterruptedException {
-        Jvm.Finished end = assertEnds(side);
-        assertThat(end.out().lines()).as(end.toString()).containsExactly(lines);
-    }
+    /** How long servers wait for another client: as long as a few JVMs take to start on a busy machine. */
+    private static final String IDLE_S = "6";
 
     /** The lines of one side of a ping-pong. */
     private static String[] game(String firstWord, String secondWord, int exchanges) {
@@ -88,23 +47,6 @@ class ExamplesIT {
 
     private static String[] serverGame(String who, int exchanges) {
         return game(who + " received", who + " sent", exchanges);
-    }
-
-    /** The device DAX, on which no example has been. */
-    private static Path freshPmem() throws IOException {
-        Path pmem = TestDevice.pmem();
-        try (RpmaMemory memory = RpmaMemory.map(pmem)) {
-            memory.buffer(0, PAGE).put(new byte[PAGE]);
-            memory.persist(0, PAGE);
-        }
-        return pmem;
-    }
-
-    private static void assertGreetingIn(Path pmem) throws IOException {
-        try (RpmaMemory memory = RpmaMemory.map(pmem)) {
-            assertThat(Common.text(memory.buffer(DATA_OFFSET, Hello.STRING_SIZE)))
-                    .isEqualTo("Hello world!");
-        }
     }
 
     @Test
@@ -135,39 +77,11 @@ class ExamplesIT {
     }
 
     @Test
-    void readToPersistent() throws Exception {
-        Path pmem = freshPmem();
-        try (Jvm.Running server = start(Example03ReadToPersistentServer.class, pmem.toString());
-                Jvm.Running client = start(Example03ReadToPersistentClient.class, pmem.toString(), CLIENT_OFFSET)) {
-            assertPrints(client, GREETED);
-            assertPrints(server, NEW_VALUE);
-        }
-        assertGreetingIn(pmem);
-    }
-
-    @Test
     void writeToPersistentInDram() throws InterruptedException {
         try (Jvm.Running server = start(Example04WriteToPersistentServer.class);
                 Jvm.Running client = start(Example04WriteToPersistentClient.class)) {
             assertPrints(client, GREETED);
             assertPrints(server, NEW_VALUE);
-        }
-    }
-
-    @Test
-    void writeToPersistent() throws Exception {
-        Path pmem = freshPmem();
-        try (Jvm.Running server = start(Example04WriteToPersistentServer.class, pmem.toString());
-                Jvm.Running client = start(Example04WriteToPersistentClient.class, pmem.toString(), CLIENT_OFFSET)) {
-            assertPrints(client, GREETED);
-            assertPrints(server, NEW_VALUE);
-        }
-        assertGreetingIn(pmem);
-        port = TestDevice.port();
-        try (Jvm.Running server = start(Example04WriteToPersistentServer.class, pmem.toString());
-                Jvm.Running client = start(Example04WriteToPersistentClient.class)) {
-            assertPrints(client, GREETED);
-            assertPrints(server, OLD_VALUE, NEW_VALUE);
         }
     }
 
@@ -186,17 +100,6 @@ class ExamplesIT {
     }
 
     @Test
-    void flushToPersistent() throws Exception {
-        Path pmem = freshPmem();
-        try (Jvm.Running server = start(Example05FlushToPersistentServer.class, pmem.toString(), "on");
-                Jvm.Running client = start(Example05FlushToPersistentClient.class, pmem.toString(), CLIENT_OFFSET)) {
-            assertPrints(client, NEXT_VALUE, "RPMA_FLUSH_TYPE_PERSISTENT is supported", TRANSLATING, TRANSLATION);
-            assertPrints(server, NEW_VALUE);
-        }
-        assertGreetingIn(pmem);
-    }
-
-    @Test
     void multipleConnections() throws InterruptedException {
         assertReadsNames(Example06MultipleConnectionsServer.class, Example06MultipleConnectionsClient.class);
     }
@@ -207,7 +110,7 @@ class ExamplesIT {
     }
 
     private void assertReadsNames(Class<?> serverProgram, Class<?> clientProgram) throws InterruptedException {
-        try (Jvm.Running server = start(serverProgram);
+        try (Jvm.Running server = start(serverProgram, IDLE_S);
                 Jvm.Running chet = start(clientProgram, "8");
                 Jvm.Running piotr = start(clientProgram, "9");
                 Jvm.Running lukasz = start(clientProgram, "12")) {
@@ -227,7 +130,7 @@ class ExamplesIT {
     void theEleventhClientIsRejected(Class<?> program) throws InterruptedException {
         String name = "one of eleven";
         List<RpmaConn> conns = new ArrayList<>();
-        try (Jvm.Running server = start(program);
+        try (Jvm.Running server = start(program, IDLE_S);
                 RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
                 RpmaMemory memory = RpmaMemory.allocate(MultipleConnections.NAME_SIZE);
                 RpmaMrLocal mr = peer.register(memory, RpmaMrUsage.READ_SRC)) {
@@ -262,22 +165,6 @@ class ExamplesIT {
                 Jvm.Running client = start(Example07AtomicWriteClient.class, "1st_word", "2nd_word", "3rd_word")) {
             assertPrints(client, "used value: 16");
             assertPrints(server, "1st_word", "2nd_word", "3rd_word");
-        }
-    }
-
-    @Test
-    void atomicWriteToPersistent() throws Exception {
-        Path pmem = freshPmem();
-        try (Jvm.Running server = start(Example07AtomicWriteServer.class, pmem.toString());
-                Jvm.Running client = start(Example07AtomicWriteClient.class, "1st_word", "2nd_word")) {
-            assertPrints(client, "used value: 16");
-            assertPrints(server, "1st_word", "2nd_word");
-        }
-        port = TestDevice.port();
-        try (Jvm.Running server = start(Example07AtomicWriteServer.class, pmem.toString());
-                Jvm.Running client = start(Example07AtomicWriteClient.class, "\u00a1")) {
-            assertPrints(client, "used value: 34");
-            assertPrints(server, "1st_word", "2nd_word", "\u00a1");
         }
     }
 
@@ -324,31 +211,24 @@ class ExamplesIT {
         }
     }
 
-    private void assertMakesPersistent(Class<?> serverProgram, Class<?> clientProgram) throws Exception {
+    private void assertMakesPersistentInDram(Class<?> serverProgram, Class<?> clientProgram)
+            throws InterruptedException {
         try (Jvm.Running server = start(serverProgram);
                 Jvm.Running client = start(clientProgram)) {
             assertPrints(client, GREETED);
             assertPrints(server, "Flush request received: {offset: 0x0, length: 0x400, op_context: 0xF01D}", NEW_VALUE);
         }
-        Path pmem = freshPmem();
-        port = TestDevice.port();
-        try (Jvm.Running server = start(serverProgram, pmem.toString());
-                Jvm.Running client = start(clientProgram, pmem.toString(), CLIENT_OFFSET)) {
-            assertPrints(client, GREETED);
-            assertPrints(
-                    server, "Flush request received: {offset: 0x11, length: 0x400, op_context: 0xF01D}", NEW_VALUE);
-        }
-        assertGreetingIn(pmem);
     }
 
     @Test
-    void flushByTheServer() throws Exception {
-        assertMakesPersistent(Example09FlushToPersistentGPSPMServer.class, Example09FlushToPersistentGPSPMClient.class);
+    void flushByTheServerInDram() throws InterruptedException {
+        assertMakesPersistentInDram(
+                Example09FlushToPersistentGPSPMServer.class, Example09FlushToPersistentGPSPMClient.class);
     }
 
     @Test
-    void flushByTheServerWithSharedChannel() throws Exception {
-        assertMakesPersistent(
+    void flushByTheServerWithSharedChannelInDram() throws InterruptedException {
+        assertMakesPersistentInDram(
                 Example09scchFlushToPersistentGPSPMServer.class, Example09scchFlushToPersistentGPSPMClient.class);
     }
 
@@ -400,8 +280,7 @@ class ExamplesIT {
     @Test
     void severalClientsWithASharedReceiveQueue() throws InterruptedException {
         Class<?> clientProgram = Example13MessagesPingPongWithSrqClient.class;
-        String timeout = "15";
-        try (Jvm.Running server = start(Example13MessagesPingPongWithSrqServer.class, timeout);
+        try (Jvm.Running server = start(Example13MessagesPingPongWithSrqServer.class, IDLE_S);
                 Jvm.Running first = start(clientProgram, "7", "20");
                 Jvm.Running second = start(clientProgram, "7", "20");
                 Jvm.Running third = start(clientProgram, "7", "20")) {

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The examples against the programs of rdmacm-utils, and against each other. */
+@Tag("processes")
 @Tag("examples")
 @Timeout(200)
 class RdmacmUtilsIT {

@@ -25,8 +25,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** The log with two replicas, one in persistent memory and one in tmpfs; all are processes of their own, and may die. */
+/**
+ * The log with two replicas, one in persistent memory, where the machine has any, and one in tmpfs; all are processes of their
+ * own, and may die.
+ */
+@Tag("processes")
+@ResourceLock(TestDevice.PMEM)
 @Tag("examples")
 @Timeout(300)
 class ReplicatedLogIT {
@@ -45,7 +51,7 @@ class ReplicatedLogIT {
     @BeforeEach
     void prepare() throws IOException {
         address = TestDevice.address();
-        pmem = TestDevice.pmem();
+        pmem = TestDevice.pmemOrTmpfs();
         tmpfs = Files.createTempFile(Path.of("/dev/shm"), "log", null);
         pmemPort = TestDevice.port();
         tmpfsPort = TestDevice.port();
@@ -56,6 +62,7 @@ class ReplicatedLogIT {
         started.forEach(Jvm.Running::close);
         if (tmpfs != null) {
             Files.delete(tmpfs);
+            TestDevice.delete(pmem);
         }
     }
 
@@ -146,6 +153,7 @@ class ReplicatedLogIT {
     }
 
     @Test
+    @Tag("persistent-memory-too")
     void bothReplicasAreKilledInTheMiddle() throws Exception {
         int writers = 4;
         int records = 1500;
@@ -183,6 +191,7 @@ class ReplicatedLogIT {
     }
 
     @Test
+    @Tag("persistent-memory-too")
     void bothReplicasStartWithDifferentTails() throws Exception {
         List<Jvm.Running> replicas = emptyReplicas("2M");
         assertThat(acknowledgedByAll(appender("--records", "10"))).hasSize(10);

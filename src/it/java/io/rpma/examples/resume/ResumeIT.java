@@ -7,6 +7,7 @@ import io.rpma.TestDevice;
 import io.rpma.examples.common.Sha256;
 import io.rpma.examples.replicate.Replicate;
 import io.rpma.testing.Jvm;
+import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -21,8 +22,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** A file is copied into persistent memory while the server is killed again and again. */
+/** A file is copied into persistent memory, where the machine has any, while the server is killed again and again. */
+@Tag("processes")
+@ResourceLock(TestDevice.PMEM)
 @Tag("examples")
 @Timeout(300)
 class ResumeIT {
@@ -41,15 +45,18 @@ class ResumeIT {
     private String port;
 
     @BeforeEach
-    void prepare() {
+    void prepare() throws IOException {
         address = TestDevice.address();
-        pmem = TestDevice.pmem();
+        pmem = TestDevice.pmemOrTmpfs();
         port = Integer.toString(TestDevice.port());
     }
 
     @AfterEach
-    void end() {
+    void end() throws IOException {
         started.forEach(Jvm.Running::close);
+        if (pmem != null) {
+            TestDevice.delete(pmem);
+        }
     }
 
     private Jvm.Running start(String... arguments) {
@@ -79,6 +86,7 @@ class ResumeIT {
     }
 
     @Test
+    @Tag("persistent-memory-too")
     void theServerIsKilledTwice() throws Exception {
         byte[] content = new byte[FILE_SIZE];
         new Random().nextBytes(content);
