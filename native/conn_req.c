@@ -1,7 +1,9 @@
 /*
  * conn_req.c -- RpmaConnReq: a connection before it is established
  */
+#include <errno.h>
 #include <librpma.h>
+#include <stdbool.h>
 
 #include "cq.h"
 #include "handle.h"
@@ -58,6 +60,12 @@ static jlong conn_req_new(JNIEnv *env, jclass natives, jlong peer, jstring addre
 	return result;
 }
 
+/* a client that has gone is rejected by nobody */
+static bool has_no_client(const struct thread *thread, int rc)
+{
+	return rc == RPMA_E_PROVIDER && thread != NULL && log_says(thread, "rdma_reject") && log_says_errno(thread, EINVAL);
+}
+
 static jint conn_req_delete(JNIEnv *env, jclass natives, jlong handle)
 {
 	(void)env;
@@ -66,7 +74,11 @@ static jint conn_req_delete(JNIEnv *env, jclass natives, jlong handle)
 	if (req == NULL)
 		return HANDLE_CLOSED;
 	log_begin();
-	return log_end(rpma_conn_req_delete(&req));
+	int rc = rpma_conn_req_delete(&req);
+	if (!has_no_client(thread_get(), rc))
+		return log_end(rc);
+	log_discard();
+	return 0;
 }
 
 /* NULL with a pending exception, or when closed without one */

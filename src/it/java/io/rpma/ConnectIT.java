@@ -208,6 +208,19 @@ class ConnectIT {
         }
     }
 
+    /** Whether the request hears of that before it is closed or not. */
+    @Test
+    void aRequestWhoseClientHasGoneIsClosed() throws InterruptedException {
+        try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {
+            for (int i = 0; i < 20; i++) {
+                RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect();
+                RpmaConnReq request = next(ep);
+                client.close();
+                request.close();
+            }
+        }
+    }
+
     @Test
     void aRequestIsConsumedByConnect() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port)) {

@@ -416,6 +416,11 @@ class RdmaPostIT {
             }
             total.addAndGet(count);
         }
+
+        /** Waits for room in the queues. */
+        void awaitAllBut(int underWay, int posted) {
+            Eventually.become("there is room", () -> total.get() >= posted - underWay);
+        }
     }
 
     private void post(int context) {
@@ -426,11 +431,10 @@ class RdmaPostIT {
     private void postAll(Taken taken) {
         for (int i = 0; i < WRITES; i++) {
             // from time to time the waiters fall asleep
-            int underWay = i % 50 == 0 ? 0 : qp.maxSendWr() - 1;
-            int least = i - underWay;
-            Eventually.become("there is room", () -> taken.total.get() >= least);
+            taken.awaitAllBut(i % 50 == 0 ? 0 : qp.maxSendWr() - 1, i);
             post(i);
         }
+        taken.awaitAllBut(qp.maxSendWr() - 1, WRITES);
         for (int i = WRITES; taken.waiters.get() > 0; i++) {
             int posted = i + 1;
             post(i);
