@@ -25,7 +25,8 @@ declare -A part_of_job=() part_title=() part_reader=() part_begun=() part_second
 
 command_test() {
     ((${#arguments[@]} == 0)) || usage_error "test takes no argument: ${arguments[0]}"
-    ! $all_rows || test_options+=(-Drpma.long=true -Dit.timeout=6000)
+    ! $all_rows || test_options+=(-Drpma.long=true -Dit.timeout=6000 -Dtest.timeout=6000
+        -Dstand-in.rounds=2000 -Dstand-in.connections=200)
     test_output=$checkout/target
     if $sanitize; then
         test_options+=(-Psanitize)
@@ -40,9 +41,9 @@ command_test() {
     cd "$checkout" || die "can't enter $checkout"
     test_here
     if ((${#failures[@]} == 0)); then
-        test_in_guests
+        test_in_parts
     else
-        summaries+=("tests in guests: not run, because of the failures before")
+        summaries+=("other tests: not run, because of the failures before")
     fi
     report
 }
@@ -66,14 +67,14 @@ select_test_bed() {
 
 # The build, the tests without a device and, where this host has one, those with it.
 test_here() {
-    local -a options=(-DskipITs)
-    [[ $bed != host ]] || options=(-Drpma.device.required=true -Drpma.address="$host_address")
+    local -a options=(-DskipITs -Dstand-in.skip=true)
+    [[ $bed != host ]] || options=(-Dstand-in.skip=true -Drpma.device.required=true -Drpma.address="$host_address")
     start_part host "tests without a device" mvn -B -ntp verify "${options[@]}"
     end_part
 }
 
-# Guests of all kinds, those that take longest first.
-test_in_guests() {
+# What needs the build, beside each other; first what takes longest.
+test_in_parts() {
     local other wanted=$bed
     provide_test_guests
     case $wanted in
@@ -90,6 +91,7 @@ test_in_guests() {
     for other in "${rows[@]}"; do
         [[ $other == "$row" ]] || ! $all_rows || start_guest_part "$other" "$other" qemu "any() | none()"
     done
+    start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
     $sanitize || start_guests_part
     while ((${#part_of_job[@]} > 0)); do
         end_part
@@ -186,6 +188,8 @@ end_part() {
     if [[ $name == host ]]; then
         count_tests "$name" surefire-reports "${part_title[$name]}"
         [[ $bed != host ]] || count_tests "$name" failsafe-reports "device tests on $host_device" no-skips
+    elif [[ $name == stand-in ]]; then
+        count_tests "$name" stand-in-reports "${part_title[$name]}" no-skips
     else
         count_tests "$name" failsafe-reports "${part_title[$name]}" no-skips
     fi

@@ -32,12 +32,13 @@ import org.junit.jupiter.params.provider.EnumSource;
  * closed, and nothing worse happens.
  */
 @Tag("processors")
+@Tag("stand-in")
 @Timeout(1200)
 class CloseRaceIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
 
     /** Of closings that cost next to nothing. */
-    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 50);
+    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 20);
 
     /** Of closings that cost a connection each. */
     private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 2);

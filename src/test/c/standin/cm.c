@@ -1,0 +1,809 @@
+/*
+ * cm.c -- the kernel's connection manager of the stand-in: what it makes of the commands that librdmacm writes to
+ * /dev/infiniband/rdma_cm. Both sides of a connection are in this process, and answers are immediate.
+ */
+#include "standin.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <rdma/rdma_user_cm.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* What the messages have room for: of connections, and of datagrams. */
+enum { REQUEST_DATA = 56, REPLY_DATA = 196, REJECT_DATA = 148, DATAGRAM_REQUEST_DATA = 180, DATAGRAM_REPLY_DATA = 136 };
+
+enum { MOST_BACKLOG = 1024, FIRST_PORT = 32768 };
+
+/* As in rdma/rdma_cma.h, which can't be included beside the kernel's header. */
+enum event {
+	ADDR_RESOLVED_EVENT = 0,
+	ADDR_ERROR_EVENT = 1,
+	ROUTE_RESOLVED_EVENT = 2,
+	CONNECT_REQUEST_EVENT = 4,
+	CONNECT_RESPONSE_EVENT = 5,
+	UNREACHABLE_EVENT = 7,
+	REJECTED_EVENT = 8,
+	ESTABLISHED_EVENT = 9,
+	DISCONNECTED_EVENT = 10,
+	TIMEWAIT_EXIT_EVENT = 15,
+};
+
+/* Reasons of the InfiniBand specification. */
+enum { INVALID_SERVICE = 8, CONSUMER_DEFINED = 28 };
+
+/* How long an answer to a disconnection is waited for, and late packets of what was a connection. */
+enum { DISCONNECT_MS = 2000, TIMEWAIT_MS = 50 };
+
+/* RDMA_UDP_QKEY of librdmacm. */
+enum { UDP_QKEY = 0x01234567 };
+
+enum state { IDLE, BOUND, ADDR_RESOLVED, ROUTE_RESOLVED, LISTENING, REQUEST_SENT, REQUEST_RECEIVED, REPLY_SENT, REPLY_RECEIVED,
+	ESTABLISHED, DISCONNECT_SENT, DISCONNECT_RECEIVED, OVER };
+
+struct cm_file {
+	int fd;
+	struct cm_event *first;
+	struct cm_event *last;
+};
+
+struct cm_id {
+	uint32_t handle;
+	/* librdmacm's pointer; 0 until an incoming connection is accepted */
+	uint64_t uid;
+	struct cm_file *file;
+	enum state state;
+	uint16_t port_space;
+	uint8_t qp_type;
+	bool has_device;
+	bool owns_port;
+	struct sockaddr_in src;
+	struct sockaddr_in dst;
+	struct cm_id *peer;
+	uint32_t qp_num;
+	struct rdma_ucm_conn_param param;
+	uint32_t backlog;
+	uint32_t events_reported;
+	struct cm_id *next;
+};
+
+struct cm_event {
+	struct rdma_ucm_event_resp resp;
+	struct cm_id *id;
+	/* of a request the new id */
+	struct cm_id *fresh;
+	struct cm_event *next;
+};
+
+struct timer {
+	struct timespec at;
+	uint32_t handle;
+	enum state state;
+	struct timer *next;
+};
+
+static struct cm_id *ids;
+static uint32_t last_handle;
+static uint16_t last_port = FIRST_PORT;
+
+static struct timer *timers;
+static pthread_cond_t timer_added;
+static bool timer_runs;
+
+static struct cm_id *find(uint32_t handle)
+{
+	struct cm_id *id = ids;
+	while (id != NULL && id->handle != handle)
+		id = id->next;
+	return id;
+}
+
+static struct cm_id *id_new(struct cm_file *file, uint16_t port_space, uint8_t qp_type)
+{
+	struct cm_id *id = object_new(CM_ID, sizeof(*id));
+	id->handle = ++last_handle;
+	id->file = file;
+	id->port_space = port_space;
+	id->qp_type = qp_type;
+	id->next = ids;
+	ids = id;
+	return id;
+}
+
+static void append(struct cm_file *file, struct cm_event *event)
+{
+	event->next = NULL;
+	if (file->first == NULL) {
+		file->first = event;
+		ready_set(file->fd);
+	} else {
+		file->last->next = event;
+	}
+	file->last = event;
+}
+
+static struct cm_event *take_first(struct cm_file *file)
+{
+	struct cm_event *event = file->first;
+	file->first = event->next;
+	if (file->first == NULL)
+		ready_clear(file->fd);
+	return event;
+}
+
+static struct cm_event *push(struct cm_id *id, enum event type, int status)
+{
+	/* As long as user space has not taken a connection, it hears nothing of it. */
+	if (id->uid == 0)
+		return NULL;
+	struct cm_event *event = object_new(CM_EVENT, sizeof(*event));
+	event->resp.uid = id->uid;
+	event->resp.id = id->handle;
+	event->resp.event = type;
+	event->resp.status = (uint32_t)status;
+	event->id = id;
+	append(id->file, event);
+	return event;
+}
+
+static void push_with_data(struct cm_id *id, enum event type, int status, const uint8_t *data, size_t length,
+		size_t field)
+{
+	struct cm_event *event = push(id, type, status);
+	if (event == NULL)
+		return;
+	/* The receiver sees the whole field of the message. */
+	event->resp.param.conn.private_data_len = (uint8_t)field;
+	if (length > 0)
+		memcpy(event->resp.param.conn.private_data, data, length);
+}
+
+/* Ends an id's part in a connection; the other side is told by an event. */
+static void tell_peer(struct cm_id *id, enum event type, int status, enum state state)
+{
+	struct cm_id *peer = id->peer;
+	if (peer == NULL)
+		return;
+	peer->state = state;
+	if (state == OVER) {
+		peer->peer = NULL;
+		id->peer = NULL;
+	}
+	push(peer, type, status);
+}
+
+static void id_destroy(struct cm_id *id);
+
+/* Takes the events of an id from its queue: to another one, or away with the requests that nobody has seen. */
+static void move_events(struct cm_id *id, struct cm_file *to)
+{
+	struct cm_file *from = id->file;
+	struct cm_event *last = from->last;
+	for (bool more = from->first != NULL; more;) {
+		struct cm_event *event = take_first(from);
+		more = event != last;
+		if (event->id != id) {
+			append(from, event);
+		} else if (to != NULL) {
+			append(to, event);
+		} else {
+			struct cm_id *fresh = event->fresh;
+			object_free(event, CM_EVENT, "rdma_destroy_id");
+			if (fresh != NULL)
+				id_destroy(fresh);
+		}
+	}
+}
+
+static void end_connection(struct cm_id *id);
+
+/* The side that has asked hears that both sides are through. */
+static void answer_disconnection(struct cm_id *id)
+{
+	struct cm_id *peer = id->peer;
+	if (peer == NULL)
+		return;
+	tell_peer(id, DISCONNECTED_EVENT, 0, OVER);
+	end_connection(peer);
+}
+
+static void id_destroy(struct cm_id *id)
+{
+	switch (id->state) {
+	case REQUEST_SENT:
+	case REPLY_RECEIVED:
+	case REQUEST_RECEIVED:
+	case REPLY_SENT:
+		tell_peer(id, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT,
+				CONSUMER_DEFINED, OVER);
+		break;
+	case ESTABLISHED:
+		if (id->qp_type != IBV_QPT_UD)
+			tell_peer(id, DISCONNECTED_EVENT, 0, DISCONNECT_RECEIVED);
+		break;
+	case DISCONNECT_RECEIVED:
+		answer_disconnection(id);
+		break;
+	default:
+		break;
+	}
+	if (id->peer != NULL)
+		id->peer->peer = NULL;
+	move_events(id, NULL);
+	struct cm_id **link = &ids;
+	while (*link != id)
+		link = &(*link)->next;
+	*link = id->next;
+	object_free(id, CM_ID, "rdma_destroy_id");
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+static void add_timer(const struct cm_id *id, uint32_t ms);
+
+static void end_connection(struct cm_id *id)
+{
+	id->state = OVER;
+	add_timer(id, TIMEWAIT_MS);
+}
+
+static void time_out(uint32_t handle, enum state state)
+{
+	struct cm_id *id = find(handle);
+	if (id == NULL || id->state != state)
+		return;
+	if (state == DISCONNECT_SENT) {
+		push(id, DISCONNECTED_EVENT, 0);
+		end_connection(id);
+	} else if (state == OVER) {
+		push(id, TIMEWAIT_EXIT_EVENT, 0);
+	} else {
+		push(id, ADDR_ERROR_EVENT, -ETIMEDOUT);
+	}
+}
+
+static void *run_timers(void *unused)
+{
+	(void)unused;
+	lock();
+	while (true) {
+		struct timespec now;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		struct timer *first = timers;
+		if (first == NULL) {
+			pthread_cond_wait(&timer_added, &big_lock);
+		} else if (is_before(&now, &first->at)) {
+			struct timespec until = first->at;
+			pthread_cond_timedwait(&timer_added, &big_lock, &until);
+		} else {
+			timers = first->next;
+			time_out(first->handle, first->state);
+			free(first);
+		}
+	}
+	return NULL;
+}
+
+static void start_timers(void)
+{
+	pthread_t thread;
+	pthread_condattr_t monotonic;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&timer_added, &monotonic);
+	if (pthread_create(&thread, NULL, run_timers, NULL) != 0)
+		die("can't start a thread");
+	pthread_detach(thread);
+	timer_runs = true;
+}
+
+/* Something happens to the id after a time, if it is in the same state still. */
+static void add_timer(const struct cm_id *id, uint32_t ms)
+{
+	if (!timer_runs)
+		start_timers();
+	struct timer *timer = calloc(1, sizeof(*timer));
+	if (timer == NULL)
+		die("no memory for a timer");
+	clock_gettime(CLOCK_MONOTONIC, &timer->at);
+	timer->at.tv_sec += ms / 1000;
+	timer->at.tv_nsec += ms % 1000 * 1000000L;
+	if (timer->at.tv_nsec >= 1000000000) {
+		timer->at.tv_nsec -= 1000000000;
+		timer->at.tv_sec++;
+	}
+	timer->handle = id->handle;
+	timer->state = id->state;
+	struct timer **link = &timers;
+	while (*link != NULL && !is_before(&timer->at, &(*link)->at))
+		link = &(*link)->next;
+	timer->next = *link;
+	*link = timer;
+	pthread_cond_signal(&timer_added);
+}
+
+static bool is_device_address(const struct sockaddr_in *addr)
+{
+	return addr->sin_addr.s_addr == inet_addr(DEVICE_ADDRESS);
+}
+
+/* On the device's network, where nobody else answers. */
+static bool is_neighbour(const struct sockaddr_in *addr)
+{
+	return (ntohl(addr->sin_addr.s_addr) ^ ntohl(inet_addr(DEVICE_ADDRESS))) < 256;
+}
+
+static bool is_port_taken(uint16_t port_space, in_port_t port)
+{
+	for (const struct cm_id *id = ids; id != NULL; id = id->next)
+		if (id->owns_port && id->port_space == port_space && id->src.sin_port == port)
+			return true;
+	return false;
+}
+
+static int take_port(struct cm_id *id, in_port_t port)
+{
+	if (port != 0 && is_port_taken(id->port_space, port))
+		return EADDRINUSE;
+	while (port == 0) {
+		last_port = last_port == UINT16_MAX ? FIRST_PORT : last_port + 1;
+		if (!is_port_taken(id->port_space, htons(last_port)))
+			port = htons(last_port);
+	}
+	id->src.sin_port = port;
+	id->owns_port = true;
+	return 0;
+}
+
+static int do_bind(struct cm_id *id, const struct sockaddr_in6 *raw)
+{
+	struct sockaddr_in addr;
+	memcpy(&addr, raw, sizeof(addr));
+	if (id->state != IDLE)
+		return EINVAL;
+	if (addr.sin_family == AF_INET6 && memcmp(&raw->sin6_addr, &in6addr_any, sizeof(in6addr_any)) == 0)
+		addr = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = raw->sin6_port};
+	if (addr.sin_family != AF_INET)
+		return ENODEV;
+	if (addr.sin_addr.s_addr != INADDR_ANY && !is_device_address(&addr))
+		return ENODEV;
+	id->src = addr;
+	int error = take_port(id, addr.sin_port);
+	if (error != 0)
+		return error;
+	id->has_device = is_device_address(&addr);
+	id->state = BOUND;
+	return 0;
+}
+
+static int do_resolve_ip(struct cm_id *id, const struct rdma_ucm_resolve_ip *cmd)
+{
+	if (id->state != IDLE && id->state != BOUND)
+		return EINVAL;
+	memcpy(&id->dst, &cmd->dst_addr, sizeof(id->dst));
+	if (cmd->timeout_ms == 0) {
+		push(id, ADDR_ERROR_EVENT, -ETIMEDOUT);
+	} else if (id->dst.sin_family == AF_INET && is_device_address(&id->dst)) {
+		id->src.sin_family = AF_INET;
+		id->src.sin_addr.s_addr = inet_addr(DEVICE_ADDRESS);
+		if (!id->owns_port)
+			take_port(id, 0);
+		id->has_device = true;
+		id->state = ADDR_RESOLVED;
+		push(id, ADDR_RESOLVED_EVENT, 0);
+	} else if (id->dst.sin_family == AF_INET && is_neighbour(&id->dst)) {
+		add_timer(id, cmd->timeout_ms);
+	} else {
+		push(id, ADDR_ERROR_EVENT, -ENODEV);
+	}
+	return 0;
+}
+
+static int do_resolve_route(struct cm_id *id)
+{
+	if (id->state != ADDR_RESOLVED)
+		return EINVAL;
+	id->state = ROUTE_RESOLVED;
+	push(id, ROUTE_RESOLVED_EVENT, 0);
+	return 0;
+}
+
+static int do_listen(struct cm_id *id, uint32_t backlog)
+{
+	if (id->state == IDLE) {
+		int error = take_port(id, 0);
+		if (error != 0)
+			return error;
+	} else if (id->state != BOUND) {
+		return EINVAL;
+	}
+	id->backlog = backlog > 0 && backlog < MOST_BACKLOG ? backlog : MOST_BACKLOG;
+	id->state = LISTENING;
+	return 0;
+}
+
+static struct cm_id *find_listener(const struct cm_id *client)
+{
+	struct cm_id *id = ids;
+	while (id != NULL && (id->state != LISTENING || id->port_space != client->port_space ||
+			id->src.sin_port != client->dst.sin_port))
+		id = id->next;
+	return id;
+}
+
+static int do_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	if (id->state != ROUTE_RESOLVED)
+		return EINVAL;
+	uint8_t field = id->qp_type == IBV_QPT_UD ? DATAGRAM_REQUEST_DATA : REQUEST_DATA;
+	if (param->private_data_len > field)
+		return EINVAL;
+	id->param = *param;
+	id->qp_num = param->qp_num;
+	struct cm_id *listener = find_listener(id);
+	if (listener == NULL || listener->backlog == 0) {
+		id->state = OVER;
+		push(id, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT, INVALID_SERVICE);
+		return 0;
+	}
+	listener->backlog--;
+	struct cm_id *server = id_new(listener->file, listener->port_space, listener->qp_type);
+	server->state = REQUEST_RECEIVED;
+	server->has_device = true;
+	server->src = id->dst;
+	server->dst = id->src;
+	server->peer = id;
+	id->peer = server;
+	id->state = REQUEST_SENT;
+	struct cm_event *event = push(listener, CONNECT_REQUEST_EVENT, 0);
+	event->fresh = server;
+	event->resp.id = server->handle;
+	if (id->qp_type == IBV_QPT_UD) {
+		event->resp.param.ud.private_data_len = field;
+		memcpy(event->resp.param.ud.private_data, param->private_data, param->private_data_len);
+		return 0;
+	}
+	event->resp.param.conn = *param;
+	memset(event->resp.param.conn.private_data + param->private_data_len, 0,
+			RDMA_MAX_PRIVATE_DATA - param->private_data_len);
+	event->resp.param.conn.private_data_len = field;
+	/* Each side sees its own part in the other's words. */
+	event->resp.param.conn.responder_resources = param->initiator_depth;
+	event->resp.param.conn.initiator_depth = param->responder_resources;
+	return 0;
+}
+
+static int accept_datagrams(struct cm_id *id)
+{
+	struct cm_id *client = id->peer;
+	id->state = ESTABLISHED;
+	client->state = ESTABLISHED;
+	id->peer = NULL;
+	client->peer = NULL;
+	struct cm_event *event = push(client, ESTABLISHED_EVENT, 0);
+	event->resp.param.ud.qp_num = id->param.qp_num;
+	event->resp.param.ud.qkey = UDP_QKEY;
+	event->resp.param.ud.ah_attr.port_num = 1;
+	event->resp.param.ud.private_data_len = DATAGRAM_REPLY_DATA;
+	memcpy(event->resp.param.ud.private_data, id->param.private_data, id->param.private_data_len);
+	return 0;
+}
+
+static int do_reject(struct cm_id *id, const uint8_t *data, size_t length)
+{
+	if (id->state != REQUEST_RECEIVED || length > REJECT_DATA)
+		return EINVAL;
+	struct cm_id *client = id->peer;
+	client->state = OVER;
+	client->peer = NULL;
+	id->state = OVER;
+	id->peer = NULL;
+	push_with_data(client, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT, CONSUMER_DEFINED, data, length,
+			REJECT_DATA);
+	return 0;
+}
+
+static int do_accept(struct cm_id *id, const struct rdma_ucm_accept *cmd)
+{
+	if (id->state == REPLY_RECEIVED) {
+		id->state = ESTABLISHED;
+		id->peer->state = ESTABLISHED;
+		push(id->peer, ESTABLISHED_EVENT, 0);
+		return 0;
+	}
+	if (id->state != REQUEST_RECEIVED)
+		return EINVAL;
+	if (cmd->conn_param.private_data_len > (id->qp_type == IBV_QPT_UD ? DATAGRAM_REPLY_DATA : REPLY_DATA)) {
+		do_reject(id, NULL, 0);
+		return EINVAL;
+	}
+	id->uid = cmd->uid;
+	id->param = cmd->conn_param;
+	id->qp_num = cmd->conn_param.qp_num;
+	if (id->qp_type == IBV_QPT_UD)
+		return accept_datagrams(id);
+	id->state = REPLY_SENT;
+	id->peer->state = REPLY_RECEIVED;
+	push_with_data(id->peer, CONNECT_RESPONSE_EVENT, 0, cmd->conn_param.private_data,
+			cmd->conn_param.private_data_len, REPLY_DATA);
+	return 0;
+}
+
+static int do_disconnect(struct cm_id *id)
+{
+	switch (id->state) {
+	case ESTABLISHED:
+		id->state = DISCONNECT_SENT;
+		add_timer(id, DISCONNECT_MS);
+		tell_peer(id, DISCONNECTED_EVENT, 0, DISCONNECT_RECEIVED);
+		return 0;
+	case DISCONNECT_RECEIVED:
+		answer_disconnection(id);
+		end_connection(id);
+		return 0;
+	case IDLE:
+	case BOUND:
+	case ADDR_RESOLVED:
+	case ROUTE_RESOLVED:
+	case LISTENING:
+		return EINVAL;
+	default:
+		/* The kernel succeeds, and does nothing. */
+		return 0;
+	}
+}
+
+static int do_init_qp_attr(const struct cm_id *id, enum ibv_qp_state state, struct ib_uverbs_qp_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	if (!id->has_device || id->state == OVER)
+		return EINVAL;
+	attr->qp_state = state;
+	attr->port_num = 1;
+	if (id->qp_type == IBV_QPT_UD) {
+		attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+		attr->qkey = UDP_QKEY;
+		return 0;
+	}
+	attr->qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	if (state == IBV_QPS_INIT)
+		return 0;
+	if (id->peer == NULL || id->state < REQUEST_RECEIVED || id->state > ESTABLISHED)
+		return EINVAL;
+	/* The passive side may retry as often as the active one has asked for. */
+	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_DEST_QPN | IBV_QP_RNR_RETRY;
+	attr->dest_qp_num = id->peer->qp_num;
+	attr->rnr_retry = id->peer->param.rnr_retry_count;
+	return 0;
+}
+
+static void do_query_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *resp)
+{
+	memset(resp, 0, sizeof(*resp));
+	memcpy(&resp->src_addr, &id->src, sizeof(id->src));
+	memcpy(&resp->dst_addr, &id->dst, sizeof(id->dst));
+	if (!id->has_device)
+		return;
+	resp->node_guid = htobe64(NODE_GUID);
+	resp->port_num = 1;
+	resp->ibdev_index = 1;
+	resp->num_paths = id->state >= ROUTE_RESOLVED ? 1 : 0;
+}
+
+/* Blocks as the kernel's write does. */
+static int do_get_event(struct cm_file *file, struct rdma_ucm_event_resp *resp, size_t size)
+{
+	while (true) {
+		lock();
+		if (file->first != NULL)
+			break;
+		unlock();
+		int error = ready_wait(file->fd);
+		if (error != 0)
+			return error;
+	}
+	struct cm_event *event = take_first(file);
+	event->id->events_reported++;
+	if (event->resp.event == CONNECT_REQUEST_EVENT)
+		event->id->backlog++;
+	memcpy(resp, &event->resp, size < sizeof(event->resp) ? size : sizeof(event->resp));
+	object_free(event, CM_EVENT, "rdma_get_cm_event");
+	unlock();
+	return 0;
+}
+
+static int do_migrate(struct cm_file *file, const struct rdma_ucm_migrate_id *cmd)
+{
+	struct cm_id *id = find(cmd->id);
+	if (id == NULL || id->file != cm_file_of((int)cmd->fd))
+		return ENOENT;
+	move_events(id, file);
+	id->file = file;
+	((struct rdma_ucm_migrate_resp *)(uintptr_t)cmd->response)->events_reported = id->events_reported;
+	return 0;
+}
+
+static void do_create(struct cm_file *file, const struct rdma_ucm_create_id *cmd)
+{
+	struct cm_id *id = id_new(file, cmd->ps, cmd->qp_type);
+	id->uid = cmd->uid;
+	((struct rdma_ucm_create_id_resp *)(uintptr_t)cmd->response)->id = id->handle;
+}
+
+static int do_destroy(struct cm_id *id, const struct rdma_ucm_destroy_id *cmd)
+{
+	uint32_t reported = id->events_reported;
+	id_destroy(id);
+	((struct rdma_ucm_destroy_id_resp *)(uintptr_t)cmd->response)->events_reported = reported;
+	return 0;
+}
+
+/* Where the commands about an id have its handle. */
+static uint32_t handle_of(uint32_t command, const void *body)
+{
+	switch (command) {
+	case RDMA_USER_CM_CMD_DESTROY_ID:
+		return ((const struct rdma_ucm_destroy_id *)body)->id;
+	case RDMA_USER_CM_CMD_BIND_IP:
+		return ((const struct rdma_ucm_bind_ip *)body)->id;
+	case RDMA_USER_CM_CMD_RESOLVE_IP:
+		return ((const struct rdma_ucm_resolve_ip *)body)->id;
+	case RDMA_USER_CM_CMD_RESOLVE_ROUTE:
+		return ((const struct rdma_ucm_resolve_route *)body)->id;
+	case RDMA_USER_CM_CMD_QUERY_ROUTE:
+		return ((const struct rdma_ucm_query *)body)->id;
+	case RDMA_USER_CM_CMD_CONNECT:
+		return ((const struct rdma_ucm_connect *)body)->id;
+	case RDMA_USER_CM_CMD_LISTEN:
+		return ((const struct rdma_ucm_listen *)body)->id;
+	case RDMA_USER_CM_CMD_ACCEPT:
+		return ((const struct rdma_ucm_accept *)body)->id;
+	case RDMA_USER_CM_CMD_REJECT:
+		return ((const struct rdma_ucm_reject *)body)->id;
+	case RDMA_USER_CM_CMD_DISCONNECT:
+		return ((const struct rdma_ucm_disconnect *)body)->id;
+	case RDMA_USER_CM_CMD_INIT_QP_ATTR:
+		return ((const struct rdma_ucm_init_qp_attr *)body)->id;
+	default:
+		return 0;
+	}
+}
+
+static int do_command_of_id(struct cm_id *id, uint32_t command, const void *body, size_t out)
+{
+	switch (command) {
+	case RDMA_USER_CM_CMD_DESTROY_ID:
+		return do_destroy(id, body);
+	case RDMA_USER_CM_CMD_BIND_IP:
+		return do_bind(id, &((const struct rdma_ucm_bind_ip *)body)->addr);
+	case RDMA_USER_CM_CMD_RESOLVE_IP:
+		return do_resolve_ip(id, body);
+	case RDMA_USER_CM_CMD_RESOLVE_ROUTE:
+		return do_resolve_route(id);
+	case RDMA_USER_CM_CMD_QUERY_ROUTE: {
+		struct rdma_ucm_query_route_resp resp;
+		do_query_route(id, &resp);
+		memcpy((void *)(uintptr_t)((const struct rdma_ucm_query *)body)->response, &resp,
+				out < sizeof(resp) ? out : sizeof(resp));
+		return 0;
+	}
+	case RDMA_USER_CM_CMD_CONNECT:
+		return do_connect(id, &((const struct rdma_ucm_connect *)body)->conn_param);
+	case RDMA_USER_CM_CMD_LISTEN:
+		return do_listen(id, ((const struct rdma_ucm_listen *)body)->backlog);
+	case RDMA_USER_CM_CMD_ACCEPT:
+		return do_accept(id, body);
+	case RDMA_USER_CM_CMD_REJECT:
+		return do_reject(id, ((const struct rdma_ucm_reject *)body)->private_data,
+				((const struct rdma_ucm_reject *)body)->private_data_len);
+	case RDMA_USER_CM_CMD_DISCONNECT:
+		return do_disconnect(id);
+	default: {
+		const struct rdma_ucm_init_qp_attr *cmd = body;
+		return do_init_qp_attr(id, cmd->qp_state, (struct ib_uverbs_qp_attr *)(uintptr_t)cmd->response);
+	}
+	}
+}
+
+static int do_command(struct cm_file *file, const struct rdma_ucm_cmd_hdr *header, const void *body)
+{
+	switch (header->cmd) {
+	case RDMA_USER_CM_CMD_CREATE_ID:
+		do_create(file, body);
+		return 0;
+	case RDMA_USER_CM_CMD_MIGRATE_ID:
+		return do_migrate(file, body);
+	case RDMA_USER_CM_CMD_BIND:
+		/* There are no InfiniBand addresses, which librdmacm finds out so. */
+		return EAFNOSUPPORT;
+	case RDMA_USER_CM_CMD_SET_OPTION:
+	case RDMA_USER_CM_CMD_NOTIFY:
+		return 0;
+	default:
+		break;
+	}
+	uint32_t handle = handle_of(header->cmd, body);
+	if (handle == 0)
+		return ENOSYS;
+	struct cm_id *id = find(handle);
+	if (id == NULL || id->file != file)
+		return ENOENT;
+	return do_command_of_id(id, header->cmd, body, header->out);
+}
+
+static const char *name_of(uint32_t command)
+{
+	static const char *const names[] = {
+			[RDMA_USER_CM_CMD_CREATE_ID] = "ucma:CREATE_ID",
+			[RDMA_USER_CM_CMD_DESTROY_ID] = "ucma:DESTROY_ID",
+			[RDMA_USER_CM_CMD_BIND_IP] = "ucma:BIND_IP",
+			[RDMA_USER_CM_CMD_RESOLVE_IP] = "ucma:RESOLVE_IP",
+			[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = "ucma:RESOLVE_ROUTE",
+			[RDMA_USER_CM_CMD_QUERY_ROUTE] = "ucma:QUERY_ROUTE",
+			[RDMA_USER_CM_CMD_CONNECT] = "ucma:CONNECT",
+			[RDMA_USER_CM_CMD_LISTEN] = "ucma:LISTEN",
+			[RDMA_USER_CM_CMD_ACCEPT] = "ucma:ACCEPT",
+			[RDMA_USER_CM_CMD_REJECT] = "ucma:REJECT",
+			[RDMA_USER_CM_CMD_DISCONNECT] = "ucma:DISCONNECT",
+			[RDMA_USER_CM_CMD_INIT_QP_ATTR] = "ucma:INIT_QP_ATTR",
+			[RDMA_USER_CM_CMD_GET_EVENT] = "ucma:GET_EVENT",
+			[RDMA_USER_CM_CMD_MIGRATE_ID] = "ucma:MIGRATE_ID",
+	};
+	const char *name = command < sizeof(names) / sizeof(*names) ? names[command] : NULL;
+	return name == NULL ? "ucma:other" : name;
+}
+
+long cm_write(struct cm_file *file, const void *command, size_t size)
+{
+	struct rdma_ucm_cmd_hdr header;
+	if (size < sizeof(header))
+		die("a command of %zu bytes", size);
+	memcpy(&header, command, sizeof(header));
+	const void *body = (const char *)command + sizeof(header);
+	int error = fault(name_of(header.cmd));
+	if (error == 0 && header.cmd == RDMA_USER_CM_CMD_GET_EVENT) {
+		const struct rdma_ucm_get_event *cmd = body;
+		error = do_get_event(file, (struct rdma_ucm_event_resp *)(uintptr_t)cmd->response, header.out);
+	} else if (error == 0) {
+		lock();
+		error = do_command(file, &header, body);
+		unlock();
+	}
+	if (error != 0) {
+		errno = error;
+		return -1;
+	}
+	return (long)size;
+}
+
+struct cm_file *cm_file_new(int fd)
+{
+	struct cm_file *file = calloc(1, sizeof(*file));
+	if (file == NULL)
+		die("no memory for a channel of events");
+	file->fd = fd;
+	return file;
+}
+
+/* The kernel destroys what was made through the descriptor. */
+void cm_file_close(struct cm_file *file)
+{
+	lock();
+	for (struct cm_id *id = ids; id != NULL;) {
+		if (id->file == file) {
+			id_destroy(id);
+			id = ids;
+		} else {
+			id = id->next;
+		}
+	}
+	unlock();
+	free(file);
+}

@@ -1,0 +1,120 @@
+/*
+ * fault.c -- calls that a test told to fail, to take long, or to wait until the test opens a gate
+ */
+#include "standin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_FAULTS = 32, LONGEST_NAME = 48 };
+
+struct rule {
+	char call[LONGEST_NAME];
+	/* calls that pass before the rule takes effect */
+	int skip;
+	/* calls that it takes effect on; the rule is free when there are none */
+	int times;
+	int error;
+	int delay_ms;
+	bool gate;
+};
+
+static struct rule rules[MOST_FAULTS];
+static pthread_mutex_t rules_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+/* So that a call costs nothing where there are no rules. */
+static int active;
+static int waiting;
+static unsigned gate_opened;
+
+static struct rule *find(const char *call)
+{
+	for (int i = 0; i < MOST_FAULTS; i++)
+		if (rules[i].times > 0 && strcmp(rules[i].call, call) == 0)
+			return &rules[i];
+	return NULL;
+}
+
+int fault(const char *call)
+{
+	if (__atomic_load_n(&active, __ATOMIC_ACQUIRE) == 0)
+		return 0;
+	pthread_mutex_lock(&rules_lock);
+	struct rule *rule = find(call);
+	if (rule == NULL || rule->skip-- > 0) {
+		pthread_mutex_unlock(&rules_lock);
+		return 0;
+	}
+	rule->skip = 0;
+	struct rule hit = *rule;
+	if (--rule->times == 0)
+		__atomic_sub_fetch(&active, 1, __ATOMIC_RELEASE);
+	if (hit.gate) {
+		unsigned before = gate_opened;
+		waiting++;
+		pthread_cond_broadcast(&changed);
+		while (gate_opened == before)
+			pthread_cond_wait(&changed, &rules_lock);
+		waiting--;
+	}
+	pthread_mutex_unlock(&rules_lock);
+	if (hit.delay_ms > 0) {
+		struct timespec delay = {.tv_sec = hit.delay_ms / 1000, .tv_nsec = hit.delay_ms % 1000 * 1000000L};
+		while (nanosleep(&delay, &delay) != 0 && errno == EINTR)
+			;
+	}
+	return hit.error;
+}
+
+/* For the tests; the calls are functions of libibverbs and librpma, and "ucma:" with a command of the connection manager. */
+void standin_fault(const char *call, int skip, int times, int error, int delay_ms, bool gate);
+void standin_fault(const char *call, int skip, int times, int error, int delay_ms, bool gate)
+{
+	pthread_mutex_lock(&rules_lock);
+	int i = 0;
+	while (i < MOST_FAULTS && rules[i].times > 0)
+		i++;
+	if (i == MOST_FAULTS)
+		die("more than %d faults", MOST_FAULTS);
+	struct rule *rule = &rules[i];
+	if (snprintf(rule->call, sizeof(rule->call), "%s", call) >= LONGEST_NAME)
+		die("a call's name is too long: %s", call);
+	rule->skip = skip;
+	rule->error = error;
+	rule->delay_ms = delay_ms;
+	rule->gate = gate;
+	rule->times = times;
+	__atomic_add_fetch(&active, 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&rules_lock);
+}
+
+/* For the tests: forgets the faults, and lets go on what waits at the gate. */
+void standin_clear_faults(void);
+void standin_clear_faults(void)
+{
+	pthread_mutex_lock(&rules_lock);
+	for (int i = 0; i < MOST_FAULTS; i++)
+		rules[i].times = 0;
+	__atomic_store_n(&active, 0, __ATOMIC_RELEASE);
+	gate_opened++;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&rules_lock);
+}
+
+/* For the tests: waits until so many calls wait at the gate; false after 20 s. */
+bool standin_await_gate(int calls);
+bool standin_await_gate(int calls)
+{
+	struct timespec deadline;
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += 20;
+	pthread_mutex_lock(&rules_lock);
+	int result = 0;
+	while (waiting < calls && result == 0)
+		result = pthread_cond_timedwait(&changed, &rules_lock, &deadline);
+	bool there = waiting >= calls;
+	pthread_mutex_unlock(&rules_lock);
+	return there;
+}

@@ -1,0 +1,102 @@
+/*
+ * object.c -- objects of the stand-in: counted, marked, poisoned when freed, never reused
+ */
+#include "standin.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC 0x5354414e44494e00ULL
+#define FREED 0x4652454544000000ULL
+#define POISON 0xdd
+
+static const char *const names[KINDS] = {"completion channel", "completion queue", "protection domain", "memory region",
+		"shared receive queue", "queue pair", "address handle", "CM id", "CM event"};
+
+/* Chained, so that a search for leaks sees them as in use. */
+struct header {
+	uint64_t magic;
+	uint64_t size;
+	struct header *previous;
+	uint64_t unused;
+};
+
+static struct header *last;
+static int alive[KINDS];
+
+pthread_mutex_t big_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void lock(void)
+{
+	if (pthread_mutex_lock(&big_lock) != 0)
+		die("pthread_mutex_lock");
+}
+
+void unlock(void)
+{
+	if (pthread_mutex_unlock(&big_lock) != 0)
+		die("pthread_mutex_unlock");
+}
+
+void die(const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	fputs("stand-in: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+	abort();
+}
+
+void *object_new(enum kind kind, size_t size)
+{
+	struct header *header = calloc(1, sizeof(*header) + size);
+	if (header == NULL)
+		die("no memory for a %s", names[kind]);
+	header->magic = MAGIC + kind;
+	header->size = size;
+	header->previous = __atomic_exchange_n(&last, header, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&alive[kind], 1, __ATOMIC_RELAXED);
+	return header + 1;
+}
+
+void *object_check(const void *object, enum kind kind, const char *call)
+{
+	if (object == NULL)
+		die("%s: NULL instead of a %s", call, names[kind]);
+	const struct header *header = (const struct header *)object - 1;
+	uint64_t magic = __atomic_load_n(&header->magic, __ATOMIC_RELAXED);
+	if (magic == FREED + kind)
+		die("%s: a %s that was freed", call, names[kind]);
+	if (magic != MAGIC + kind)
+		die("%s: no %s", call, names[kind]);
+	return (void *)object;
+}
+
+void object_free(void *object, enum kind kind, const char *call)
+{
+	object_check(object, kind, call);
+	struct header *header = (struct header *)object - 1;
+	__atomic_store_n(&header->magic, FREED + kind, __ATOMIC_RELAXED);
+	memset(object, POISON, header->size);
+	__atomic_sub_fetch(&alive[kind], 1, __ATOMIC_RELAXED);
+}
+
+/* For the tests: what is alive, as "2 queue pair, 1 memory region". */
+const char *standin_alive(void);
+const char *standin_alive(void)
+{
+	static _Thread_local char text[512];
+	size_t length = 0;
+	text[0] = '\0';
+	for (int kind = 0; kind < KINDS; kind++) {
+		int count = __atomic_load_n(&alive[kind], __ATOMIC_RELAXED);
+		if (count != 0)
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%d %s", length == 0 ? "" : ", ",
+					count, names[kind]);
+	}
+	return text;
+}
