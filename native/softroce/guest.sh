@@ -144,12 +144,15 @@ await_status() {
     done
 }
 
-# Where nobody reads the output any more the command ends, as it would with a pipe.
+# Where nobody reads one of its outputs any more the command ends, as it would with a pipe.
 check_reader() {
-    alive "$stdout_pump" && return
-    # Without an error it was the guest's end of the fifo that went away.
-    wait "$stdout_pump" || exit 141
-    guest_failed "the guest ended without a status"
+    local pump
+    for pump in "$stdout_pump" "$stderr_pump"; do
+        alive "$pump" && continue
+        # Without an error it was the guest's end of the fifo that went away.
+        wait "$pump" || exit 141
+        guest_failed "the guest ended without a status"
+    done
 }
 
 check_time_limit() {
