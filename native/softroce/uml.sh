@@ -129,22 +129,7 @@ start_uml() {
 start_feeder() {
     local input
     exec {input}<&0
-    feed_uml <&"$input" &
+    setpriv --pdeathsig KILL "$softroce/feed" "$run_directory/share/input" <&"$input" >&"$notices" &
     feeder=$!
     exec {input}<&-
-}
-
-# The guest's standard input: what there is to read becomes a file, whose name is then told. Never more than some files wait.
-feed_uml() {
-    local count=0 input=$run_directory/share/input
-    while :; do
-        setpriv --pdeathsig KILL dd bs=1M count=1 of="$input/new" status=none 2>/dev/null && [[ -s $input/new ]] || break
-        mv "$input/new" "$input/$count"
-        echo "$count" >&"$notices"
-        while [[ -e $input/$((count - 4)) ]]; do
-            sleep 0.05
-        done
-        count=$((count + 1))
-    done
-    echo end >&"$notices"
 }
