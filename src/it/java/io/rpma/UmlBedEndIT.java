@@ -1,0 +1,204 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.Eventually;
+import io.rpma.testing.Jvm;
+import io.rpma.testing.Rxe;
+import io.rpma.testing.Tool;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** How a guest of user-mode Linux is ended, by a limit, a signal or a key, and that nothing of it is left then. */
+@Tag("guests")
+@Timeout(300)
+class UmlBedEndIT {
+    private static final int TIME_LIMIT = 124;
+    private static final int INTERRUPTED = 130;
+    private static final String FOREVER = "echo up; exec sleep 1000";
+    private static final char CONTROL_C = 3;
+
+    @TempDir
+    private Path directory;
+
+    private Path cache;
+
+    @BeforeEach
+    void makeCache() throws IOException {
+        cache = Rxe.privateCache(Files.createDirectory(directory.resolve("cache")));
+    }
+
+    /** JUnit would warn of links that lead out of its directory. */
+    @AfterEach
+    void removeCache() throws IOException, InterruptedException {
+        Tool.run("rm", "-rf", cache.toString());
+    }
+
+    private Rxe uml(List<String> options, String... command) {
+        return Rxe.uml(options, command).environment("RPMA_CACHE", cache.toString());
+    }
+
+    /** Waits for the machine, its streams and all, which nobody has to end any more. */
+    private void assertNothingIsLeft(List<Long> processes) throws IOException {
+        // the kernel, a process of it for each of the guest, and those that move the streams
+        assertThat(processes).hasSizeGreaterThan(4);
+        Rxe.awaitEnd(processes);
+        assertThat(Rxe.runs(cache)).isEmpty();
+    }
+
+    @Test
+    void withinTheTimeLimit() throws IOException, InterruptedException {
+        Rxe.Finished finished =
+                uml(List.of("--time-limit", "100"), "echo", "out").run();
+        assertThat(finished.toString()).isEqualTo("exit status 0\nout\n" + Rxe.BOOTING);
+        assertThat(Rxe.runs(cache)).isEmpty();
+    }
+
+    @Test
+    void byTheTimeLimit() throws IOException, InterruptedException {
+        try (Jvm.Running rxe =
+                uml(List.of("--time-limit", "4"), "sh", "-c", FOREVER).start()) {
+            rxe.awaitLine("up");
+            List<Long> processes = Rxe.startedBy(rxe.process());
+            Jvm.Finished finished = rxe.awaitEnd();
+            assertThat(finished.status()).isEqualTo(TIME_LIMIT);
+            assertThat(finished.err()).isEqualTo(Rxe.BOOTING + "rxe: ended by the time limit of 4 s\n");
+            assertNothingIsLeft(processes);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HUP, 129", "INT, 130", "QUIT, 131", "TERM, 143"})
+    void byASignal(String signal, int status) throws IOException, InterruptedException {
+        try (Jvm.Running rxe = uml(List.of(), "sh", "-c", FOREVER).start()) {
+            rxe.awaitLine("up");
+            List<Long> processes = Rxe.startedBy(rxe.process());
+            Tool.run("kill", "-" + signal, Long.toString(rxe.process().pid()));
+            Jvm.Finished finished = rxe.awaitEnd();
+            assertThat(finished.status()).isEqualTo(status);
+            assertThat(finished.err()).isEqualTo(Rxe.BOOTING + "rxe: ended by SIG" + signal + "\n");
+            assertNothingIsLeft(processes);
+        }
+    }
+
+    /** Its standard input stays open, and it is linked to another host, so that there is all that could be left. */
+    @Test
+    void byTheOneThatCanNotBeCaught() throws IOException, InterruptedException {
+        Path link = Files.createDirectory(directory.resolve("link"));
+        try (Jvm.Running rxe =
+                uml(List.of("--link", link + ":1"), "sh", "-c", FOREVER).start()) {
+            rxe.awaitLine("up");
+            List<Long> processes = Rxe.startedBy(rxe.process());
+            assertThat(processes).hasSizeGreaterThan(4);
+            rxe.kill();
+            Rxe.awaitEnd(processes);
+        }
+        assertThat(Rxe.runs(cache)).hasSize(1);
+        assertThat(uml(List.of(), "true").run().status()).isZero();
+        assertThat(Rxe.runs(cache)).isEmpty();
+    }
+
+    /** The directory of a run that goes on is not the next one's to remove. */
+    @Test
+    void notByAnotherRun() throws IOException, InterruptedException {
+        try (Jvm.Running rxe = uml(List.of(), "sh", "-c", "echo up; cat").start()) {
+            rxe.awaitLine("up");
+            List<Path> runs = Rxe.runs(cache);
+            assertThat(uml(List.of(), "true").run().status()).isZero();
+            assertThat(Rxe.runs(cache)).isEqualTo(runs).hasSize(1);
+            rxe.process().outputWriter().append("still there\n").close();
+            assertThat(rxe.awaitEnd().out()).isEqualTo("up\nstill there\n");
+        }
+    }
+
+    /** A line of a shell on a terminal of 31 lines and 97 columns, of which it tells the name first. */
+    private static Jvm.Running onTerminal(String line) throws IOException {
+        return Rxe.command(
+                        "env",
+                        "SHELL=/bin/bash",
+                        "script",
+                        "-qec",
+                        "stty rows 31 columns 97; tty; " + line,
+                        "/dev/null")
+                .start();
+    }
+
+    private static void type(Jvm.Running terminal, String keys) throws IOException {
+        terminal.process().outputWriter().append(keys).flush();
+    }
+
+    private static boolean isRaw(String terminal) {
+        try {
+            return Tool.run("stty", "-a", "-F", terminal).contains("-icanon");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void aCommandOnATerminal() throws IOException, InterruptedException {
+        String command = Rxe.umlLine(
+                "sh", "-c", "[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && stty size; read line; echo \"<$line>\"; exit 3");
+        try (Jvm.Running terminal = onTerminal(command + "; echo status $?; stty -a; exit 4")) {
+            terminal.awaitLine("31 97");
+            type(terminal, "a line\n");
+            terminal.awaitLine("<a line>");
+            terminal.awaitLine("status 3");
+            Jvm.Finished finished = terminal.awaitEnd();
+            assertThat(finished.status()).isEqualTo(4);
+            assertThat(finished.out()).contains(" icanon", " echo ");
+        }
+    }
+
+    /** Then the key is the command's business. */
+    @Test
+    void controlCOnATerminal() throws IOException, InterruptedException {
+        String command =
+                Rxe.umlLine("sh", "-c", "trap 'echo caught' INT; echo up; sleep 1000; echo $?; exec sleep 1000");
+        try (Jvm.Running terminal = onTerminal(command)) {
+            String name = terminal.awaitLine("/dev/pts/");
+            terminal.awaitLine("up");
+            Eventually.become("a terminal that passes the keys on", () -> isRaw(name));
+            type(terminal, "" + CONTROL_C);
+            terminal.awaitLine("caught");
+            terminal.awaitLine(Integer.toString(INTERRUPTED));
+            type(terminal, "" + CONTROL_C);
+            Jvm.Finished finished = terminal.awaitEnd();
+            assertThat(finished.status()).isEqualTo(INTERRUPTED);
+            assertThat(finished.out()).doesNotContain("rxe: ended by");
+        }
+    }
+
+    @Test
+    void controlCWhereTheOutputIsNoTerminal() throws IOException, InterruptedException {
+        try (Jvm.Running terminal = onTerminal(Rxe.umlLine("sh", "-c", FOREVER) + " | cat; exit ${PIPESTATUS[0]}")) {
+            terminal.awaitLine("up");
+            type(terminal, "" + CONTROL_C);
+            Jvm.Finished finished = terminal.awaitEnd();
+            assertThat(finished.status()).isEqualTo(INTERRUPTED);
+            assertThat(finished.out()).contains("rxe: ended by SIGINT");
+        }
+    }
+
+    @Test
+    void theTimeLimitOnATerminal() throws IOException, InterruptedException {
+        String command = Rxe.umlLine("sh", "-c", FOREVER).replace("'--memory'", "'--time-limit' '4' '--memory'");
+        try (Jvm.Running terminal = onTerminal(command + "; echo status $?; stty -a")) {
+            terminal.awaitLine("status " + TIME_LIMIT);
+            assertThat(terminal.awaitEnd().out()).contains("rxe: ended by the time limit of 4 s", " icanon", " echo ");
+        }
+    }
+}

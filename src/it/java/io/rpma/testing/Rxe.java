@@ -1,0 +1,225 @@
+package io.rpma.testing;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/** A command line of {@code native/rxe}, mostly for a guest of user-mode Linux. */
+public final class Rxe {
+    /** The script, wherever it is started. */
+    public static final Path PROGRAM = Path.of("native", "rxe").toAbsolutePath();
+
+    /** All that the script says of a guest that boots and does what it is told. */
+    public static final String BOOTING = "rxe: booting the trixie guest\n";
+
+    private static final Duration LIMIT = Duration.ofSeconds(150);
+
+    private final ProcessBuilder builder;
+    private byte[] input = {};
+
+    private Rxe(List<String> words) {
+        builder = new ProcessBuilder(new ArrayList<>(words));
+    }
+
+    /** A command line that the script is a part of. */
+    public static Rxe command(String... words) {
+        return new Rxe(List.of(words));
+    }
+
+    /** A command in a small guest of user-mode Linux. */
+    public static Rxe uml(String... command) {
+        return new Rxe(umlWords(List.of(), command));
+    }
+
+    /** A command in a small guest of user-mode Linux, with further options. */
+    public static Rxe uml(List<String> options, String... command) {
+        return new Rxe(umlWords(options, command));
+    }
+
+    /** The same as a line for a shell. */
+    public static String umlLine(String... command) {
+        return umlWords(List.of(), command).stream().map(Rxe::quoted).collect(Collectors.joining(" "));
+    }
+
+    private static List<String> umlWords(List<String> options, String... command) {
+        // A signal that whoever runs the tests ignores would be ignored here too.
+        List<String> words = new ArrayList<>(List.of("env", "--default-signal", PROGRAM.toString()));
+        words.addAll(List.of("run", "--bed", "uml", "--memory", "512"));
+        words.addAll(options);
+        words.add("--");
+        words.addAll(List.of(command));
+        return words;
+    }
+
+    private static String quoted(String word) {
+        return "'" + word.replace("'", "'\\''") + "'";
+    }
+
+    /** Starts it in a directory. */
+    public Rxe in(Path directory) {
+        builder.directory(directory.toFile());
+        return this;
+    }
+
+    /** Starts it by a command that ends by executing its arguments. */
+    public Rxe under(List<String> words) {
+        builder.command().addAll(0, words);
+        return this;
+    }
+
+    /** Sets a variable of the environment. */
+    public Rxe environment(String name, String value) {
+        builder.environment().put(name, value);
+        return this;
+    }
+
+    /** Its standard input; empty if not set. */
+    public Rxe input(byte[] bytes) {
+        input = bytes.clone();
+        return this;
+    }
+
+    /** Starts it, with a standard input that stays open. */
+    public Jvm.Running start() throws IOException {
+        return new Jvm.Running(builder.start(), LIMIT);
+    }
+
+    /** Runs it to its end. */
+    public Finished run() throws IOException, InterruptedException {
+        Path in = Files.createTempFile("rxe", ".in");
+        Path out = Files.createTempFile("rxe", ".out");
+        Path err = Files.createTempFile("rxe", ".err");
+        try {
+            Files.write(in, input);
+            Process process = builder.redirectInput(in.toFile())
+                    .redirectOutput(out.toFile())
+                    .redirectError(err.toFile())
+                    .start();
+            if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new AssertionError(builder.command() + " did not end within " + LIMIT + ":\n"
+                        + Files.readString(err, StandardCharsets.ISO_8859_1));
+            }
+            return new Finished(process.exitValue(), Files.readAllBytes(out), Files.readAllBytes(err));
+        } finally {
+            for (Path stream : List.of(in, out, err)) {
+                Files.delete(stream);
+            }
+        }
+    }
+
+    /** Where the guests are kept. */
+    private static Path cache() {
+        String cache = System.getenv("RPMA_CACHE");
+        if (cache != null) {
+            return Path.of(cache);
+        }
+        String caches = System.getenv("XDG_CACHE_HOME");
+        return (caches != null ? Path.of(caches) : Path.of(System.getenv("HOME"), ".cache")).resolve("rpma-java");
+    }
+
+    /** What is in the cache, of the given kinds. */
+    public static List<Path> cached(String glob) throws IOException {
+        return list(cache(), glob);
+    }
+
+    /** A cache with the same guests that no other run uses. */
+    public static Path privateCache(Path directory) throws IOException {
+        for (Path cached : cached("{image,uml}-*")) {
+            Files.createSymbolicLink(directory.resolve(cached.getFileName()), cached.toAbsolutePath());
+        }
+        return directory;
+    }
+
+    /** The directories of runs in a cache. */
+    public static List<Path> runs(Path cache) throws IOException {
+        return list(cache, "run.*");
+    }
+
+    private static List<Path> list(Path directory, String glob) throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory, glob)) {
+            stream.forEach(found::add);
+        }
+        return found;
+    }
+
+    /** The numbers of the processes that a process has started, and theirs. */
+    public static List<Long> startedBy(Process process) {
+        return process.descendants().map(ProcessHandle::pid).collect(Collectors.toList());
+    }
+
+    /** Waits until none of these processes is left. */
+    public static void awaitEnd(List<Long> processes) {
+        for (long process : processes) {
+            Eventually.become("the end of process " + process, () -> hasEnded(process));
+        }
+    }
+
+    /** True also of one that only waits to be asked for its status: that is the business of this machine's first process. */
+    private static boolean hasEnded(long process) {
+        try {
+            String stat =
+                    Files.readString(Path.of("/proc", Long.toString(process), "stat"), StandardCharsets.ISO_8859_1);
+            char state = stat.charAt(stat.lastIndexOf(')') + 2);
+            return state == 'Z' || state == 'X';
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    /** What became of it. */
+    public static final class Finished {
+        private final int status;
+        private final byte[] out;
+        private final byte[] err;
+
+        private Finished(int status, byte[] out, byte[] err) {
+            this.status = status;
+            this.out = out;
+            this.err = err;
+        }
+
+        /** The exit status. */
+        public int status() {
+            return status;
+        }
+
+        /** The standard output, byte by byte. */
+        public byte[] bytes() {
+            return out.clone();
+        }
+
+        /** The standard output. */
+        public String out() {
+            return new String(out, StandardCharsets.UTF_8);
+        }
+
+        /** The standard error output, without what the script says before the command starts. */
+        public byte[] errBytes() {
+            byte[] before = BOOTING.getBytes(StandardCharsets.UTF_8);
+            if (err.length < before.length || !Arrays.equals(before, Arrays.copyOf(err, before.length))) {
+                throw new AssertionError("no guest was booted: " + this);
+            }
+            return Arrays.copyOfRange(err, before.length, err.length);
+        }
+
+        /** The standard error output. */
+        public String err() {
+            return new String(err, StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public String toString() {
+            return "exit status " + status + "\n" + out() + err();
+        }
+    }
+}
