@@ -50,6 +50,20 @@ check_mirror() {
         die "no network: can't fetch $url; connect this machine, or set http_proxy if it needs a proxy"
 }
 
+# debootstrap mounts /proc, without which the JDK can't be installed. A container may forbid that even to root.
+check_mounts() {
+    local place status=0
+    ask_for_root "making the guest's root file system"
+    place=$(mktemp -d "$cache/mount.XXXXXXXX")
+    # shellcheck disable=SC2016 # for the other shell
+    as_root "mounting" sh -c 'unshare --mount true || { mount -t proc proc "$1" && umount "$1"; }' sh "$place" 2>/dev/null ||
+        status=$?
+    rmdir "$place"
+    ((status == 0)) ||
+        die "making the guest needs to mount file systems, which is forbidden here: allow it (for a container: --privileged)," \
+            "or copy $(basename "$image") into $cache from a machine where it is made"
+}
+
 # In namespaces of its own the builder's mounts and processes end with it, however it ends.
 run_image_builder() {
     local -a isolate=(unshare --mount --pid --fork --kill-child)
@@ -65,8 +79,9 @@ run_image_builder() {
 
 build_image() {
     local mirror
-    require_for_image
     check_space 2500
+    check_mounts
+    require_for_image
     mirror=$(debian_mirror)
     check_mirror "$mirror" "$row_suite"
     say "making the $row guest once: Debian $row_suite with its kernel, librpma and a JDK, from $mirror"

@@ -308,6 +308,25 @@ class UmlBedIT {
                 Rxe.uml(List.of("--memory", "999999"), "true").run());
     }
 
+    /** As in a container, whose root may not mount; known before anything is fetched. */
+    @Test
+    void aGuestThatCanNotBeMadeIsRefused() throws IOException, InterruptedException {
+        boolean isRoot = Tool.run("id", "-u").equals("0\n");
+        List<String> container = isRoot
+                ? List.of("setpriv", "--bounding-set=-sys_admin", "--no-new-privs")
+                : List.of("setpriv", "--no-new-privs");
+        assertRefused(
+                1,
+                isRoot
+                        ? "rxe: making the guest needs to mount file systems, which is forbidden here: "
+                        : " needs root: run this as root, or as a user with sudo",
+                Rxe.uml("true")
+                        .environment("RPMA_CACHE", directory.toString())
+                        .under(container)
+                        .run());
+        assertThat(directory).isDirectoryNotContaining("glob:**/{image,mount}*");
+    }
+
     @Test
     void theBedIsChosen() throws IOException, InterruptedException {
         Rxe.Finished finished = Rxe.command(Rxe.PROGRAM.toString(), "run", "--", "printenv", "RPMA_BED")
