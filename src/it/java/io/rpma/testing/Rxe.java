@@ -104,6 +104,7 @@ public final class Rxe {
                     .redirectError(err.toFile())
                     .start();
             if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+                process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
                 throw new AssertionError(builder.command() + " did not end within " + LIMIT + ":\n"
                         + Files.readString(err, StandardCharsets.ISO_8859_1));
