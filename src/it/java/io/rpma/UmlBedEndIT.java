@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,6 +28,11 @@ class UmlBedEndIT {
     private static final int TIME_LIMIT = 124;
     private static final int INTERRUPTED = 130;
     private static final String FOREVER = "echo up; exec sleep 1000";
+    private static final String AFTER_INPUT = "read line; " + FOREVER;
+
+    /** The kernel, and those that move the streams; there are others for the processes in the guest. */
+    private static final int MACHINE = 5;
+
     private static final char CONTROL_C = 3;
 
     @TempDir
@@ -49,10 +55,16 @@ class UmlBedEndIT {
         return Rxe.uml(options, command).environment("RPMA_CACHE", cache.toString());
     }
 
+    /** Waits for a command that has read its input, because then all processes are there that a guest needs. */
+    private static List<Long> begin(Jvm.Running rxe) throws IOException, InterruptedException {
+        type(rxe, "go\n");
+        rxe.awaitLine("up");
+        return Rxe.startedBy(rxe.process());
+    }
+
     /** Waits for the machine, its streams and all, which nobody has to end any more. */
     private void assertNothingIsLeft(List<Long> processes) throws IOException {
-        // the kernel, a process of it for each of the guest, and those that move the streams
-        assertThat(processes).hasSizeGreaterThan(4);
+        assertThat(processes).hasSizeGreaterThan(MACHINE);
         Rxe.awaitEnd(processes);
         assertThat(Rxe.runs(cache)).isEmpty();
     }
@@ -68,12 +80,11 @@ class UmlBedEndIT {
     @Test
     void byTheTimeLimit() throws IOException, InterruptedException {
         try (Jvm.Running rxe =
-                uml(List.of("--time-limit", "4"), "sh", "-c", FOREVER).start()) {
-            rxe.awaitLine("up");
-            List<Long> processes = Rxe.startedBy(rxe.process());
+                uml(List.of("--time-limit", "8"), "sh", "-c", AFTER_INPUT).start()) {
+            List<Long> processes = begin(rxe);
             Jvm.Finished finished = rxe.awaitEnd();
             assertThat(finished.status()).isEqualTo(TIME_LIMIT);
-            assertThat(finished.err()).isEqualTo(Rxe.BOOTING + "rxe: ended by the time limit of 4 s\n");
+            assertThat(finished.err()).isEqualTo(Rxe.BOOTING + "rxe: ended by the time limit of 8 s\n");
             assertNothingIsLeft(processes);
         }
     }
@@ -81,9 +92,8 @@ class UmlBedEndIT {
     @ParameterizedTest
     @CsvSource({"HUP, 129", "INT, 130", "QUIT, 131", "TERM, 143"})
     void byASignal(String signal, int status) throws IOException, InterruptedException {
-        try (Jvm.Running rxe = uml(List.of(), "sh", "-c", FOREVER).start()) {
-            rxe.awaitLine("up");
-            List<Long> processes = Rxe.startedBy(rxe.process());
+        try (Jvm.Running rxe = uml(List.of(), "sh", "-c", AFTER_INPUT).start()) {
+            List<Long> processes = begin(rxe);
             Tool.run("kill", "-" + signal, Long.toString(rxe.process().pid()));
             Jvm.Finished finished = rxe.awaitEnd();
             assertThat(finished.status()).isEqualTo(status);
@@ -92,15 +102,19 @@ class UmlBedEndIT {
         }
     }
 
-    /** Its standard input stays open, and it is linked to another host, so that there is all that could be left. */
+    /** It is linked to another host, and its standard input has no end, so that there is all that could be left. */
     @Test
     void byTheOneThatCanNotBeCaught() throws IOException, InterruptedException {
         Path link = Files.createDirectory(directory.resolve("link"));
-        try (Jvm.Running rxe =
-                uml(List.of("--link", link + ":1"), "sh", "-c", FOREVER).start()) {
+        Path endless = directory.resolve("endless");
+        Tool.run("mkfifo", endless.toString());
+        try (Jvm.Running rxe = uml(List.of("--link", link + ":1"), "sh", "-c", AFTER_INPUT)
+                .under(List.of("bash", "-c", "exec \"$@\" <>\"$0\"", endless.toString()))
+                .start()) {
+            Files.writeString(endless, "go\n", StandardOpenOption.WRITE);
             rxe.awaitLine("up");
             List<Long> processes = Rxe.startedBy(rxe.process());
-            assertThat(processes).hasSizeGreaterThan(4);
+            assertThat(processes).hasSizeGreaterThan(MACHINE);
             rxe.kill();
             Rxe.awaitEnd(processes);
         }
