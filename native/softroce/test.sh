@@ -17,8 +17,8 @@ test_options=()
 # Where the build and the directories of the parts are.
 test_output=
 test_parts=
-# How many parts run beside each other: a guest of QEMU has two processors, one of user-mode Linux has one.
-parts_at_once=$((1 + $(nproc) / 2))
+# How many parts run beside each other: each waits for a third of its time, so that one more than there are processors keeps them busy.
+parts_at_once=$(($(nproc) + 1))
 
 # Of the parts under way: their names by their jobs. Of all: what they are, when they began and how long they took.
 declare -A part_of_job=() part_title=() part_reader=() part_begun=() part_seconds=()
