@@ -152,17 +152,22 @@ static jlong id_create_ep(JNIEnv *env, jclass natives, jlong info_handle)
 	return result;
 }
 
-static jint id_destroy(JNIEnv *env, jclass natives, jlong id, jlong requests, jlong send_queue, jlong recv_queue, jlong srq)
+/* ends all use of an id; what it returns is for id_destroy() alone */
+static jlong id_retire(JNIEnv *env, jclass natives, jlong id, jlong requests, jlong send_queue, jlong recv_queue, jlong srq)
 {
 	(void)env;
 	(void)natives;
 	const jlong handles[ID_HANDLES] = {
 		[ID] = id, [REQUESTS] = requests, [SEND_QUEUE] = send_queue, [RECV_QUEUE] = recv_queue, [SRQ] = srq,
 	};
-	struct rdmacm_id *self = handle_retire(handles, ID_HANDLES);
-	if (self == NULL)
-		return HANDLE_CLOSED;
-	return destroy(self) == 0 ? 0 : rdmacm_failed();
+	return (jlong)(uintptr_t)handle_retire(handles, ID_HANDLES);
+}
+
+static jint id_destroy(JNIEnv *env, jclass natives, jlong retired)
+{
+	(void)env;
+	(void)natives;
+	return destroy(jni_pointer(retired)) == 0 ? 0 : rdmacm_failed();
 }
 
 /* Java makes arrays of struct sockaddr_in and sockaddr_in6; one of no bytes is left out */
@@ -480,7 +485,8 @@ static jbyteArray id_peer_addr(JNIEnv *env, jclass natives, jlong handle)
 static const JNINativeMethod methods[] = {
 	{"idCreate", "(I)J", id_create},
 	{"idCreateEp", "(J)J", id_create_ep},
-	{"idDestroy", "(JJJJJ)I", id_destroy},
+	{"idRetire", "(JJJJJ)J", id_retire},
+	{"idDestroy", "(J)I", id_destroy},
 	{"idBindAddr", "(J[B)I", id_bind_addr},
 	{"idResolveAddr", "(J[B[BI)I", id_resolve_addr},
 	{"idResolveRoute", "(JI)I", id_resolve_route},

@@ -68,8 +68,6 @@ int fault(const char *call)
 	return hit.error;
 }
 
-/* For the tests; the calls are functions of libibverbs and librpma, and "ucma:" with a command of the connection manager. */
-void standin_fault(const char *call, int skip, int times, int error, int delay_ms, bool gate);
 void standin_fault(const char *call, int skip, int times, int error, int delay_ms, bool gate)
 {
 	pthread_mutex_lock(&rules_lock);
@@ -90,8 +88,6 @@ void standin_fault(const char *call, int skip, int times, int error, int delay_m
 	pthread_mutex_unlock(&rules_lock);
 }
 
-/* For the tests: forgets the faults, and lets go on what waits at the gate. */
-void standin_clear_faults(void);
 void standin_clear_faults(void)
 {
 	pthread_mutex_lock(&rules_lock);
@@ -103,8 +99,6 @@ void standin_clear_faults(void)
 	pthread_mutex_unlock(&rules_lock);
 }
 
-/* For the tests: waits until so many calls wait at the gate; false after 20 s. */
-bool standin_await_gate(int calls);
 bool standin_await_gate(int calls)
 {
 	struct timespec deadline;

@@ -85,8 +85,6 @@ void object_free(void *object, enum kind kind, const char *call)
 	__atomic_sub_fetch(&alive[kind], 1, __ATOMIC_RELAXED);
 }
 
-/* For the tests: what is alive, as "2 queue pair, 1 memory region". */
-const char *standin_alive(void);
 const char *standin_alive(void)
 {
 	static _Thread_local char text[512];

@@ -34,6 +34,15 @@ void unlock(void);
 /* fault.c: to be called without the lock at the begin of a call; returns 0, or the errno that the call shall fail with. */
 int fault(const char *call);
 
+/* For the tests; calls are functions of libibverbs, and "ucma:" with a command of the kernel's connection manager. */
+void standin_fault(const char *call, int skip, int times, int error, int delay_ms, bool gate);
+/* Forgets the faults, and lets go on what waits at the gate. */
+void standin_clear_faults(void);
+/* Waits until so many calls wait at the gate; false after 20 s. */
+bool standin_await_gate(int calls);
+/* What is alive, as "2 queue pair, 1 memory region". */
+const char *standin_alive(void);
+
 /* ready.c: a descriptor that is readable while something waits in a queue */
 
 int ready_open(void);

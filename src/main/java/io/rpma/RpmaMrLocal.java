@@ -24,14 +24,12 @@ public final class RpmaMrLocal implements AutoCloseable {
     /** What the device may read or write must not be collected: it stays here until the region is closed. */
     private static final Map<Handle, Object> MEMORY = new ConcurrentHashMap<>();
 
-    private final RpmaPeer peer;
     private final Handle handle;
     private final long id;
     private final long size;
     private final int usage;
 
-    private RpmaMrLocal(RpmaPeer peer, Handle handle, long size, int usage) {
-        this.peer = peer;
+    private RpmaMrLocal(Handle handle, long size, int usage) {
         this.handle = handle;
         this.id = handle.id();
         this.size = size;
@@ -50,7 +48,7 @@ public final class RpmaMrLocal implements AutoCloseable {
         long made = Natives.CLOSED;
         try {
             MEMORY.put(handle, memory);
-            made = register(peer, address, size, usage);
+            made = Natives.mrReg(peer.handle().id(), address, size, usage);
         } finally {
             try {
                 // first, because the map may park a virtual thread
@@ -61,16 +59,7 @@ public final class RpmaMrLocal implements AutoCloseable {
                 }
             }
         }
-        return new RpmaMrLocal(peer, handle.opened("rpma_mr_reg", made), size, usage);
-    }
-
-    private static long register(RpmaPeer peer, long address, long size, int usage) {
-        peer.registrations().lock();
-        try {
-            return Natives.mrReg(peer.handle().id(), address, size, usage);
-        } finally {
-            peer.registrations().unlock();
-        }
+        return new RpmaMrLocal(handle.opened("rpma_mr_reg", made), size, usage);
     }
 
     /**
@@ -168,7 +157,7 @@ public final class RpmaMrLocal implements AutoCloseable {
     @Override
     public void close() {
         // after a failure the device may still have the memory
-        if (handle.close("rpma_mr_dereg", mr -> Call.locked(peer.registrations(), () -> Natives.mrDereg(mr)))) {
+        if (handle.close("rpma_mr_dereg", Natives::mrDereg)) {
             MEMORY.remove(handle);
         }
     }

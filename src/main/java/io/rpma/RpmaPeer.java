@@ -2,7 +2,6 @@ package io.rpma;
 
 import java.nio.ByteBuffer;
 import java.util.Objects;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * This side of all connections through one device: the owner of memory regions, endpoints and connections.
@@ -13,7 +12,6 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class RpmaPeer implements AutoCloseable {
     private final Handle handle;
-    private final ReentrantLock registrations = new ReentrantLock();
 
     private RpmaPeer(Handle handle) {
         this.handle = handle;
@@ -113,11 +111,6 @@ public final class RpmaPeer implements AutoCloseable {
         if (readOnly && (RpmaMrUsage.mask(usages) & writes) != 0) {
             throw new IllegalArgumentException("read-only memory can't be registered for " + RpmaMrUsage.setOf(writes));
         }
-    }
-
-    /** Guards the making and deletion of memory regions and shared receive queues, not thread-safe in librpma. */
-    ReentrantLock registrations() {
-        return registrations;
     }
 
     Handle handle() {

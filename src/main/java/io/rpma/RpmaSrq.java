@@ -52,14 +52,9 @@ public final class RpmaSrq implements AutoCloseable {
     }
 
     private static long create(RpmaPeer peer, RpmaSrqCfg cfg, long[] srqAndRcq) {
-        peer.registrations().lock();
-        try {
-            int result = Natives.srqNew(
-                    peer.handle().id(), cfg == null ? 0 : cfg.handle().id(), srqAndRcq);
-            return result < 0 ? result : srqAndRcq[0];
-        } finally {
-            peer.registrations().unlock();
-        }
+        int result = Natives.srqNew(
+                peer.handle().id(), cfg == null ? 0 : cfg.handle().id(), srqAndRcq);
+        return result < 0 ? result : srqAndRcq[0];
     }
 
     /**
@@ -130,7 +125,7 @@ public final class RpmaSrq implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("rpma_srq_delete", srq -> Call.locked(peer.registrations(), () -> Natives.srqDelete(srq, rcqId)));
+        handle.close("rpma_srq_delete", srq -> Natives.srqDelete(srq, rcqId));
     }
 
     @Override

@@ -36,7 +36,9 @@ final class Natives {
 
     static native long idCreateEp(long info);
 
-    static native int idDestroy(long id, long requests, long sendQueue, long recvQueue, long srq);
+    static native long idRetire(long id, long requests, long sendQueue, long recvQueue, long srq);
+
+    static native int idDestroy(long retired);
 
     static native int idBindAddr(long id, byte[] address);
 

@@ -651,20 +651,33 @@ public final class RdmaId implements AutoCloseable {
      */
     @Override
     public void close() {
-        INTERNALS.check("rdma_destroy_id", locked(this::destroy), handle);
+        long retired;
+        control.lock();
+        try {
+            if (!handle.disown()) {
+                return;
+            }
+            retired = retire();
+        } finally {
+            control.unlock();
+        }
+        // without the lock: the kernel may take its time, and whoever waits for the lock is to find the id closed
+        INTERNALS.check("rdma_destroy_id", destroy(retired), handle);
     }
 
-    private long destroy() {
-        if (!handle.disown()) {
-            return 0;
-        }
+    /** Ends all use of the id and of what it has, under the lock. */
+    private long retire() {
+        return Natives.idRetire(
+                handle.id(),
+                requests == null ? 0 : requests.id(),
+                qp == null ? 0 : qp.sendQueue(),
+                qp == null ? 0 : qp.recvQueue(),
+                srq == null ? 0 : srq.id());
+    }
+
+    private long destroy(long retired) {
         try {
-            return handle.free(id -> Natives.idDestroy(
-                    id,
-                    requests == null ? 0 : requests.id(),
-                    qp == null ? 0 : qp.sendQueue(),
-                    qp == null ? 0 : qp.recvQueue(),
-                    srq == null ? 0 : srq.id()));
+            return handle.free(id -> Natives.idDestroy(retired));
         } finally {
             if (srqUse != null) {
                 srqUse.abandon();

@@ -1,0 +1,37 @@
+/*
+ * jni.c -- what tests in Java say to the stand-in: the natives of io.rpma.testing.StandIn
+ */
+#include <jni.h>
+
+#include "standin.h"
+
+JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_addFault(JNIEnv *env, jclass natives, jstring call, jint skip, jint times,
+		jint error, jint delay_ms, jboolean gate)
+{
+	(void)natives;
+	const char *name = (*env)->GetStringUTFChars(env, call, NULL);
+	if (name == NULL)
+		return;
+	standin_fault(name, skip, times, error, delay_ms, gate);
+	(*env)->ReleaseStringUTFChars(env, call, name);
+}
+
+JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_clearFaults(JNIEnv *env, jclass natives)
+{
+	(void)env;
+	(void)natives;
+	standin_clear_faults();
+}
+
+JNIEXPORT jboolean JNICALL Java_io_rpma_testing_StandIn_atGate(JNIEnv *env, jclass natives, jint calls)
+{
+	(void)env;
+	(void)natives;
+	return standin_await_gate(calls);
+}
+
+JNIEXPORT jstring JNICALL Java_io_rpma_testing_StandIn_alive(JNIEnv *env, jclass natives)
+{
+	(void)natives;
+	return (*env)->NewStringUTF(env, standin_alive());
+}

@@ -1,0 +1,111 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.testing.StandIn;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Calls of the kernel that take their time hold up nobody else: each test goes on while one is blocked. */
+@Tag("stand-in")
+@Timeout(60)
+class SlowKernelTest {
+    private static final String DESTROY = "ucma:DESTROY_ID";
+
+    private final StandIn standIn = StandIn.open();
+    private RpmaPeer peer;
+    private String before;
+
+    @BeforeEach
+    void open() {
+        peer = TestDevice.peer();
+        before = StandIn.alive();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        standIn.close();
+        assertEquals(before, StandIn.alive());
+        peer.close();
+    }
+
+    @Test
+    void anIdThatIsBeingDestroyedIsClosedForOthers() throws Exception {
+        RdmaId id = RdmaId.create(RdmaPortSpace.TCP);
+        standIn.hold(DESTROY, 1);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(id::close);
+        standIn.awaitHeld(1);
+
+        assertClosed(() -> id.nextEvent(500, TimeUnit.MILLISECONDS));
+        assertClosed(id::localAddr);
+        assertClosed(() -> id.resolveRoute(1));
+        assertThat(closing).isNotDone();
+        standIn.letGo();
+        closing.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void anEndpointThatIsBeingShutDownIsClosedForOthers() throws Exception {
+        RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), TestDevice.port());
+        standIn.hold(DESTROY, 1);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(ep::close);
+        standIn.awaitHeld(1);
+
+        assertClosed(() -> ep.nextConnReq(null, 500, TimeUnit.MILLISECONDS));
+        assertThat(closing).isNotDone();
+        standIn.letGo();
+        closing.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aRegistrationHoldsUpNoOther() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(4096);
+                RpmaMemory other = RpmaMemory.allocate(4096)) {
+            standIn.hold("ibv_reg_mr", 1);
+            CompletableFuture<RpmaMrLocal> slow =
+                    CompletableFuture.supplyAsync(() -> peer.register(memory, Regions.ALL));
+            standIn.awaitHeld(1);
+
+            peer.register(other, Regions.ALL).close();
+            RpmaSrq.create(peer, null).close();
+            assertThat(slow).isNotDone();
+            standIn.letGo();
+            slow.get(Pair.TIMEOUT_S, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    void manyThreadsRegisterAtOnce() {
+        List<CompletableFuture<Void>> threads = IntStream.range(0, 8)
+                .mapToObj(thread -> CompletableFuture.runAsync(this::registerOften))
+                .toList();
+        CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).join();
+    }
+
+    private void registerOften() {
+        for (int i = 0; i < 200; i++) {
+            try (RpmaMemory memory = RpmaMemory.allocate(4096);
+                    RpmaMrLocal region = peer.register(memory, Regions.ALL);
+                    RpmaSrq srq = RpmaSrq.create(peer, null)) {
+                assertEquals(4096, region.getSize());
+                assertThat(srq.recv(region, 0, 64, i)).isTrue();
+            }
+        }
+    }
+
+    private static void assertClosed(ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOf(IllegalStateException.class).hasMessageContaining("is closed");
+    }
+}
