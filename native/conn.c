@@ -142,7 +142,7 @@ static jint conn_next_event(JNIEnv *env, jclass natives, jlong handle)
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 	log_begin();
 	int rc = rpma_conn_next_event(conn, &event);
-	if (rc == RPMA_E_PROVIDER && errno == EAGAIN) {
+	if (log_says_no_event(thread_get(), rc)) {
 		log_discard();
 		rc = RPMA_E_NO_EVENT;
 	} else {

@@ -101,7 +101,7 @@ static int adopt_conn(struct rpma_conn *conn, jlong *handle)
 	int fd = -1;
 	int rc = rpma_conn_get_event_fd(conn, &fd);
 	if (rc == 0)
-		rc = jni_nonblocking(fd);
+		rc = jni_nonblocking(fd) == 0 ? 0 : log_error("fcntl()", errno);
 	if (rc != 0)
 		return rc;
 	*handle = handle_new(conn, fd);

@@ -30,7 +30,7 @@ int cq_adopt(struct rpma_cq *cq, jlong *handle)
 	int fd = -1;
 	int rc = rpma_cq_get_fd(cq, &fd);
 	if (rc == 0)
-		rc = jni_nonblocking(fd);
+		rc = jni_nonblocking(fd) == 0 ? 0 : log_error("fcntl()", errno);
 	if (rc != 0)
 		return rc;
 	*handle = handle_new(cq, fd);

@@ -16,7 +16,7 @@ static int listen_nonblocking(struct rpma_peer *peer, const char *address, const
 		return rc;
 	rc = rpma_ep_get_fd(*ep, fd);
 	if (rc == 0)
-		rc = jni_nonblocking(*fd);
+		rc = jni_nonblocking(*fd) == 0 ? 0 : log_error("fcntl()", errno);
 	if (rc != 0)
 		(void)rpma_ep_shutdown(ep);
 	return rc;
@@ -62,20 +62,14 @@ static jint ep_shutdown(JNIEnv *env, jclass natives, jlong handle)
 	return log_end(rpma_ep_shutdown(&ep));
 }
 
-/* errno alone may be of what librpma cleaned up after another failure */
-static bool is_empty(const struct thread *thread, int rc)
-{
-	return rc == RPMA_E_NO_EVENT ||
-	       (rc == RPMA_E_PROVIDER && errno == EAGAIN && thread != NULL && log_says(thread, "rdma_get_cm_event"));
-}
-
 /*
  * An event that is no request is one of a client that gave up before it was accepted: librpma has taken it off the
  * queue, and the endpoint goes on. It does not when its device has been removed.
  */
 static bool is_passing(const struct thread *thread, int rc)
 {
-	return rc == RPMA_E_INVAL && thread != NULL && !log_says(thread, rdma_event_str(RDMA_CM_EVENT_DEVICE_REMOVAL));
+	return rc == RPMA_E_INVAL && thread != NULL && log_says(thread, "Unexpected event received") &&
+	       !log_says(thread, rdma_event_str(RDMA_CM_EVENT_DEVICE_REMOVAL));
 }
 
 static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
@@ -83,7 +77,7 @@ static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
 	struct rpma_conn_req *req = NULL;
 	log_begin();
 	int rc = rpma_ep_next_conn_req(ep, cfg, &req);
-	if (is_empty(thread_get(), rc)) {
+	if (log_says_no_event(thread_get(), rc)) {
 		log_discard();
 		return RPMA_E_NO_EVENT;
 	}

@@ -59,6 +59,8 @@ static jlong take_entry(void *object, int wait_fd)
 
 jlong handle_new(void *object, int wait_fd)
 {
+	if (object == NULL)
+		return RPMA_E_UNKNOWN;
 	pthread_mutex_lock(&table_lock);
 	jlong handle = take_entry(object, wait_fd);
 	pthread_mutex_unlock(&table_lock);

@@ -32,7 +32,7 @@ struct handle_entry {
 
 extern struct handle_entry handle_entries[HANDLE_ENTRIES] __attribute__((visibility("hidden")));
 
-/* puts an object into the table; RPMA_E_NOMEM when it is full or out of memory */
+/* puts an object into the table; RPMA_E_NOMEM when it is full or out of memory, RPMA_E_UNKNOWN when there is no object */
 jlong handle_new(void *object, int wait_fd);
 
 /* the object with a counted hold on it, or NULL when closed */

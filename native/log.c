@@ -156,6 +156,12 @@ bool log_says_errno(const struct thread *thread, int error)
 	return thread->text_length > 0 && log_says(thread, strerror_r(error, reason, sizeof(reason)));
 }
 
+bool log_says_no_event(const struct thread *thread, int rc)
+{
+	return rc == RPMA_E_NO_EVENT ||
+	       (rc == RPMA_E_PROVIDER && errno == EAGAIN && thread != NULL && log_says(thread, "rdma_get_cm_event"));
+}
+
 int log_error(const char *what, int error)
 {
 	char reason[REASON_SIZE];

@@ -27,6 +27,12 @@ bool log_says(const struct thread *thread, const char *text);
 /* the same for the text of an errno; the only place where a failed post says it */
 bool log_says_errno(const struct thread *thread, int error);
 
+/*
+ * whether the current call, of this result, found that no event waits; errno alone may be of what librpma did with an event
+ * that it has taken, or cleaned up after another failure
+ */
+bool log_says_no_event(const struct thread *thread, int rc);
+
 /* logs a failure that librpma does not log, as librpma would, and returns RPMA_E_PROVIDER */
 int log_error(const char *what, int error);
 

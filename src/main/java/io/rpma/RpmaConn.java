@@ -649,7 +649,7 @@ public final class RpmaConn implements AutoCloseable {
             events.unlock();
         }
         if (data == null) {
-            throw Call.failure("rpma_conn_get_private_data", Natives.CLOSED, handle);
+            throw Call.missing("rpma_conn_get_private_data", handle);
         }
         return data;
     }

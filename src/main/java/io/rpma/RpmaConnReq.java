@@ -117,7 +117,7 @@ public final class RpmaConnReq implements AutoCloseable {
     public byte[] getPrivateData() {
         byte[] data = Natives.connReqGetPrivateData(handle.id());
         if (data == null) {
-            throw Call.failure("rpma_conn_req_get_private_data", Natives.CLOSED, handle);
+            throw Call.missing("rpma_conn_req_get_private_data", handle);
         }
         return data;
     }

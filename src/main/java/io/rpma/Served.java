@@ -216,7 +216,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
 
     private void takeFailed(Throwable failure) {
         if (survives(failure)) {
-            starved = failure instanceof OutOfMemoryError;
+            starved = keepsWhatItIsOf(failure);
             loop.failed(source, failure);
         } else if (active && !descriptor.isClosed()) {
             // who closes the object ends this
@@ -224,7 +224,16 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
         }
     }
 
-    /** Waits for the descriptor again, after a while if memory is out: the descriptor would say at once what it has said. */
+    /** Whether what could not be taken is there still: the descriptor would say so at once, again and again. */
+    private static boolean keepsWhatItIsOf(Throwable failure) {
+        if (failure instanceof RpmaException) {
+            return ((RpmaException) failure).error() == RpmaError.NOMEM
+                    || failure.getMessage().contains("rdma_get_cm_event");
+        }
+        return failure instanceof OutOfMemoryError;
+    }
+
+    /** Waits for the descriptor again, after a while if what it speaks of could not be taken. */
     void rest() {
         if (!starved) {
             watchAgain();

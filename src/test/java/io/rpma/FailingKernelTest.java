@@ -1,0 +1,84 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.rpma.testing.StandIn;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Calls of the kernel and of librdmacm that fail: the exception says which one it was, and nothing is lost. */
+@Tag("stand-in")
+@Timeout(60)
+class FailingKernelTest {
+    private static final int EAGAIN = 11;
+    private static final int ENOMEM = 12;
+    private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+    private final StandIn standIn = StandIn.open();
+    private RpmaPeer peer;
+    private int port;
+    private RpmaEp ep;
+
+    @BeforeEach
+    void open() {
+        peer = TestDevice.peer();
+        port = TestDevice.port();
+        ep = RpmaEp.listen(peer, TestDevice.address(), port);
+    }
+
+    @AfterEach
+    void close() {
+        standIn.close();
+        ep.close();
+        peer.close();
+    }
+
+    private RpmaConn connect() {
+        return RpmaConnReq.create(peer, TestDevice.address(), port, null).connect();
+    }
+
+    @Test
+    void anEventThatIsTakenAndNotAcknowledgedIsNoMissingOne() throws InterruptedException {
+        try (RpmaConn client = connect();
+                RpmaConn server = ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                        .orElseThrow()
+                        .connect()) {
+            standIn.fail("rdma_ack_cm_event", 1, EAGAIN);
+            assertThatThrownBy(() -> client.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+                    .isInstanceOf(RpmaException.class)
+                    .hasMessageContaining("rdma_ack_cm_event");
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+        }
+    }
+
+    /** The request stays in the queue, and its descriptor ready. */
+    @Test
+    void aLoopTriesARequestThatCanNotBeTakenOnceASecond() throws Exception {
+        BlockingQueue<Long> failures = new LinkedBlockingQueue<>();
+        BlockingQueue<RpmaConn> accepted = new LinkedBlockingQueue<>();
+        try (RunningLoop running = new RunningLoop();
+                RpmaConn client = connect()) {
+            RpmaEventLoop loop = running.loop;
+            loop.onFailure((source, failure) -> failures.add(System.nanoTime()));
+            standIn.fail("ucma:GET_EVENT", 3, ENOMEM);
+            loop.onRequest(ep, null, request -> accepted.add(request.connect()));
+            try (RpmaConn server = accepted.poll(Pair.TIMEOUT_S, TimeUnit.SECONDS)) {
+                assertThat(server).isNotNull();
+                Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+            }
+        }
+        assertEquals(3, failures.size());
+        long first = failures.take();
+        long second = failures.take();
+        assertThat(second - first).isGreaterThanOrEqualTo(SECOND / 2);
+        assertThat(failures.take() - second).isGreaterThanOrEqualTo(SECOND / 2);
+    }
+}
