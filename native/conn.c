@@ -152,19 +152,20 @@ static jint conn_next_event(JNIEnv *env, jclass natives, jlong handle)
 	return rc != 0 ? rc : (jint)event;
 }
 
-/* NULL with a pending exception, or when closed without one */
-static jbyteArray conn_get_private_data(JNIEnv *env, jclass natives, jlong handle)
+/* how many bytes it has filled in, of the 255 that there is room for */
+static jint conn_get_private_data(JNIEnv *env, jclass natives, jlong handle, jbyteArray bytes)
 {
 	(void)natives;
 	const struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
-		return NULL;
+		return HANDLE_CLOSED;
 	struct rpma_conn_private_data data = {NULL, 0};
 	log_begin();
 	int rc = log_end(rpma_conn_get_private_data(conn, &data));
-	jbyteArray bytes = rc != 0 ? NULL : jni_bytes(env, data.ptr, data.ptr == NULL ? 0 : data.len);
+	if (rc == 0 && data.ptr != NULL)
+		(*env)->SetByteArrayRegion(env, bytes, 0, data.len, data.ptr);
 	handle_release(handle);
-	return bytes;
+	return rc != 0 ? rc : data.ptr == NULL ? 0 : data.len;
 }
 
 static jint conn_apply_remote_peer_cfg(JNIEnv *env, jclass natives, jlong handle, jlong cfg_handle)
@@ -285,7 +286,7 @@ static const JNINativeMethod methods[] = {
 	{"connSendWithImm", "(JJJJIIJ)I", conn_send_with_imm},
 	{"connRecv", "(JJJJJ)I", conn_recv},
 	{"connNextEvent", "(J)I", conn_next_event},
-	{"connGetPrivateData", "(J)[B", conn_get_private_data},
+	{"connGetPrivateData", "(J[B)I", conn_get_private_data},
 	{"connApplyRemotePeerCfg", "(JJ)I", conn_apply_remote_peer_cfg},
 	{"connDisconnect", "(J)I", conn_disconnect},
 	{"connGetQpNum", "(J)J", conn_get_qp_num},

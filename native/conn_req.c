@@ -81,19 +81,20 @@ static jint conn_req_delete(JNIEnv *env, jclass natives, jlong handle)
 	return 0;
 }
 
-/* NULL with a pending exception, or when closed without one */
-static jbyteArray conn_req_get_private_data(JNIEnv *env, jclass natives, jlong handle)
+/* how many bytes it has filled in, of the 255 that there is room for */
+static jint conn_req_get_private_data(JNIEnv *env, jclass natives, jlong handle, jbyteArray bytes)
 {
 	(void)natives;
 	const struct rpma_conn_req *req = handle_hold(handle);
 	if (req == NULL)
-		return NULL;
+		return HANDLE_CLOSED;
 	struct rpma_conn_private_data data = {NULL, 0};
 	log_begin();
 	int rc = log_end(rpma_conn_req_get_private_data(req, &data));
-	jbyteArray bytes = rc != 0 ? NULL : jni_bytes(env, data.ptr, data.ptr == NULL ? 0 : data.len);
+	if (rc == 0 && data.ptr != NULL)
+		(*env)->SetByteArrayRegion(env, bytes, 0, data.len, data.ptr);
 	handle_release(handle);
-	return bytes;
+	return rc != 0 ? rc : data.ptr == NULL ? 0 : data.len;
 }
 
 static int adopt_conn(struct rpma_conn *conn, jlong *handle)
@@ -183,7 +184,7 @@ static jint conn_req_recv(JNIEnv *env, jclass natives, jlong handle, jlong dst_h
 static const JNINativeMethod methods[] = {
 	{"connReqNew", "(JLjava/lang/String;Ljava/lang/String;J)J", conn_req_new},
 	{"connReqDelete", "(J)I", conn_req_delete},
-	{"connReqGetPrivateData", "(J)[B", conn_req_get_private_data},
+	{"connReqGetPrivateData", "(J[B)I", conn_req_get_private_data},
 	{"connReqRecv", "(JJJJJ)I", conn_req_recv},
 	{"connReqConnect", "(J[B[J)I", conn_req_connect},
 };

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <librpma.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -109,17 +110,18 @@ static jint poller_delete(JNIEnv *env, jclass natives, jlong handle)
 }
 
 /* once, so that a descriptor whose object is being served does not end further waits */
-static int watch(const struct poller *poller, int fd, uint64_t number)
+static int watch(const struct poller *poller, int fd, uint64_t number, bool again)
 {
-	if (control(poller, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT, number) == 0)
-		return 0;
-	if (errno == ENOENT && control(poller, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLONESHOT, number) == 0)
-		return 0;
-	return log_error("epoll_ctl()", errno);
+	int operation = again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+	int result = control(poller, operation, fd, EPOLLIN | EPOLLONESHOT, number);
+	/* another object has the same descriptor */
+	if (result != 0 && errno == EEXIST)
+		result = control(poller, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT, number);
+	return result == 0 ? 0 : log_error("epoll_ctl()", errno);
 }
 
 /* the next time that the object has something to say, a wait returns its number; a number is not NO_NUMBER */
-static jint poller_watch(JNIEnv *env, jclass natives, jlong handle, jlong object, jlong number)
+static jint poller_watch(JNIEnv *env, jclass natives, jlong handle, jlong object, jlong number, jboolean again)
 {
 	(void)env;
 	(void)natives;
@@ -130,7 +132,7 @@ static jint poller_watch(JNIEnv *env, jclass natives, jlong handle, jlong object
 	int rc = handle_hold_fd(object, &fd);
 	if (rc == 0) {
 		log_begin();
-		rc = log_end(watch(poller, fd, (uint64_t)number));
+		rc = log_end(watch(poller, fd, (uint64_t)number, again));
 		handle_release(object);
 	}
 	handle_release(handle);
@@ -206,7 +208,7 @@ static void poller_wake(JNIEnv *env, jclass natives, jlong handle)
 static const JNINativeMethod methods[] = {
 	{"pollerNew", "()J", poller_new},
 	{"pollerDelete", "(J)I", poller_delete},
-	{"pollerWatch", "(JJJ)I", poller_watch},
+	{"pollerWatch", "(JJJZ)I", poller_watch},
 	{"pollerUnwatch", "(JJ)V", poller_unwatch},
 	{"pollerWait", "(J[JI)I", poller_wait},
 	{"pollerWake", "(J)V", poller_wake},

@@ -37,11 +37,6 @@ final class Call {
         return failure(operation, result, Log.lastReasons(), handles);
     }
 
-    /** The exception for a call that has returned nothing: its object is closed, or librpma failed. */
-    static RuntimeException missing(String operation, Handle handle) {
-        return failure(operation, handle.isClosed() ? Natives.CLOSED : RpmaError.UNKNOWN.code(), handle);
-    }
-
     /** The exception for a failed call of which librpma has logged these messages. */
     static RuntimeException failure(String operation, long result, String messages, Handle... handles) {
         if (result == Natives.CLOSED) {

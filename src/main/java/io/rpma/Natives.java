@@ -154,7 +154,7 @@ final class Natives {
 
     static native int connReqDelete(long req);
 
-    static native byte[] connReqGetPrivateData(long req);
+    static native int connReqGetPrivateData(long req, byte[] data);
 
     static native int connReqRecv(long req, long dst, long offset, long length, long opContext);
 
@@ -194,7 +194,7 @@ final class Natives {
 
     static native int connNextEvent(long conn);
 
-    static native byte[] connGetPrivateData(long conn);
+    static native int connGetPrivateData(long conn, byte[] data);
 
     static native int connApplyRemotePeerCfg(long conn, long cfg);
 
@@ -256,7 +256,7 @@ final class Natives {
 
     static native int pollerDelete(long poller);
 
-    static native int pollerWatch(long poller, long object, long number);
+    static native int pollerWatch(long poller, long object, long number, boolean again);
 
     static native void pollerUnwatch(long poller, long object);
 

@@ -34,6 +34,9 @@ final class Poller {
         private final Runnable whenReady;
         private final Long number = lastNumber.incrementAndGet();
 
+        /** Whether the kernel knows the object's descriptor; of whoever may arm it, one thread at a time. */
+        private boolean added;
+
         private Watch(Handle object, Runnable whenReady) {
             this.object = object;
             this.whenReady = whenReady;
@@ -45,7 +48,9 @@ final class Poller {
          * @return 0, {@link Natives#CLOSED} or an error; for {@link Call}
          */
         int arm() {
-            return Natives.pollerWatch(handle.id(), object.id(), number);
+            int armed = Natives.pollerWatch(handle.id(), object.id(), number, added);
+            added |= armed == 0;
+            return armed;
         }
 
         /** Ends it; what is on its way is forgotten. */

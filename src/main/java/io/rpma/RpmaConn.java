@@ -1,5 +1,6 @@
 package io.rpma;
 
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -38,6 +39,9 @@ public final class RpmaConn implements AutoCloseable {
     public static final int F_COMPLETION_ALWAYS = 3;
 
     /** The parts of a region in an operation. */
+    /** librpma's length of it has 8 bits. */
+    static final int MOST_PRIVATE_DATA = 255;
+
     static final String DESTINATION = "destination";
 
     static final String SOURCE = "source";
@@ -641,17 +645,15 @@ public final class RpmaConn implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public byte[] getPrivateData() {
-        byte[] data;
+        byte[] data = new byte[MOST_PRIVATE_DATA];
+        int length;
         events.lock();
         try {
-            data = Natives.connGetPrivateData(id);
+            length = Natives.connGetPrivateData(id, data);
         } finally {
             events.unlock();
         }
-        if (data == null) {
-            throw Call.missing("rpma_conn_get_private_data", handle);
-        }
-        return data;
+        return Arrays.copyOf(data, (int) Call.check("rpma_conn_get_private_data", length, handle));
     }
 
     /**

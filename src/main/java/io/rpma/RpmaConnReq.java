@@ -1,5 +1,6 @@
 package io.rpma;
 
+import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -115,11 +116,9 @@ public final class RpmaConnReq implements AutoCloseable {
      * @throws IllegalStateException if closed or connected
      */
     public byte[] getPrivateData() {
-        byte[] data = Natives.connReqGetPrivateData(handle.id());
-        if (data == null) {
-            throw Call.missing("rpma_conn_req_get_private_data", handle);
-        }
-        return data;
+        byte[] data = new byte[RpmaConn.MOST_PRIVATE_DATA];
+        int length = Natives.connReqGetPrivateData(handle.id(), data);
+        return Arrays.copyOf(data, (int) Call.check("rpma_conn_req_get_private_data", length, handle));
     }
 
     /**
