@@ -64,7 +64,10 @@ public final class RpmaDevice {
         long context = Call.check(GET, getPinned(address, remote));
         if (context == 0) {
             throw new RpmaException(
-                    GET, RpmaError.INVAL, address + " stands for all addresses", "name the address of one device");
+                    GET,
+                    RpmaError.INVAL,
+                    address + " is the address of no device: it stands for all addresses, or for this machine alone",
+                    "name the address of one device");
         }
         return new RpmaDevice(context);
     }

@@ -167,14 +167,23 @@ final class VirtualWaits {
         }
 
         private void unparkAll(int why) {
+            Throwable failure = null;
             synchronized (AWAITED) {
                 // else it is late: all have gone, and others may have come
                 if (AWAITED.get(object) == this) {
                     for (int i = 0; i < parked.size(); i++) {
-                        parked.get(i).unpark(why);
+                        try {
+                            parked.get(i).unpark(why);
+                        } catch (RuntimeException | Error e) {
+                            // of the thread's scheduler, which may be out of memory or threads: the others are woken
+                            failure = e;
+                        }
                     }
                     end();
                 }
+            }
+            if (failure != null) {
+                Log.reportUncaught(failure);
             }
         }
     }

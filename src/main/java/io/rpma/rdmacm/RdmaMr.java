@@ -228,9 +228,9 @@ public final class RdmaMr implements AutoCloseable {
     private static RdmaMr register(
             String operation, long address, long size, Object memory, NativeObject[] parents, int access) {
         NativeObject handle = INTERNALS.object("RdmaMr", parents);
-        MEMORY.put(handle, memory);
         boolean registered = false;
         try {
+            MEMORY.put(handle, memory);
             NativeObject owner = parents[0];
             handle.opened(
                     operation, () -> Call.device(operation, Natives.mrReg(owner.id(), address, size, access), owner));
@@ -238,6 +238,8 @@ public final class RdmaMr implements AutoCloseable {
         } finally {
             if (!registered) {
                 MEMORY.remove(handle);
+                // also where the map has no memory: an id with a child that is not there could never be closed
+                handle.abandon();
             }
         }
         return new RdmaMr(handle, address, size, access);
