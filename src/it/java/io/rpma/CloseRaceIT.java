@@ -38,10 +38,10 @@ class CloseRaceIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
 
     /** Of closings that cost next to nothing. */
-    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 20);
+    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 10);
 
     /** Of closings that cost a connection each. */
-    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 2);
+    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 1);
 
     /** The waits are raced by two tests, and other calls by one. */
     private static final int CONNECTIONS_OF_POSTS = 2 * CONNECTIONS;

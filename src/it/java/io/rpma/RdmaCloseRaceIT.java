@@ -40,8 +40,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(1200)
 class RdmaCloseRaceIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
-    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 20);
-    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 2);
+    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 10);
+    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 1);
 
     /** A connection breaks when the device finds a region closed, so that it takes a new one from time to time. */
     private static final int ROUNDS_OF_CONNECTION = 50;
