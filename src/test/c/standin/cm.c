@@ -136,7 +136,7 @@ static struct cm_event *take_first(struct cm_file *file)
 
 static struct cm_event *push(struct cm_id *id, enum event type, int status)
 {
-	/* As long as user space has not taken a connection, it hears nothing of it. */
+	/* As long as user space has not accepted a connection, it gets no events of it. */
 	if (id->uid == 0)
 		return NULL;
 	struct cm_event *event = object_new(CM_EVENT, sizeof(*event));
@@ -161,8 +161,8 @@ static void push_with_data(struct cm_id *id, enum event type, int status, const 
 		memcpy(event->resp.param.conn.private_data, data, length);
 }
 
-/* Ends an id's part in a connection; the other side is told by an event. */
-static void tell_peer(struct cm_id *id, enum event type, int status, enum state state)
+/* Ends an id's part in a connection; the other side gets an event. */
+static void notify_peer(struct cm_id *id, enum event type, int status, enum state state)
 {
 	struct cm_id *peer = id->peer;
 	if (peer == NULL)
@@ -200,13 +200,13 @@ static void move_events(struct cm_id *id, struct cm_file *to)
 
 static void end_connection(struct cm_id *id);
 
-/* The side that has asked hears that both sides are through. */
+/* The side that has asked gets the event that the other side has agreed. */
 static void answer_disconnection(struct cm_id *id)
 {
 	struct cm_id *peer = id->peer;
 	if (peer == NULL)
 		return;
-	tell_peer(id, DISCONNECTED_EVENT, 0, OVER);
+	notify_peer(id, DISCONNECTED_EVENT, 0, OVER);
 	end_connection(peer);
 }
 
@@ -217,12 +217,12 @@ static void id_destroy(struct cm_id *id)
 	case REPLY_RECEIVED:
 	case REQUEST_RECEIVED:
 	case REPLY_SENT:
-		tell_peer(id, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT,
+		notify_peer(id, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT,
 				CONSUMER_DEFINED, OVER);
 		break;
 	case ESTABLISHED:
 		if (id->qp_type != IBV_QPT_UD)
-			tell_peer(id, DISCONNECTED_EVENT, 0, DISCONNECT_RECEIVED);
+			notify_peer(id, DISCONNECTED_EVENT, 0, DISCONNECT_RECEIVED);
 		break;
 	case DISCONNECT_RECEIVED:
 		answer_disconnection(id);
@@ -541,7 +541,7 @@ static int do_disconnect(struct cm_id *id)
 	case ESTABLISHED:
 		id->state = DISCONNECT_SENT;
 		add_timer(id, DISCONNECT_MS);
-		tell_peer(id, DISCONNECTED_EVENT, 0, DISCONNECT_RECEIVED);
+		notify_peer(id, DISCONNECTED_EVENT, 0, DISCONNECT_RECEIVED);
 		return 0;
 	case DISCONNECT_RECEIVED:
 		answer_disconnection(id);
@@ -601,11 +601,12 @@ static void do_query_route(const struct cm_id *id, struct rdma_ucm_query_route_r
 static int do_get_event(struct cm_file *file, struct rdma_ucm_event_resp *resp, size_t size)
 {
 	while (true) {
-		lock();
+		object_lock(file, CM_FILE, "rdma_get_cm_event");
 		if (file->first != NULL)
 			break;
+		int fd = file->fd;
 		unlock();
-		int error = ready_wait(file->fd);
+		int error = ready_wait(fd);
 		if (error != 0)
 			return error;
 	}
@@ -772,7 +773,7 @@ long cm_write(struct cm_file *file, const void *command, size_t size)
 		const struct rdma_ucm_get_event *cmd = body;
 		error = do_get_event(file, (struct rdma_ucm_event_resp *)(uintptr_t)cmd->response, header.out);
 	} else if (error == 0) {
-		lock();
+		object_lock(file, CM_FILE, name_of(header.cmd));
 		error = do_command(file, &header, body);
 		unlock();
 	}
@@ -785,9 +786,7 @@ long cm_write(struct cm_file *file, const void *command, size_t size)
 
 struct cm_file *cm_file_new(int fd)
 {
-	struct cm_file *file = calloc(1, sizeof(*file));
-	if (file == NULL)
-		die("no memory for a channel of events");
+	struct cm_file *file = object_new(CM_FILE, sizeof(*file));
 	file->fd = fd;
 	return file;
 }
@@ -795,7 +794,7 @@ struct cm_file *cm_file_new(int fd)
 /* The kernel destroys what was made through the descriptor. */
 void cm_file_close(struct cm_file *file)
 {
-	lock();
+	object_lock(file, CM_FILE, "close");
 	for (struct cm_id *id = ids; id != NULL;) {
 		if (id->file == file) {
 			id_destroy(id);
@@ -804,6 +803,6 @@ void cm_file_close(struct cm_file *file)
 			id = id->next;
 		}
 	}
+	object_free(file, CM_FILE, "close");
 	unlock();
-	free(file);
 }

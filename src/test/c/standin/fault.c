@@ -1,9 +1,8 @@
 /*
- * fault.c -- calls that a test told to fail, to take long, or to wait until the test opens a gate
+ * fault.c -- calls that fail because a test wants it, or wait until the test opens a gate
  */
 #include "standin.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,12 +11,9 @@ enum { MOST_FAULTS = 32, LONGEST_NAME = 48 };
 
 struct rule {
 	char call[LONGEST_NAME];
-	/* calls that pass before the rule takes effect */
-	int skip;
 	/* calls that it takes effect on; the rule is free when there are none */
 	int times;
 	int error;
-	int delay_ms;
 	bool gate;
 };
 
@@ -43,11 +39,10 @@ int fault(const char *call)
 		return 0;
 	pthread_mutex_lock(&rules_lock);
 	struct rule *rule = find(call);
-	if (rule == NULL || rule->skip-- > 0) {
+	if (rule == NULL) {
 		pthread_mutex_unlock(&rules_lock);
 		return 0;
 	}
-	rule->skip = 0;
 	struct rule hit = *rule;
 	if (--rule->times == 0)
 		__atomic_sub_fetch(&active, 1, __ATOMIC_RELEASE);
@@ -60,15 +55,10 @@ int fault(const char *call)
 		waiting--;
 	}
 	pthread_mutex_unlock(&rules_lock);
-	if (hit.delay_ms > 0) {
-		struct timespec delay = {.tv_sec = hit.delay_ms / 1000, .tv_nsec = hit.delay_ms % 1000 * 1000000L};
-		while (nanosleep(&delay, &delay) != 0 && errno == EINTR)
-			;
-	}
 	return hit.error;
 }
 
-void standin_fault(const char *call, int skip, int times, int error, int delay_ms, bool gate)
+void standin_fault(const char *call, int times, int error, bool gate)
 {
 	pthread_mutex_lock(&rules_lock);
 	int i = 0;
@@ -79,9 +69,7 @@ void standin_fault(const char *call, int skip, int times, int error, int delay_m
 	struct rule *rule = &rules[i];
 	if (snprintf(rule->call, sizeof(rule->call), "%s", call) >= LONGEST_NAME)
 		die("a call's name is too long: %s", call);
-	rule->skip = skip;
 	rule->error = error;
-	rule->delay_ms = delay_ms;
 	rule->gate = gate;
 	rule->times = times;
 	__atomic_add_fetch(&active, 1, __ATOMIC_RELEASE);

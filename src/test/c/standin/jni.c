@@ -1,18 +1,18 @@
 /*
- * jni.c -- what tests in Java say to the stand-in: the natives of io.rpma.testing.StandIn
+ * jni.c -- the natives of io.rpma.testing.StandIn
  */
 #include <jni.h>
 
 #include "standin.h"
 
-JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_addFault(JNIEnv *env, jclass natives, jstring call, jint skip, jint times,
-		jint error, jint delay_ms, jboolean gate)
+JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_addFault(JNIEnv *env, jclass natives, jstring call, jint times,
+		jint error, jboolean gate)
 {
 	(void)natives;
 	const char *name = (*env)->GetStringUTFChars(env, call, NULL);
 	if (name == NULL)
 		return;
-	standin_fault(name, skip, times, error, delay_ms, gate);
+	standin_fault(name, times, error, gate);
 	(*env)->ReleaseStringUTFChars(env, call, name);
 }
 

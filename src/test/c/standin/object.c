@@ -13,7 +13,7 @@
 #define POISON 0xdd
 
 static const char *const names[KINDS] = {"completion channel", "completion queue", "protection domain", "memory region",
-		"shared receive queue", "queue pair", "address handle", "CM id", "CM event"};
+		"shared receive queue", "queue pair", "address handle", "event channel", "CM id", "CM event"};
 
 /* Chained, so that a search for leaks sees them as in use. */
 struct header {
@@ -74,6 +74,12 @@ void *object_check(const void *object, enum kind kind, const char *call)
 	if (magic != MAGIC + kind)
 		die("%s: no %s", call, names[kind]);
 	return (void *)object;
+}
+
+void *object_lock(const void *object, enum kind kind, const char *call)
+{
+	lock();
+	return object_check(object, kind, call);
 }
 
 void object_free(void *object, enum kind kind, const char *call)

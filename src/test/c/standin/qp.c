@@ -99,8 +99,6 @@ static void complete_send(struct qp *qp, const struct send_wr *wr, enum ibv_wc_s
 	qp->silent = 0;
 }
 
-static void progress(struct qp *qp);
-
 /* To the error state: all that is posted comes back. A shared receive queue keeps its receives. */
 static void flush(struct qp *qp)
 {
@@ -113,10 +111,6 @@ static void flush(struct qp *qp)
 		complete_recv(qp, &queue->ring[queue->head], &wc, false);
 		queue->head = (queue->head + 1) % queue->size;
 	}
-	/* It waits for nothing any more. */
-	struct qp *peer = find(qp->dest);
-	if (peer != NULL && peer->stalled)
-		progress(peer);
 }
 
 /* What the pieces of memory have in all; false if one is not in a region that allows the access. */
@@ -383,9 +377,8 @@ static int copy_send_wr(const struct qp *qp, struct send_wr *to, const struct ib
 
 int qp_post_send(struct ibv_qp *public, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-	struct qp *qp = object_check(public, QP, "ibv_post_send");
 	int error = fault("ibv_post_send");
-	lock();
+	struct qp *qp = object_lock(public, QP, "ibv_post_send");
 	while (error == 0 && wr != NULL) {
 		if (public->state < IBV_QPS_RTS)
 			error = EINVAL;
@@ -411,9 +404,8 @@ int qp_post_send(struct ibv_qp *public, struct ibv_send_wr *wr, struct ibv_send_
 
 int qp_post_recv(struct ibv_qp *public, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	struct qp *qp = object_check(public, QP, "ibv_post_recv");
 	int error = fault("ibv_post_recv");
-	lock();
+	struct qp *qp = object_lock(public, QP, "ibv_post_recv");
 	while (error == 0 && wr != NULL) {
 		if (public->state == IBV_QPS_RESET || public->srq != NULL)
 			error = EINVAL;
@@ -467,6 +459,9 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	if (qp->ring == NULL || recv_queue_new(&qp->queue, attr->cap.max_recv_wr, attr->cap.max_recv_sge) != 0)
 		die("no memory for a queue pair");
 	lock();
+	object_check(pd, PD, "ibv_create_qp");
+	object_check(send_cq, CQ, "ibv_create_qp");
+	object_check(recv_cq, CQ, "ibv_create_qp");
 	qp->public.qp_num = ++last_number;
 	qp->next = pairs[last_number % BUCKETS];
 	pairs[last_number % BUCKETS] = qp;
@@ -481,11 +476,10 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 
 int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 {
-	struct qp *qp = object_check(public, QP, "ibv_modify_qp");
 	int error = fault("ibv_modify_qp");
 	if (error != 0)
 		return error;
-	lock();
+	struct qp *qp = object_lock(public, QP, "ibv_modify_qp");
 	if (mask & IBV_QP_DEST_QPN)
 		qp->dest = attr->dest_qp_num;
 	if (mask & IBV_QP_RNR_RETRY)
@@ -506,12 +500,11 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 
 int ibv_destroy_qp(struct ibv_qp *public)
 {
-	struct qp *qp = object_check(public, QP, "ibv_destroy_qp");
 	/* A device destroys it or reports a failure, never both. */
 	int error = fault("ibv_destroy_qp");
 	if (error != 0)
 		return error;
-	lock();
+	struct qp *qp = object_lock(public, QP, "ibv_destroy_qp");
 	struct qp **link = &pairs[public->qp_num % BUCKETS];
 	while (*link != qp)
 		link = &(*link)->next;

@@ -4,7 +4,7 @@
  *
  * It carries out work requests between queue pairs of its process, with the semantics of a reliable connection, and is
  * strict where a device forgives: every object carries a magic number, a freed one is poisoned and never reused, and a call
- * with one ends the process. Calls can be told to fail, to block, or to wait for a gate.
+ * with one ends the process. Tests make calls fail or wait.
  *
  * One lock, big_lock, guards everything. A function whose name ends in _locked expects it to be held.
  */
@@ -19,11 +19,13 @@
 
 /* object.c */
 
-enum kind { CHANNEL, CQ, PD, MR, SRQ, QP, AH, CM_ID, CM_EVENT, KINDS };
+enum kind { CHANNEL, CQ, PD, MR, SRQ, QP, AH, CM_FILE, CM_ID, CM_EVENT, KINDS };
 
 void *object_new(enum kind kind, size_t size);
 void *object_check(const void *object, enum kind kind, const char *call);
 void object_free(void *object, enum kind kind, const char *call);
+/* Takes the lock and checks the object under it, where no other thread can free it any more. */
+void *object_lock(const void *object, enum kind kind, const char *call);
 /* Ends the process with a message: the tested library has done what would be undefined. */
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
 
@@ -35,7 +37,7 @@ void unlock(void);
 int fault(const char *call);
 
 /* For the tests; calls are functions of libibverbs, and "ucma:" with a command of the kernel's connection manager. */
-void standin_fault(const char *call, int skip, int times, int error, int delay_ms, bool gate);
+void standin_fault(const char *call, int times, int error, bool gate);
 /* Forgets the faults, and lets go on what waits at the gate. */
 void standin_clear_faults(void);
 /* Waits until so many calls wait at the gate; false after 20 s. */

@@ -163,8 +163,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *of)
 
 int ibv_dealloc_pd(struct ibv_pd *public)
 {
-	struct pd *pd = object_check(public, PD, "ibv_dealloc_pd");
-	lock();
+	struct pd *pd = object_lock(public, PD, "ibv_dealloc_pd");
 	int result = pd->users == 0 ? 0 : EBUSY;
 	if (result == 0)
 		object_free(pd, PD, "ibv_dealloc_pd");
@@ -225,8 +224,10 @@ static int pin(void *addr, size_t length, int access)
 		return ENOMEM;
 	bool writes = (access & (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)) != 0;
 	if (madvise((void *)begin, (end & ~mask) - begin, writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) != 0) {
-		int cause = errno == ENOMEM || errno == EINVAL ? EFAULT : errno;
-		unpin(length);
+		/* before Linux 5.14 there is no such call, and pages are brought in when they are used */
+		int cause = errno == EINVAL ? 0 : errno == ENOMEM ? EFAULT : errno;
+		if (cause != 0)
+			unpin(length);
 		return cause;
 	}
 	return 0;
@@ -234,7 +235,7 @@ static int pin(void *addr, size_t length, int access)
 
 static struct ibv_mr *reg_mr(struct ibv_pd *public, void *addr, size_t length, int access)
 {
-	struct pd *pd = object_check(public, PD, "ibv_reg_mr");
+	object_check(public, PD, "ibv_reg_mr");
 	int error = fault("ibv_reg_mr");
 	if (error == 0 && (access & IBV_ACCESS_ON_DEMAND) != 0)
 		error = EOPNOTSUPP;
@@ -251,7 +252,7 @@ static struct ibv_mr *reg_mr(struct ibv_pd *public, void *addr, size_t length, i
 	mr->public.addr = addr;
 	mr->public.length = length;
 	mr->access = access;
-	lock();
+	struct pd *pd = object_lock(public, PD, "ibv_reg_mr");
 	mr->public.lkey = mr->public.rkey = ++last_key;
 	mr->next = regions[last_key % BUCKETS];
 	regions[last_key % BUCKETS] = mr;
@@ -280,7 +281,7 @@ int ibv_dereg_mr(struct ibv_mr *public)
 	int error = fault("ibv_dereg_mr");
 	if (error != 0)
 		return error;
-	lock();
+	object_lock(public, MR, "ibv_dereg_mr");
 	struct mr **link = &regions[public->lkey % BUCKETS];
 	while (*link != mr)
 		link = &(*link)->next;
@@ -308,8 +309,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *of)
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *public)
 {
-	object_check(public, CHANNEL, "ibv_destroy_comp_channel");
-	lock();
+	object_lock(public, CHANNEL, "ibv_destroy_comp_channel");
 	int result = public->refcnt > 0 ? EBUSY : 0;
 	int fd = public->fd;
 	if (result == 0)
@@ -369,8 +369,6 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *of, int cqe, void *cq_context, 
 		error = EINVAL;
 	if (error != 0)
 		return failed(error);
-	if (channel != NULL)
-		object_check(channel, CHANNEL, "ibv_create_cq");
 	struct cq *cq = object_new(CQ, sizeof(*cq));
 	cq->ring = calloc((size_t)cqe, sizeof(*cq->ring));
 	if (cq->ring == NULL) {
@@ -385,17 +383,17 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *of, int cqe, void *cq_context, 
 	cq->channel = (struct channel *)channel;
 	pthread_mutex_init(&cq->public.mutex, NULL);
 	pthread_cond_init(&cq->public.cond, NULL);
-	lock();
-	if (channel != NULL)
+	if (channel != NULL) {
+		object_lock(channel, CHANNEL, "ibv_create_cq");
 		channel->refcnt++;
-	unlock();
+		unlock();
+	}
 	return &cq->public;
 }
 
 int ibv_destroy_cq(struct ibv_cq *public)
 {
-	struct cq *cq = object_check(public, CQ, "ibv_destroy_cq");
-	lock();
+	struct cq *cq = object_lock(public, CQ, "ibv_destroy_cq");
 	if (cq->users > 0) {
 		unlock();
 		return EBUSY;
@@ -421,9 +419,8 @@ int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **cq, void *
 {
 	int error = fault("ibv_get_cq_event");
 	while (error == 0) {
-		struct channel *channel = object_check(public, CHANNEL, "ibv_get_cq_event");
+		struct channel *channel = object_lock(public, CHANNEL, "ibv_get_cq_event");
 		struct cq *ready;
-		lock();
 		error = channel_pop(channel, &ready);
 		if (error == 0) {
 			*cq = &ready->public;
@@ -465,9 +462,8 @@ void cq_push_locked(struct cq *cq, const struct ibv_wc *wc, uint32_t slots, bool
 
 static int poll_cq(struct ibv_cq *public, int entries, struct ibv_wc *wcs)
 {
-	struct cq *cq = object_check(public, CQ, "ibv_poll_cq");
+	struct cq *cq = object_lock(public, CQ, "ibv_poll_cq");
 	int taken = 0;
-	lock();
 	for (; taken < entries && cq->count > 0; taken++, cq->count--) {
 		const struct cqe *cqe = &cq->ring[cq->head];
 		wcs[taken] = cqe->wc;
@@ -481,11 +477,10 @@ static int poll_cq(struct ibv_cq *public, int entries, struct ibv_wc *wcs)
 
 static int req_notify_cq(struct ibv_cq *public, int solicited_only)
 {
-	struct cq *cq = object_check(public, CQ, "ibv_req_notify_cq");
 	int error = fault("ibv_req_notify_cq");
 	if (error != 0)
 		return error;
-	lock();
+	struct cq *cq = object_lock(public, CQ, "ibv_req_notify_cq");
 	/* The wider request holds. */
 	if (!solicited_only)
 		cq->armed = ANY;
@@ -530,8 +525,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 	srq->public.context = pd->context;
 	srq->public.pd = pd;
 	srq->public.srq_context = attr->srq_context;
-	lock();
-	((struct pd *)pd)->users++;
+	((struct pd *)object_lock(pd, PD, "ibv_create_srq"))->users++;
 	unlock();
 	return &srq->public;
 }
@@ -542,7 +536,7 @@ int ibv_destroy_srq(struct ibv_srq *public)
 	int error = fault("ibv_destroy_srq");
 	if (error != 0)
 		return error;
-	lock();
+	object_lock(public, SRQ, "ibv_destroy_srq");
 	int result = srq->users > 0 ? EBUSY : 0;
 	if (result == 0) {
 		((struct pd *)public->pd)->users--;
@@ -555,9 +549,8 @@ int ibv_destroy_srq(struct ibv_srq *public)
 
 static int post_srq_recv(struct ibv_srq *public, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	struct srq *srq = object_check(public, SRQ, "ibv_post_srq_recv");
 	int error = fault("ibv_post_srq_recv");
-	lock();
+	struct srq *srq = object_lock(public, SRQ, "ibv_post_srq_recv");
 	while (error == 0 && wr != NULL) {
 		error = recv_queue_push_locked(&srq->queue, wr);
 		if (error == 0)
@@ -580,8 +573,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	struct ibv_ah *ah = object_new(AH, sizeof(*ah));
 	ah->context = pd->context;
 	ah->pd = pd;
-	lock();
-	((struct pd *)pd)->users++;
+	((struct pd *)object_lock(pd, PD, "ibv_create_ah"))->users++;
 	unlock();
 	return ah;
 }
@@ -596,8 +588,7 @@ struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struc
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
-	object_check(ah, AH, "ibv_destroy_ah");
-	lock();
+	object_lock(ah, AH, "ibv_destroy_ah");
 	((struct pd *)ah->pd)->users--;
 	object_free(ah, AH, "ibv_destroy_ah");
 	unlock();

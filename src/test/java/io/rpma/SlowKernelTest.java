@@ -7,10 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.StandIn;
-import java.util.List;
+import io.rpma.testing.Together;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -87,11 +86,8 @@ class SlowKernelTest {
     }
 
     @Test
-    void manyThreadsRegisterAtOnce() {
-        List<CompletableFuture<Void>> threads = IntStream.range(0, 8)
-                .mapToObj(thread -> CompletableFuture.runAsync(this::registerOften))
-                .toList();
-        CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).join();
+    void manyThreadsRegisterAtOnce() throws Exception {
+        Together.run(8, thread -> registerOften());
     }
 
     private void registerOften() {

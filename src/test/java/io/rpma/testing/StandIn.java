@@ -27,24 +27,13 @@ public final class StandIn implements AutoCloseable {
 
     /** Has the next calls fail with an errno. */
     public StandIn fail(String call, int times, int errno) {
-        return fail(call, 0, times, errno);
-    }
-
-    /** Has calls fail with an errno, after some that succeed. */
-    public StandIn fail(String call, int after, int times, int errno) {
-        addFault(call, after, times, errno, 0, false);
-        return this;
-    }
-
-    /** Has the next calls take so much longer. */
-    public StandIn delay(String call, int times, int millis) {
-        addFault(call, 0, times, 0, millis, false);
+        addFault(call, times, errno, false);
         return this;
     }
 
     /** Has the next calls block until {@link #letGo}. */
     public StandIn hold(String call, int times) {
-        addFault(call, 0, times, 0, 0, true);
+        addFault(call, times, 0, true);
         return this;
     }
 
@@ -68,7 +57,7 @@ public final class StandIn implements AutoCloseable {
     /** Which objects of the device exist, such as {@code 2 queue pair, 1 memory region}. */
     public static native String alive();
 
-    private static native void addFault(String call, int skip, int times, int errno, int delayMs, boolean gate);
+    private static native void addFault(String call, int times, int errno, boolean gate);
 
     private static native void clearFaults();
 
