@@ -38,7 +38,7 @@ start_qemu() {
     directory=$(qemu_value "$run_directory")
     arguments=(
         "${accelerator[@]}" -smp 2
-        -machine "pc,nvdimm=on,usb=off,hpet=off" -m "$memory,slots=2,maxmem=$((memory + 4096))M"
+        -machine "pc,nvdimm=on,nvdimm-persistence=mem-ctrl,usb=off,hpet=off" -m "$memory,slots=2,maxmem=$((memory + 4096))M"
         -nodefaults -no-user-config -no-reboot -display none -monitor none
         -chardev "file,id=console,path=$directory/console" -serial chardev:console
         -kernel "$image/vmlinuz" -initrd "$image/initramfs"
@@ -51,7 +51,7 @@ start_qemu() {
         -fsdev "local,id=run,path=$directory/share,security_model=none,multidevs=remap"
         -device "virtio-9p-pci,fsdev=run,mount_tag=run"
     )
-    # QEMU's own standard input is the command's: the one chardev of every QEMU that tells the guest of an end of file.
+    # QEMU's own standard input is the command's: the one chardev of every QEMU that passes an end of file on.
     arguments+=(
         -chardev "stdio,id=stdin,signal=off"
         -device "virtserialport,chardev=stdin,name=stdin"

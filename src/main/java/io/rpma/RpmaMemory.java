@@ -205,8 +205,11 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     /**
-     * {@return whether what has been flushed to this memory survives a power cut: that of a file on a DAX file system, and
-     * of a device DAX on a bus of non-volatile memory}
+     * {@return whether bytes that are flushed to this memory survive a power cut}
+     *
+     * <p>True for a file that the kernel maps with {@code MAP_SYNC}, which only DAX file systems allow, and for a device DAX
+     * whose region in sysfs has the {@code devtype} {@code nd_pmem} and a known {@code persistence_domain}. False in doubt:
+     * for volatile memory, for virtio-pmem, whose flushes only the host can do, and where the platform names no domain.
      */
     public boolean isPersistent() {
         return persistent;

@@ -27,6 +27,9 @@ public enum RpmaMrUsage {
     /**
      * The other side flushes it for persistence.
      *
+     * <p>librpma takes this for any memory, also for memory that is not persistent, so that programs can be tested without any:
+     * {@link RpmaMemory#isPersistent()} is the question to ask before bytes are called persistent.
+     *
      * <p>Register {@link #READ_SRC} too: a side without native flush emulates it by a read.
      */
     FLUSH_TYPE_PERSISTENT,
