@@ -60,10 +60,10 @@ static jlong conn_req_new(JNIEnv *env, jclass natives, jlong peer, jstring addre
 	return result;
 }
 
-/* a client that has gone is rejected by nobody */
+/* whether the rejection has failed, and nothing else, because the client has gone */
 static bool has_no_client(const struct thread *thread, int rc)
 {
-	return rc == RPMA_E_PROVIDER && thread != NULL && log_says(thread, "rdma_reject") && log_says_errno(thread, EINVAL);
+	return rc == RPMA_E_PROVIDER && thread != NULL && log_says_only(thread, "rdma_reject()", EINVAL);
 }
 
 static jint conn_req_delete(JNIEnv *env, jclass natives, jlong handle)
@@ -106,7 +106,7 @@ static int adopt_conn(struct rpma_conn *conn, jlong *handle)
 	if (rc != 0)
 		return rc;
 	*handle = handle_new(conn, fd);
-	return *handle < 0 ? RPMA_E_NOMEM : 0;
+	return *handle < 0 ? (int)*handle : 0;
 }
 
 /* puts a connection and its queues into the table; after a failure those that are there are open */

@@ -34,7 +34,7 @@ int cq_adopt(struct rpma_cq *cq, jlong *handle)
 	if (rc != 0)
 		return rc;
 	*handle = handle_new(cq, fd);
-	return *handle < 0 ? RPMA_E_NOMEM : 0;
+	return *handle < 0 ? (int)*handle : 0;
 }
 
 int cq_waited(const char *what, int rc)

@@ -156,6 +156,20 @@ bool log_says_errno(const struct thread *thread, int error)
 	return thread->text_length > 0 && log_says(thread, strerror_r(error, reason, sizeof(reason)));
 }
 
+bool log_says_only(const struct thread *thread, const char *what, int error)
+{
+	static const char failed[] = " failed: ";
+	char reason[REASON_SIZE];
+	char failure[MESSAGE_SIZE];
+	snprintf(failure, sizeof(failure), "%s%s%s", what, failed, strerror_r(error, reason, sizeof(reason)));
+	const char *end = thread->text + thread->text_length;
+	const char *first = memmem(thread->text, thread->text_length, failed, strlen(failed));
+	if (first == NULL || !log_says(thread, failure))
+		return false;
+	const char *rest = first + strlen(failed);
+	return memmem(rest, (size_t)(end - rest), failed, strlen(failed)) == NULL;
+}
+
 bool log_says_no_event(const struct thread *thread, int rc)
 {
 	return rc == RPMA_E_NO_EVENT ||

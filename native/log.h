@@ -27,6 +27,9 @@ bool log_says(const struct thread *thread, const char *text);
 /* the same for the text of an errno; the only place where a failed post says it */
 bool log_says_errno(const struct thread *thread, int error);
 
+/* whether the current call has logged this failure and no other one */
+bool log_says_only(const struct thread *thread, const char *what, int error);
+
 /*
  * whether the current call, of this result, found that no event waits; errno alone may be of what librpma did with an event
  * that it has taken, or cleaned up after another failure

@@ -167,7 +167,10 @@ static jint id_destroy(JNIEnv *env, jclass natives, jlong retired)
 {
 	(void)env;
 	(void)natives;
-	return destroy(jni_pointer(retired)) == 0 ? 0 : rdmacm_failed();
+	struct rdmacm_id *self = jni_pointer(retired);
+	if (self == NULL)
+		return HANDLE_CLOSED;
+	return destroy(self) == 0 ? 0 : rdmacm_failed();
 }
 
 /* Java makes arrays of struct sockaddr_in and sockaddr_in6; one of no bytes is left out */

@@ -21,7 +21,7 @@ static int adopt(struct rpma_srq *srq, jlong handles[SRQ_HANDLES])
 		return rc;
 	handles[SRQ] = handle_new(srq, -1);
 	if (handles[SRQ] < 0)
-		return RPMA_E_NOMEM;
+		return (int)handles[SRQ];
 	return rcq == NULL ? 0 : cq_adopt(rcq, &handles[RCQ]);
 }
 
