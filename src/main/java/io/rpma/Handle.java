@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  */
 final class Handle implements NativeObject {
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
-    private static final Cleaner LEAKS = Cleaner.create();
+    private static final LazyCleaner LEAKS = new LazyCleaner();
     private static final AtomicLong COUNT = new AtomicLong();
 
     private final String name;
@@ -41,6 +41,8 @@ final class Handle implements NativeObject {
      * @throws IllegalStateException if a parent is closed
      */
     Handle(String type, Handle... parents) {
+        // before there is a native object, which a failure would leave behind
+        LEAKS.started();
         name = type + "#" + COUNT.incrementAndGet();
         this.parents = parents;
         whole = this;
@@ -140,7 +142,7 @@ final class Handle implements NativeObject {
     /** Reports the facade if it is collected before it is closed. */
     @Override
     public void watch(Object facade) {
-        leak = LEAKS.register(facade, new Leak());
+        leak = LEAKS.started().register(facade, new Leak());
     }
 
     @Override

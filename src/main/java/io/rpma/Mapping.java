@@ -2,7 +2,6 @@ package io.rpma;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -13,6 +12,9 @@ import java.nio.file.Path;
  * or a call uses them.
  */
 final class Mapping {
+    /** Its thread is not that of the handles, whose reports a user's log function may hold up. */
+    private static final LazyCleaner VIEWS = new LazyCleaner();
+
     private final long address;
     private final long size;
     private final long pageSize;
@@ -127,18 +129,13 @@ final class Mapping {
         return bypassesPageCache;
     }
 
-    /** Made for the first view: it has a thread. */
-    private static final class Views {
-        static final Cleaner CLEANER = Cleaner.create();
-    }
-
     /** A buffer, whose slices and duplicates keep it reachable, so that it stands for them too. */
     synchronized ByteBuffer view(long offset, int length) {
         enter();
         boolean made = false;
         try {
             ByteBuffer buffer = Natives.memoryBuffer(address + offset, length);
-            Views.CLEANER.register(buffer, this::leave);
+            VIEWS.started().register(buffer, this::leave);
             made = true;
             return buffer;
         } finally {
