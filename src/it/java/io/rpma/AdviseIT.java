@@ -55,7 +55,7 @@ class AdviseIT {
                 new long[][] {{-1, 1}, {0, -1}, {0, SIZE + 1}, {SIZE, 1}, {Long.MAX_VALUE, 1}, {Long.MIN_VALUE, 0}}) {
             assertThrows(IndexOutOfBoundsException.class, () -> advise(bad[0], bad[1]));
         }
-        assertThrows(IllegalArgumentException.class, () -> advise(0, (1L << 31) + 1));
+        assertThrows(IllegalArgumentException.class, () -> advise(0, 1L << 31));
     }
 
     @Test

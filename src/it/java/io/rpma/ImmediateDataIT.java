@@ -117,7 +117,7 @@ class ImmediateDataIT {
             assertThrows(IndexOutOfBoundsException.class, () -> writeWithImm(bad[0], 0, bad[1], ALWAYS));
             assertThrows(IndexOutOfBoundsException.class, () -> writeWithImm(0, bad[0], bad[1], ALWAYS));
         }
-        assertThrows(IllegalArgumentException.class, () -> writeWithImm(0, 0, (1L << 31) + 1, ALWAYS));
+        assertThrows(IllegalArgumentException.class, () -> writeWithImm(0, 0, 1L << 31, ALWAYS));
         for (int flags : new int[] {0, 2, 4, -1}) {
             assertThrows(IllegalArgumentException.class, () -> writeWithImm(0, 0, 1, flags));
         }

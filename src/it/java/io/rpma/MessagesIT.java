@@ -247,7 +247,7 @@ class MessagesIT {
                 assertThrows(
                         IndexOutOfBoundsException.class, () -> request.recv(regions.target, range[0], range[1], 1));
             }
-            long tooMuch = (1L << 31) + 1;
+            long tooMuch = 1L << 31;
             assertThrows(IllegalArgumentException.class, () -> send(0, tooMuch, 1));
             assertThrows(IllegalArgumentException.class, () -> recv(0, tooMuch, 1));
             assertThrows(IllegalArgumentException.class, () -> request.recv(regions.target, 0, tooMuch, 1));

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PostArgumentsIT {
     private static final long SIZE = 4096;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
-    private static final long TOO_LONG = (1L << 31) + 1;
+    private static final long TOO_LONG = 1L << 31;
 
     private static Pair pair;
     private static Regions regions;

@@ -397,7 +397,7 @@ class SharedReceiveQueueIT {
             for (long[] bad : new long[][] {{-1, 1}, {SIZE, 1}, {0, -1}, {1, SIZE}, {Long.MAX_VALUE, 1}}) {
                 assertThrows(IndexOutOfBoundsException.class, () -> srq.recv(regions.target, bad[0], bad[1], 1));
             }
-            assertThrows(IllegalArgumentException.class, () -> srq.recv(regions.target, 0, (1L << 31) + 1, 1));
+            assertThrows(IllegalArgumentException.class, () -> srq.recv(regions.target, 0, 1L << 31, 1));
             regions.target.close();
             assertMessage(IllegalStateException.class, () -> recv(srq, 1), "RpmaMrLocal#", "is closed");
         }

@@ -162,7 +162,7 @@ class TransferIT {
 
     @Test
     void moreThan2To31BytesAtOnce() {
-        assertThrows(IllegalArgumentException.class, () -> write(0, 0, (1L << 31) + 1));
+        assertThrows(IllegalArgumentException.class, () -> write(0, 0, 1L << 31));
         assertThrows(IllegalArgumentException.class, () -> read(0, 0, (1L << 32) + 5));
     }
 

@@ -4,8 +4,8 @@ import java.util.Objects;
 
 /** Argument checks that several classes make. */
 final class Check {
-    /** The most that one operation can transfer. */
-    static final long MAX_LENGTH = 1L << 31;
+    /** The most that one operation can transfer: some devices take the 32nd bit of a length for something else. */
+    static final long MAX_LENGTH = Integer.MAX_VALUE;
 
     /** Host names have no more (RFC 1123, 2.1); in a longer one's failure librpma's log would lose the reason. */
     private static final int MAX_ADDRESS = 255;
@@ -20,7 +20,7 @@ final class Check {
 
     private static RuntimeException outOfRange(String region, long offset, long length, long size) {
         if (length > MAX_LENGTH) {
-            return new IllegalArgumentException("one operation transfers at most 2^31 bytes, not " + length);
+            return new IllegalArgumentException("one operation transfers at most 2^31 - 1 bytes, not " + length);
         }
         return new IndexOutOfBoundsException("bytes " + offset + " to " + offset + " + " + length + " of the " + region
                 + " region, which has " + size + " bytes");

@@ -129,7 +129,7 @@ public final class RpmaBatch {
      * @param dstOffset in bytes
      * @param src where from, registered for {@link RpmaMrUsage#READ_SRC}
      * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param opContext comes back as {@link RpmaCompletions#wrId}
      * @return whether it is recorded; false if the batch is full
@@ -173,7 +173,7 @@ public final class RpmaBatch {
      * @param dstOffset in bytes
      * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
      * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param opContext comes back as {@link RpmaCompletions#wrId}
      * @return whether it is recorded; false if the batch is full
@@ -217,7 +217,7 @@ public final class RpmaBatch {
      * @param dstOffset in bytes
      * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
      * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param imm the immediate data
      * @param opContext comes back as {@link RpmaCompletions#wrId}
@@ -313,7 +313,7 @@ public final class RpmaBatch {
      * @param conn the connection
      * @param dst what to flush
      * @param dstOffset in bytes; at least 8 bytes before the end of the region
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param type how deep
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param opContext comes back as {@link RpmaCompletions#wrId}
@@ -341,7 +341,7 @@ public final class RpmaBatch {
      * @param conn the connection
      * @param src where from, registered for {@link RpmaMrUsage#SEND}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param opContext comes back as {@link RpmaCompletions#wrId}
      * @return whether it is recorded; false if the batch is full
@@ -374,7 +374,7 @@ public final class RpmaBatch {
      * @param conn the connection
      * @param src where from, registered for {@link RpmaMrUsage#SEND}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param imm the immediate data
      * @param opContext comes back as {@link RpmaCompletions#wrId}
@@ -411,7 +411,7 @@ public final class RpmaBatch {
      * @param conn the connection
      * @param dst where to, registered for {@link RpmaMrUsage#RECV}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param opContext comes back as {@link RpmaCompletions#wrId}
      * @return whether it is recorded; false if the batch is full
      * @throws IndexOutOfBoundsException if bytes are outside of the region
@@ -445,7 +445,7 @@ public final class RpmaBatch {
      * @param srq the shared receive queue
      * @param dst where to, registered for {@link RpmaMrUsage#RECV}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param opContext comes back as {@link RpmaCompletions#wrId}
      * @return whether it is recorded; false if the batch is full
      * @throws IndexOutOfBoundsException if bytes are outside of the region

@@ -90,7 +90,7 @@ public final class RpmaConn implements AutoCloseable {
      * @param dstOffset in bytes
      * @param src where from, registered for {@link RpmaMrUsage#READ_SRC}
      * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
      * @param opContext comes back as {@link RpmaCompletions#wrId}
      * @return whether it is posted; false if the send queue is full
@@ -140,7 +140,7 @@ public final class RpmaConn implements AutoCloseable {
      * @param dstOffset in bytes
      * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
      * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
      * @param opContext comes back as {@link RpmaCompletions#wrId}
      * @return whether it is posted; false if the send queue is full
@@ -190,7 +190,7 @@ public final class RpmaConn implements AutoCloseable {
      * @param dstOffset in bytes
      * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
      * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
      * @param imm the immediate data: there {@link RpmaCompletions#immData}
      * @param opContext comes back as {@link RpmaCompletions#wrId}
@@ -243,7 +243,9 @@ public final class RpmaConn implements AutoCloseable {
     /**
      * Posts an atomic write: sets 8 bytes of the other side's memory, so that nobody sees a part of them.
      *
-     * <p>It is carried out after the flushes that were posted before it.
+     * <p>Flushes that were posted before it are carried out before it, with one exception: librpma 1.3.0 sets no fence
+     * between an emulated flush and a native atomic write. On a device that has the second and not the first, post the atomic
+     * write after the flush's completion.
      *
      * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
      * @param dstOffset in bytes; the address there must be a multiple of 8
@@ -299,16 +301,23 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a flush: its completion tells that what was written before through this connection is visible or persistent
-     * on the other side.
+     * Posts a flush: its completion means that the bytes of this range which were written before through this connection are
+     * visible or persistent on the other side.
+     *
+     * <p>It covers this range of this region alone. A flush of length 0 covers nothing.
      *
      * <p>Where the device has no native flush, librpma emulates it by a read of 8 bytes at {@code dstOffset}. So there
-     * must be 8 bytes, whatever the length.
+     * must be 8 bytes, whatever the length. A read makes written bytes leave the other side's device. They are visible then,
+     * and persistent only if the other side's platform writes them to persistent memory past its processors' caches: see
+     * {@link RpmaPeerCfg#setDirectWriteToPmem}.
+     *
+     * <p>librpma does not know whether the memory is persistent: a flush of {@link RpmaFlushType#PERSISTENT} succeeds for any
+     * region that is registered for it. Ask {@link RpmaMemory#isPersistent()} on the other side.
      *
      * @param dst what to flush, registered for {@link RpmaMrUsage#FLUSH_TYPE_PERSISTENT} or
      *     {@link RpmaMrUsage#FLUSH_TYPE_VISIBILITY}
      * @param dstOffset in bytes; at least 8 bytes before the end of the region
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param type how deep; {@link RpmaFlushType#PERSISTENT} needs {@link #applyRemotePeerCfg} with direct write to
      *     persistent memory
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
@@ -338,7 +347,7 @@ public final class RpmaConn implements AutoCloseable {
      *
      * @param src where from, registered for {@link RpmaMrUsage#SEND}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
      * @param opContext comes back as {@link RpmaCompletions#wrId}
      * @return whether it is posted; false if the send queue is full
@@ -381,7 +390,7 @@ public final class RpmaConn implements AutoCloseable {
      *
      * @param src where from, registered for {@link RpmaMrUsage#SEND}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
      * @param imm the immediate data: there {@link RpmaCompletions#immData}
      * @param opContext comes back as {@link RpmaCompletions#wrId}
@@ -428,7 +437,7 @@ public final class RpmaConn implements AutoCloseable {
      *
      * @param dst where to, registered for {@link RpmaMrUsage#RECV}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31; a longer message breaks the connection
+     * @param length in bytes, 0 to 2^31 - 1; a longer message breaks the connection
      * @param opContext comes back as {@link RpmaCompletions#wrId}
      * @return whether it is posted; false if the receive queue is full
      * @throws IndexOutOfBoundsException if bytes are outside of the region

@@ -109,7 +109,7 @@ public final class RpmaMrLocal implements AutoCloseable {
      * Advises the device about pages that will be used, where it pins them only on demand.
      *
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param advice what to do
      * @param flush whether to wait until it is done, which takes time in proportion to the length
      * @throws IndexOutOfBoundsException if bytes are outside of the region

@@ -62,7 +62,7 @@ public final class RpmaSrq implements AutoCloseable {
      *
      * @param dst where to, registered for {@link RpmaMrUsage#RECV}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31; a longer message breaks its connection
+     * @param length in bytes, 0 to 2^31 - 1; a longer message breaks its connection
      * @param opContext comes back as {@link RpmaCompletions#wrId}
      * @return whether it is posted; false if the queue is full
      * @throws IndexOutOfBoundsException if bytes are outside of the region

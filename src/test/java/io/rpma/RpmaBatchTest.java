@@ -179,11 +179,11 @@ class RpmaBatchTest {
 
     @Test
     void refusesMoreThanOneOperationCanTransfer() {
-        long tooMuch = (1L << 31) + 1;
+        long tooMuch = 1L << 31;
         try (RpmaMrRemote large = RpmaMrRemoteTest.region(4096, 1L << 40, ALL)) {
             assertRefused(
                     IllegalArgumentException.class,
-                    "one operation transfers at most 2^31 bytes, not " + tooMuch,
+                    "one operation transfers at most 2^31 - 1 bytes, not " + tooMuch,
                     List.of(
                             () -> batch.write(conn, large, 0, null, 0, tooMuch, ALWAYS, 0),
                             () -> batch.flush(conn, large, 0, tooMuch, RpmaFlushType.VISIBILITY, ALWAYS, 0)));

@@ -158,7 +158,7 @@ class UnconnectedTest {
 
         @Test
         void refuseMoreThanOneOperationCanTransfer() {
-            long tooMuch = (1L << 31) + 1;
+            long tooMuch = 1L << 31;
             try (RpmaMrRemote large = RpmaMrRemoteTest.region(4096, 1L << 40, ALL)) {
                 for (ThrowingCallable post : List.<ThrowingCallable>of(
                         () -> conn.write(large, 0, null, 0, tooMuch, ALWAYS, 0),
@@ -166,7 +166,7 @@ class UnconnectedTest {
                         () -> conn.flush(large, 0, tooMuch, RpmaFlushType.VISIBILITY, ALWAYS, 0))) {
                     assertThatIllegalArgumentException()
                             .isThrownBy(post)
-                            .withMessage("one operation transfers at most 2^31 bytes, not " + tooMuch);
+                            .withMessage("one operation transfers at most 2^31 - 1 bytes, not " + tooMuch);
                 }
                 assertThatIllegalStateException()
                         .isThrownBy(() -> conn.flush(large, 0, tooMuch - 1, RpmaFlushType.VISIBILITY, ALWAYS, 0));

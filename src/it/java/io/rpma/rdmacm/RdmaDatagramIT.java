@@ -179,10 +179,10 @@ class RdmaDatagramIT {
                                 client.qp().postUdSend(clientMr, range[0], range[1], 0, there, established.qpNum(), 1))
                         .withMessageStartingWith("bytes " + range[0] + " to " + range[0] + " + " + range[1]);
             }
-            long tooLong = (1L << 31) + 1;
+            long tooLong = 1L << 31;
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> client.qp().postUdSend(clientMr, 0, tooLong, 0, there, established.qpNum(), 1))
-                    .withMessage("one operation transfers at most 2^31 bytes, not " + tooLong);
+                    .withMessage("one operation transfers at most 2^31 - 1 bytes, not " + tooLong);
             clientMr.close();
             assertThatIllegalStateException()
                     .isThrownBy(() -> client.qp().postUdSend(clientMr, 0, 1, 0, there, established.qpNum(), 1))

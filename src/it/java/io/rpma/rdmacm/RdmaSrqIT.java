@@ -111,10 +111,10 @@ class RdmaSrqIT {
                         .isThrownBy(() -> srq.postRecv(region, range[0], range[1], 1))
                         .withMessageStartingWith("bytes " + range[0] + " to " + range[0] + " + " + range[1]);
             }
-            long tooLong = (1L << 31) + 1;
+            long tooLong = 1L << 31;
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> srq.postRecv(region, 0, tooLong, 1))
-                    .withMessage("one operation transfers at most 2^31 bytes, not " + tooLong);
+                    .withMessage("one operation transfers at most 2^31 - 1 bytes, not " + tooLong);
 
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> srq.postRecv(source, 0, 8, 1))

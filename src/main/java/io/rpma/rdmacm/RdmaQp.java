@@ -117,7 +117,7 @@ public final class RdmaQp {
      *
      * @param src where from
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param remoteAddr the address on the other side
      * @param rkey the other side's key
@@ -194,7 +194,7 @@ public final class RdmaQp {
      *
      * @param src where from
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param remoteAddr the address on the other side
      * @param rkey the other side's key
@@ -250,7 +250,7 @@ public final class RdmaQp {
      *
      * @param dst where to, registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param remoteAddr the address on the other side
      * @param rkey the other side's key
@@ -301,7 +301,7 @@ public final class RdmaQp {
      *
      * @param src where from
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param context comes back as {@link RpmaCompletions#wrId}
      * @return whether it is posted; false if the send queue is full
@@ -371,7 +371,7 @@ public final class RdmaQp {
      *
      * @param src where from
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param imm the immediate data: there {@link RpmaCompletions#immData}
      * @param context comes back as {@link RpmaCompletions#wrId}
@@ -486,7 +486,7 @@ public final class RdmaQp {
      *
      * @param src where from
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param ah where it goes
      * @param remoteQpn the number of the queue pair there: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
@@ -541,7 +541,7 @@ public final class RdmaQp {
      *
      * @param dst where to, registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param context comes back as {@link RpmaCompletions#wrId}
      * @return whether it is posted; false if the receive queue is full
      * @throws IndexOutOfBoundsException if bytes are outside of the region

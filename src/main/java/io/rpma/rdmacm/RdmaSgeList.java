@@ -22,7 +22,7 @@ public final class RdmaSgeList {
     private static final int LENGTH = 16;
 
     /** The most that one operation can transfer. */
-    private static final long MAX_TOTAL = 1L << 31;
+    private static final long MAX_TOTAL = Integer.MAX_VALUE;
 
     private final ByteBuffer parts;
     private final long address;
@@ -58,13 +58,14 @@ public final class RdmaSgeList {
      * @param bytes how many
      * @return this
      * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if all parts together have more than 2^31 bytes
+     * @throws IllegalArgumentException if all parts together have more than 2^31 - 1 bytes
      * @throws IllegalStateException if the list is full
      */
     public RdmaSgeList add(RdmaMr region, long offset, long bytes) {
         long id = RdmaMr.use(region, offset, bytes);
         if (length + bytes > MAX_TOTAL) {
-            throw new IllegalArgumentException("one operation transfers at most 2^31 bytes, not " + (length + bytes));
+            throw new IllegalArgumentException(
+                    "one operation transfers at most 2^31 - 1 bytes, not " + (length + bytes));
         }
         // read once, here and below: a thread that must not use the list meanwhile makes the count wrong, but never too
         // large

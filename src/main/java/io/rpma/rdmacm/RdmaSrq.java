@@ -47,7 +47,7 @@ public final class RdmaSrq {
      *
      * @param dst where to, registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param offset in bytes
-     * @param length in bytes, 0 to 2^31
+     * @param length in bytes, 0 to 2^31 - 1
      * @param context comes back as {@link io.rpma.RpmaCompletions#wrId}
      * @return whether it is posted; false if the queue is full
      * @throws IndexOutOfBoundsException if bytes are outside of the region
