@@ -12,6 +12,8 @@ needs_qemu=
 select_bed() {
     local why
     [[ $wanted_bed != uml || -z $needs_qemu ]] || usage_error "$needs_qemu needs QEMU: --bed kvm or --bed qemu"
+    [[ $wanted_bed != host && -z $device ]] || [[ -z $nvdimm$link$times ]] ||
+        usage_error "--nvdimm, --link and --times belong to a guest: leave out --bed host and --device"
     bed=$wanted_bed
     case $wanted_bed in
     auto) choose_bed ;;

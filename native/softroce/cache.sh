@@ -27,7 +27,7 @@ is_unused() {
 # Directories whose makers are dead: half-built ones and the runs of killed scripts. With the cache locked.
 remove_leftovers() {
     local directory
-    for directory in "$cache"/{image,uml,run,maven}.????????; do
+    for directory in "$cache"/{image,uml,run,maven,mount}.????????; do
         if is_unused "$directory"; then
             unlock_tree "$directory"
             remove_tree "$directory"

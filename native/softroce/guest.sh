@@ -102,7 +102,17 @@ kill_guest() {
     local -a processes=("$machine" ${feeder:+"$feeder"} "$stdout_pump" "$stderr_pump")
     kill -KILL "${processes[@]}" 2>/dev/null || true
     wait "${processes[@]}" 2>/dev/null || true
+    await_machine_end
     [[ -z $terminal_state ]] || stty "$terminal_state" 2>/dev/null || true
+}
+
+# The guest's memory is free only then; its process may be one that bash does not wait for.
+await_machine_end() {
+    local tries
+    for ((tries = 0; tries < 50; tries++)); do
+        alive "$machine" || return 0
+        sleep 0.1
+    done
 }
 
 alive() {
@@ -146,12 +156,13 @@ await_status() {
 
 # Where nobody reads one of its outputs any more the command ends, as it would with a pipe.
 check_reader() {
-    local pump
+    local pump status
     for pump in "$stdout_pump" "$stderr_pump"; do
         alive "$pump" && continue
         # Without an error it was the guest's end of the fifo that went away.
-        wait "$pump" || exit 141
-        guest_failed "the guest ended without a status"
+        wait "$pump" && guest_failed "the guest ended without a status" || status=$?
+        ((status != 141)) || exit 141
+        die "can't write the command's output: see whether the file system is full"
     done
 }
 
@@ -165,7 +176,8 @@ check_time_limit() {
 await_output() {
     local pump=$1 bytes=$2 written
     while alive "$pump"; do
-        written=$(awk '$1 == "wchar:" { print $2 }' "/proc/$pump/io")
+        # The pump may end meanwhile.
+        written=$(awk '$1 == "wchar:" { print $2 }' "/proc/$pump/io" 2>/dev/null) || return 0
         ((written < bytes)) || return 0
         check_time_limit
         pause

@@ -18,7 +18,7 @@ test_options=()
 test_output=
 test_parts=
 # How many parts run beside each other: each waits for a third of its time, so that one more than there are processors keeps them busy.
-parts_at_once=$(($(nproc) + 1))
+parts_at_once=
 
 # Of the parts under way: their names by their jobs. Of all: what they are, when they began and how long they took.
 declare -A part_of_job=() part_title=() part_reader=() part_begun=() part_seconds=()
@@ -34,6 +34,7 @@ command_test() {
     fi
     test_parts=$test_output/parts
     select_test_bed
+    count_parts_at_once
     require_for_build
     rm -rf "$test_parts" 2>/dev/null || true
     mkdir -p "$test_parts" 2>/dev/null ||
@@ -46,6 +47,14 @@ command_test() {
         summaries+=("other tests: not run, because of the failures before")
     fi
     report
+}
+
+# As many as there is memory for, of a guest each.
+count_parts_at_once() {
+    local room
+    room=$(awk -v guest="$((memory + 1024))" '/^MemAvailable:/ { print int($2 / 1024 / guest) }' /proc/meminfo)
+    parts_at_once=$(($(nproc) + 1))
+    ((parts_at_once <= room)) || parts_at_once=$((room > 0 ? room : 1))
 }
 
 # Sets bed: host, kvm, uml or qemu for all device tests, auto for those of user-mode Linux and QEMU that serve them best.
@@ -75,7 +84,7 @@ test_here() {
 
 # What needs the build, beside each other; first what takes longest.
 test_in_parts() {
-    local other wanted=$bed
+    local other other_bed=qemu wanted=$bed
     provide_test_guests
     case $wanted in
     auto)
@@ -88,8 +97,9 @@ test_in_parts() {
         ;;
     kvm | qemu) start_guest_part "$wanted" "$row" "$wanted" "any() | none()" ;;
     esac
+    ! kvm_works || other_bed=kvm
     for other in "${rows[@]}"; do
-        [[ $other == "$row" ]] || ! $all_rows || start_guest_part "$other" "$other" qemu "any() | none()"
+        [[ $other == "$row" ]] || ! $all_rows || start_guest_part "$other" "$other" "$other_bed" "any() | none()"
     done
     start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
     $sanitize || start_guests_part
@@ -98,13 +108,24 @@ test_in_parts() {
     done
 }
 
-# All that the parts boot is there before the first one starts.
+# What the parts boot is there before the first one starts; the other row's guest of --all is made by its part.
 provide_test_guests() {
-    local bed
-    for bed in qemu uml; do
+    local wanted=$bed bed
+    local -a wanted_beds=()
+    case $wanted in
+    auto) wanted_beds=(qemu uml) ;;
+    host) ;;
+    *) wanted_beds=("$wanted") ;;
+    esac
+    # The tests that boot guests boot these, of the default row.
+    if ! $sanitize; then
+        wanted_beds=(qemu uml)
+        [[ $row == "${rows[0]}" ]] || supervise "$native/rxe" run --bed uml -- true
+    fi
+    for bed in "${wanted_beds[@]}"; do
         provide_guest
     done
-    provide_guest_maven
+    ((${#wanted_beds[@]} == 0)) || provide_guest_maven
 }
 
 start_uml_parts() {
@@ -150,6 +171,7 @@ start_part() {
     show_part "$name" <"$test_parts/$name/output" &
     part_reader[$name]=$!
     exec {output}>"$test_parts/$name/output"
+    rm "$test_parts/$name/output"
     part_begun[$name]=$SECONDS
     start_job timeout --kill-after=10 "$time_limit" "$@" "-Dtest.part=parts/$name" "${test_options[@]}" \
         </dev/null >&"$output" 2>&1
@@ -174,8 +196,16 @@ show_part() {
 
 # Waits until a part ends, and counts its tests.
 end_part() {
-    local ended name status=0
+    local ended= name status=0
     wait -n -p ended "${!part_of_job[@]}" 2>/dev/null || status=$?
+    # It does not know of a job that a signal has ended between two waits.
+    for name in "${!part_of_job[@]}"; do
+        [[ -z $ended ]] || break
+        if ! kill -0 "$name" 2>/dev/null; then
+            ended=$name status=0
+            wait "$ended" 2>/dev/null || status=$?
+        fi
+    done
     name=${part_of_job[$ended]}
     unset "part_of_job[$ended]" "running[$ended]"
     wait "${part_reader[$name]}"
@@ -224,6 +254,10 @@ find_reports() {
     for file in "$test_parts/$1"/{hs_err_*.log,sanitizer.*}; do
         [[ ! -e $file ]] || failures+=("${part_title[$1]}: see $file")
     done
+    # Of JVMs that were started without the tests' options.
+    for file in "$checkout"/hs_err_*.log; do
+        [[ ! $file -nt $test_parts/host/log ]] || failures+=("${part_title[$1]}: see $file")
+    done
 }
 
 report() {
@@ -241,6 +275,7 @@ report() {
 # processor time of this JVM and of those that it started in ms (or "-" where classes run beside each other), JVMs started.
 print_profile() {
     local name boot processor
+    local -a profiles
     echo
     echo "Time of the parts, in seconds: as a whole, to boot the guest, for the tests; and of processors in the guest"
     for name in "${!part_seconds[@]}"; do
@@ -248,13 +283,15 @@ print_profile() {
         [[ ! -e $test_parts/$name/times ]] || read -r boot processor <"$test_parts/$name/times"
         printf '%7d %7s %7d %7s  %s\n' "${part_seconds[$name]}" "$boot" "$(tests_span "$name")" "$processor" "$name"
     done | sort -rn
+    profiles=("$test_parts"/*/profile-*.tsv)
+    [[ -e ${profiles[0]} ]] || return 0
     echo
     echo "Time of the classes, in seconds: as a whole, of the processor, of it in JVMs that were started; number of these"
     awk -F '\t' '
         { wall = ($3 - $2) / 1000; if (wall < 1) { rest += wall; next } }
         $4 == "-" { printf "%7.1f       -       - %4d  %s\n", wall, $6, $1; next }
         { printf "%7.1f %7.1f %7.1f %4d  %s\n", wall, ($4 + $5) / 1000, $5 / 1000, $6, $1 }
-        END { printf "%7.1f                        classes of less than a second\n", rest }' "$test_parts"/*/profile-*.tsv | sort -rn
+        END { printf "%7.1f                        classes of less than a second\n", rest }' "${profiles[@]}" | sort -rn
 }
 
 # Seconds from the first class's begin to the last one's end.

@@ -91,7 +91,7 @@ choose_uml_processor() {
 # Standard output and error are serial lines, standard input comes in files: a line has no end of file, and its kernel reads
 # a byte at a time. Directories are shared by the kernel's hostfs.
 start_uml() {
-    # The kernel is told directories by the numbers of descriptors, because its command line has no quotes for names.
+    # The kernel's command line names directories by the numbers of descriptors, because it has no quotes for names.
     local root run share tag descriptor out err memory_directory
     local -a arguments network=()
     memory_directory=$(uml_memory_directory) || exit

@@ -136,7 +136,7 @@ class UmlBedEndIT {
         }
     }
 
-    /** A line of a shell on a terminal of 31 lines and 97 columns, of which it tells the name first. */
+    /** A line of a shell on a terminal of 31 lines and 97 columns, which prints the terminal's name first. */
     private static Jvm.Running onTerminal(String line) throws IOException {
         return Rxe.command(
                         "env",
@@ -209,10 +209,11 @@ class UmlBedEndIT {
 
     @Test
     void theTimeLimitOnATerminal() throws IOException, InterruptedException {
-        String command = Rxe.umlLine("sh", "-c", FOREVER).replace("'--memory'", "'--time-limit' '4' '--memory'");
+        String command = Rxe.umlLine("sh", "-c", FOREVER).replace("'--memory'", "'--time-limit' '10' '--memory'");
         try (Jvm.Running terminal = onTerminal(command + "; echo status $?; stty -a")) {
+            terminal.awaitLine("up");
             terminal.awaitLine("status " + TIME_LIMIT);
-            assertThat(terminal.awaitEnd().out()).contains("rxe: ended by the time limit of 4 s", " icanon", " echo ");
+            assertThat(terminal.awaitEnd().out()).contains("rxe: ended by the time limit of 10 s", " icanon", " echo ");
         }
     }
 }

@@ -17,7 +17,7 @@ public final class Rxe {
     /** The script, wherever it is started. */
     public static final Path PROGRAM = Path.of("native", "rxe").toAbsolutePath();
 
-    /** All that the script says of a guest that boots and does what it is told. */
+    /** The script's only line where a guest boots and runs its command. */
     public static final String BOOTING = "rxe: booting the trixie guest\n";
 
     private static final Duration LIMIT = Duration.ofSeconds(150);
