@@ -88,8 +88,13 @@ test_in_parts() {
     provide_test_guests
     case $wanted in
     auto)
-        start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags"
-        start_uml_parts
+        if $sanitize; then
+            # On the one processor of user-mode Linux they did not end: random calls, and the search for leaks of a large JVM.
+            start_guest_part qemu "$row" qemu "any() | none()"
+        else
+            start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags"
+            start_uml_parts
+        fi
         ;;
     uml)
         start_uml_parts
@@ -113,7 +118,7 @@ provide_test_guests() {
     local wanted=$bed bed
     local -a wanted_beds=()
     case $wanted in
-    auto) wanted_beds=(qemu uml) ;;
+    auto) wanted_beds=(qemu) ;;
     host) ;;
     *) wanted_beds=("$wanted") ;;
     esac
