@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Random calls on a device. */
-@Tag("processors")
 @Tag("stand-in")
 @Timeout(900)
 class RandomCallsIT {

@@ -29,7 +29,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Random calls of librdmacm's verbs. */
-@Tag("processors")
 @Tag("stand-in")
 @Timeout(900)
 class RdmaRandomCallsIT {
