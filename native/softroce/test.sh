@@ -5,7 +5,7 @@
 # each other, each on the bed that serves its tests best: CONTRIBUTING.md has the table.
 
 # Tags of tests that user-mode Linux can't run, and of those that are worth a second run in QEMU.
-qemu_tags="persistent-memory | huge-pages | processors"
+qemu_tags="persistent-memory | huge-pages"
 qemu_too_tags="persistent-memory-too"
 
 # What failed, in words, for the last lines.

@@ -31,14 +31,13 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Closing what other threads post on, poll, wait for or make something of: they finish first or are told that it is
  * closed, and nothing worse happens.
  */
-@Tag("processors")
 @Tag("stand-in")
 @Timeout(1200)
 class CloseRaceIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
 
     /** Of closings that cost next to nothing. */
-    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 10);
+    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 5);
 
     /** Of closings that cost a connection each. */
     private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 1);

@@ -35,12 +35,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Closing librdmacm's ids and regions while other threads use them, as {@link CloseRaceIT} does with librpma's objects. */
-@Tag("processors")
 @Tag("stand-in")
 @Timeout(1200)
 class RdmaCloseRaceIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
-    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 10);
+    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 5);
     private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 1);
 
     /** A connection breaks when the device finds a region closed, so that it takes a new one from time to time. */
