@@ -282,12 +282,9 @@ public final class RdmaMr implements AutoCloseable {
      * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}
      */
     static long useWritable(RdmaMr region, long offset, long length) {
-        if (region == null) {
-            throw new NullPointerException("the local region is null");
-        }
-        INTERNALS.checkRange("local", offset, length, region.size);
+        long id = use(region, offset, length);
         region.checkWritable();
-        return region.id;
+        return id;
     }
 
     void checkWritable() {
