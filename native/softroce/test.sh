@@ -238,8 +238,25 @@ count_tests() {
     summaries+=("$title: Tests run: $run, Failures: $failed, Errors: $errors, Skipped: $skipped")
     # With a failure that has been named already this is no news.
     ((run > 0 || ${#failures[@]} > 0)) || failures+=("$title: none was run")
-    ((failed + errors == 0)) || failures+=("$title: $((failed + errors)) failed")
+    if ((failed + errors > 0)); then
+        failures+=("$title: $((failed + errors)) failed")
+        name_failed_tests "$reports" "$title"
+    fi
     [[ -z $skips ]] || ((skipped == 0)) || failures+=("$title: $skipped skipped")
+}
+
+# Adds a line for each test that failed: class, method and the first line of its message.
+name_failed_tests() {
+    local line
+    while IFS= read -r line; do
+        failures+=("$2: $line")
+    done < <(cat "$1"/TEST-*.xml | awk '
+        function value(name) {
+            return match($0, " " name "=\"[^\"]*") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : ""
+        }
+        /<testcase / { test = value("classname") "." value("name") }
+        /<(failure|error)[ >]/ { print test ": " value("type") ": " substr(value("message"), 1, 300) }' |
+        sed 's/&#10;/ /g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&amp;/\&/g')
 }
 
 # Prints the sums of tests, failures, errors and skipped in a directory of JUnit reports.
