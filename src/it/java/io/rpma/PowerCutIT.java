@@ -68,7 +68,8 @@ class PowerCutIT {
         random.nextBytes(content);
         Files.write(file, content);
         String receiver = Guest.java(Replicate.class, "check --memory $RPMA_PMEM") + "; echo checked $?; "
-                + Guest.java(Replicate.class, "receive --memory $RPMA_PMEM --timeout 120 --address " + TARGET);
+                + Guest.java(Replicate.class, "receive --memory $RPMA_PMEM --timeout 120 --address " + TARGET)
+                + "; read line"; // a host outlives its program: the power may be cut after the transfer
         String sender =
                 Guest.java(Replicate.class, "send --address " + TARGET + " " + file) + "; echo ended $?; read line";
         boolean wasReplicated = false;
