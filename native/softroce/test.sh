@@ -144,6 +144,8 @@ start_guest_part() {
     local -a goals=()
     shift 4
     (($# > 0)) || set -- device-tests process-tests
+    # Debian 12 has the oldest JDK that is supported.
+    [[ $1 != device-tests || $guest_row == bookworm ]] || set -- "$@" newer-jdk-tests
     for execution in "$@"; do
         goals+=("failsafe:integration-test@$execution")
     done

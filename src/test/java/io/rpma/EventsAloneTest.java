@@ -2,29 +2,24 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rpma.bench.CPrograms;
+import io.rpma.bench.Bench;
 import io.rpma.testing.Jvm;
-import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Events do not keep a wait from its end: other threads may take each completion that they tell of. */
 @Timeout(60)
 class EventsAloneTest {
-    @TempDir
-    private Path directory;
-
     private void assertAllEnd(boolean isVirtual) throws Exception {
-        CPrograms.build(directory);
         Jvm.Finished finished = Jvm.likeThis()
                 .limit(Duration.ofSeconds(30))
                 .run(
                         EventsAloneProgram.class.getName(),
-                        directory.resolve("librpma.so.0").toString(),
+                        Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString(),
                         Boolean.toString(isVirtual));
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out())
@@ -38,6 +33,7 @@ class EventsAloneTest {
     }
 
     @Test
+    @Tag("newer-jdk")
     @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
     void waitsOfVirtualThreadsEnd() throws Exception {
         assertAllEnd(true);

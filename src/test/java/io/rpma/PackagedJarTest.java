@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -74,12 +75,14 @@ class PackagedJarTest {
     }
 
     @Test
+    @Tag("newer-jdk")
     void namesTheOptionThatTheClassPathNeeds() throws Exception {
         assumeTrue(Runtime.version().feature() >= 24, "native access can be denied from JDK 24 on");
         assertDenied(Jvm.onClassPathWithoutNativeAccess(Jvm.libraryJar()), "ALL-UNNAMED");
     }
 
     @Test
+    @Tag("newer-jdk")
     void namesTheOptionThatTheModulePathNeeds() throws Exception {
         assumeTrue(Runtime.version().feature() >= 24, "native access can be denied from JDK 24 on");
         assertDenied(onModulePath(Jvm.libraryJar()), MODULE);
@@ -95,6 +98,7 @@ class PackagedJarTest {
     }
 
     @Test
+    @Tag("newer-jdk")
     void isDeniedNothingWithTheOption() throws Exception {
         assumeTrue(Runtime.version().feature() >= 24, "native access can be denied from JDK 24 on");
         assertLoaded(Jvm.onClassPath(Jvm.libraryJar())

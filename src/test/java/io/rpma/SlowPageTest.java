@@ -2,7 +2,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rpma.bench.CPrograms;
+import io.rpma.bench.Bench;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
 import java.nio.file.Path;
@@ -19,7 +19,6 @@ class SlowPageTest {
     private Path directory;
 
     private String run(boolean inBatch, boolean closesSource) throws Exception {
-        CPrograms.build(directory);
         Path fifo = directory.resolve("page");
         assertThat(CProgram.run(Map.of(), "mkfifo", fifo.toString()).status()).isZero();
         Jvm.Finished finished = Jvm.likeThis()
@@ -29,7 +28,7 @@ class SlowPageTest {
                 .limit(Duration.ofSeconds(30))
                 .run(
                         SlowPageProgram.class.getName(),
-                        directory.resolve("librpma.so.0").toString(),
+                        Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString(),
                         fifo.toString(),
                         Boolean.toString(inBatch),
                         Boolean.toString(closesSource));

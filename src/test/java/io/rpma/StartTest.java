@@ -2,27 +2,24 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rpma.bench.CPrograms;
+import io.rpma.bench.Bench;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.StartProgram;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The first of them makes the JDK start its method handles, which takes longer than all the rest of a start. */
 @Timeout(120)
 class StartTest {
     @Test
-    void needsNoMethodHandles(@TempDir Path directory) throws Exception {
-        CPrograms.build(directory);
+    void needsNoMethodHandles() throws Exception {
         Jvm.Finished finished = Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses())
                 .options("-Xlog:class+load")
                 .run(
                         StartProgram.class.getName(),
-                        directory.resolve("librpma.so.0").toString());
+                        Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString());
         assertThat(finished.status()).as(finished.toString()).isZero();
         List<String> loaded = finished.out()
                 .lines()

@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.condition.JRE;
 
 /** The waits of virtual threads end as those of others do. */
 @Timeout(60)
+@Tag("newer-jdk")
 @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
 class VirtualWaitsTest {
     private static final String OPERATION = "rpma_conn_next_event";

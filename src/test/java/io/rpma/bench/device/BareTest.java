@@ -2,29 +2,23 @@ package io.rpma.bench.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rpma.bench.CPrograms;
+import io.rpma.bench.Bench;
 import io.rpma.testing.Tool;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The client of which Java has no more than the loop. */
 @Timeout(60)
 class BareTest {
     private static final String PREFIX = "Java_" + Bare.class.getName().replace('.', '_') + "_";
 
-    @TempDir
-    private Path directory;
-
     @Test
     void everyNativeIsInTheLibraryAndNothingElse() throws Exception {
-        CPrograms.build(directory);
-        String library = directory.resolve("libbare.so").toString();
+        String library = Bench.OUTPUT.resolve("libbare.so").toString();
         List<String> exported = Tool.run("nm", "--dynamic", "--defined-only", library)
                 .lines()
                 .map(line -> line.replaceAll(".* ", ""))

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParser;
+import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Tool;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.StreamSupport;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,15 +23,9 @@ class TaxTest {
     @TempDir
     private Path directory;
 
-    private String library;
-    private String program;
-
-    @BeforeEach
-    void build() throws Exception {
-        CPrograms.build(directory);
-        library = directory.resolve("librpma.so.0").toString();
-        program = directory.resolve("tax").toString();
-    }
+    private final String library =
+            Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString();
+    private final String program = Bench.OUTPUT.resolve("tax").toString();
 
     private static List<String> exported(String library) throws Exception {
         return Tool.run("nm", "--dynamic", "--defined-only", "--with-symbol-versions", library)
