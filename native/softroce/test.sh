@@ -92,7 +92,7 @@ test_in_parts() {
             # On the one processor of user-mode Linux they did not end: random calls, and the search for leaks of a large JVM.
             start_guest_part qemu "$row" qemu "any() | none()"
         else
-            start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags"
+            start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags" device-tests process-tests
             start_uml_parts
         fi
         ;;
@@ -134,23 +134,23 @@ provide_test_guests() {
 }
 
 start_uml_parts() {
-    start_guest_part uml "$row" uml "!($qemu_tags)" device-tests
+    start_guest_part uml "$row" uml "!($qemu_tags)" device-tests newer-jdk-tests
     start_guest_part uml-processes "$row" uml "!($qemu_tags)" process-tests
 }
 
-# $1: name, $2: row, $3: bed, $4: an expression of tags, $5...: executions of Failsafe; both kinds if left out.
+# $1: name, $2: row, $3: bed, $4: an expression of tags, $5...: executions of Failsafe; all if left out.
 start_guest_part() {
     local name=$1 guest_row=$2 guest_bed=$3 tags=$4 execution
     local -a goals=()
     shift 4
-    (($# > 0)) || set -- device-tests process-tests
+    (($# > 0)) || set -- device-tests process-tests newer-jdk-tests
     # Debian 12 has the oldest JDK that is supported.
-    [[ $1 != device-tests || $guest_row == bookworm ]] || set -- "$@" newer-jdk-tests
+    [[ $guest_row != bookworm ]] || set -- "${@/newer-jdk-tests/}"
     for execution in "$@"; do
-        goals+=("failsafe:integration-test@$execution")
+        goals+=(${execution:+"failsafe:integration-test@$execution"})
     done
     for execution in "$@"; do
-        goals+=("failsafe:verify@$execution")
+        goals+=(${execution:+"failsafe:verify@$execution"})
     done
     start_part "$name" "device tests in the guest '$name' ($guest_row on $guest_bed)" \
         "$native/rxe" run --bed "$guest_bed" --image "$guest_row" --memory "$memory" --times "$test_parts/$name/times" -- \

@@ -193,6 +193,8 @@ class LogIT {
                 RunningLoop running = new RunningLoop()) {
             running.loop.onRequest(ep, null, RpmaConnReq::close);
             running.call(() -> {});
+            // The loop's first look at the endpoint comes after the first call. It would deliver the message itself.
+            running.call(() -> {});
             List<Throwable> failures = new CopyOnWriteArrayList<>();
             RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
                 messages.add(message);
