@@ -4,8 +4,10 @@
  * librdmacm owns the contexts. It closes one whose device has been removed, unless it is in use: so each is pinned for
  * the life of the process, and handed out as a plain pointer.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <librpma.h>
+#include <link.h>
 #include <rdma/rdma_cma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +57,61 @@ static jint device_is_odp_capable(JNIEnv *env, jclass natives, jlong device)
 	return rc != 0 ? rc : capable;
 }
 
+struct image {
+	uintptr_t address;
+	const char *name;
+	size_t size;
+	bool found;
+};
+
+/* looks for a name in what can only be read of the object that an address belongs to; ends at that object */
+static int find_in_image(struct dl_phdr_info *object, size_t size, void *data)
+{
+	(void)size;
+	struct image *image = data;
+	bool owner = false;
+	bool found = false;
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+		if (segment->p_type != PT_LOAD)
+			continue;
+		uintptr_t begin = object->dlpi_addr + segment->p_vaddr;
+		owner = owner || (image->address >= begin && image->address - begin < segment->p_memsz);
+		if ((segment->p_flags & (PF_R | PF_W)) == PF_R)
+			found = found || memmem((const void *)begin, segment->p_filesz, image->name, image->size) != NULL;
+	}
+	image->found = owner && found;
+	return owner;
+}
+
+/*
+ * Whether librpma was built with native flush, which none of its functions says. The function that posts one logs its name,
+ * and is not there otherwise.
+ */
+static bool librpma_has_native_flush(void)
+{
+	static const char name[] = "\0rpma_mr_flush";
+	struct image image = {.address = (uintptr_t)&rpma_flush, .name = name, .size = sizeof(name)};
+	(void)dl_iterate_phdr(find_in_image, &image);
+	return image.found;
+}
+
+/* as librpma decides for each peer: 1 if a flush is the device's own operation, 0 if it is a read, or librpma's code */
+static jint device_is_flush_native(JNIEnv *env, jclass natives, jlong device)
+{
+	(void)env;
+	(void)natives;
+	/* IB_UVERBS_DEVICE_FLUSH_GLOBAL and IB_UVERBS_DEVICE_FLUSH_PERSISTENT, which rdma-core has since release 45 */
+	const uint64_t flushes = UINT64_C(1) << 38 | UINT64_C(1) << 39;
+	struct ibv_device_attr_ex attributes;
+	log_begin();
+	int error = ibv_query_device_ex(jni_pointer(device), NULL, &attributes);
+	if (error != 0)
+		return log_end(log_error("ibv_query_device_ex()", error));
+	(void)log_end(0);
+	return (attributes.device_cap_flags_ex & flushes) == flushes && librpma_has_native_flush();
+}
+
 static jbyteArray device_name(JNIEnv *env, jclass natives, jlong device)
 {
 	(void)natives;
@@ -66,6 +123,7 @@ static const JNINativeMethod methods[] = {
 	{"deviceGet", "(Ljava/lang/String;Z)J", device_get},
 	{"devicePin", "(J)I", device_pin},
 	{"deviceIsOdpCapable", "(J)I", device_is_odp_capable},
+	{"deviceIsFlushNative", "(J)I", device_is_flush_native},
 	{"deviceName", "(J)[B", device_name},
 };
 

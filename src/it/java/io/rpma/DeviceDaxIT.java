@@ -111,6 +111,8 @@ class DeviceDaxIT {
             Pair.assertPosted(pair.client.flush(remote, 0, SIZE, RpmaFlushType.PERSISTENT, ALWAYS, 1));
             RpmaWcOpcode flush =
                     Pair.assertCompletion(pair.client, 1, RpmaWcStatus.SUCCESS).opcode(0);
+            assertEquals(flush == RpmaWcOpcode.FLUSH, pair.client.isFlushNative());
+            assertTrue(region.isPersistent());
             Pair.assertPosted(pair.client.atomicWrite(remote, 0, 1, ALWAYS, 2));
             RpmaWcOpcode atomicWrite =
                     Pair.assertCompletion(pair.client, 2, RpmaWcStatus.SUCCESS).opcode(0);

@@ -1,5 +1,6 @@
 package io.rpma;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.RandomCalls.Choice;
@@ -85,6 +86,7 @@ class RandomCallsIT {
         calls.add(2, "RpmaPeer.create", c -> peers.put(c, TestDevice.peer()), FAILS);
         calls.add(1, "RpmaPeer.close", c -> peers.one(c).close(), FAILS);
         calls.add(1, "RpmaDevice.isOdpCapable", c -> RpmaDevice.remote(address).isOdpCapable(), FAILS);
+        calls.add(1, "RpmaDevice.isFlushNative", c -> peers.one(c).device().isFlushNative(), FAILS);
     }
 
     private void addRegions() {
@@ -125,6 +127,7 @@ class RandomCallsIT {
             assertTrue(local.getPtr() > 0);
             assertTrue(local.getSize() > 0);
             local.usages();
+            assertFalse(local.isPersistent());
         });
         calls.add(
                 16,

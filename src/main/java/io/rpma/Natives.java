@@ -41,6 +41,8 @@ final class Natives {
 
     static native int deviceIsOdpCapable(long device);
 
+    static native int deviceIsFlushNative(long device);
+
     static native byte[] deviceName(long device);
 
     // peer.c

@@ -340,6 +340,17 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
+     * {@return whether flushes of this connection are native, or emulated by reads}
+     *
+     * <p>See {@link RpmaDevice#isFlushNative()}, which answers.
+     *
+     * @throws RpmaException if the device does not answer
+     */
+    public boolean isFlushNative() {
+        return peer.device().isFlushNative();
+    }
+
+    /**
      * Posts a send: the bytes go into the next receive that is posted on the other side.
      *
      * <p>Without one it is tried again for ever, and what is posted later waits. A receive that is too small breaks the

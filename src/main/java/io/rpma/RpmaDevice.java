@@ -103,6 +103,22 @@ public final class RpmaDevice {
         return Call.check("rpma_utils_ibv_context_is_odp_capable", Natives.deviceIsOdpCapable(context)) != 0;
     }
 
+    /**
+     * {@return whether flushes of connections through this device are native, an operation of their own, or emulated by reads}
+     *
+     * <p>The other side carries out a native flush itself: once a flush of {@link RpmaFlushType#PERSISTENT} to persistent memory
+     * has completed, the bytes are persistent. An emulated one makes them visible, and persistent only if the other side's
+     * platform writes them to persistent memory past its processors' caches: see {@link RpmaPeerCfg#setDirectWriteToPmem}.
+     *
+     * <p>A flush is native if the device of the side that posts it has native flush and librpma was built with it. The regions
+     * that it flushes must then be registered through such a device, too.
+     *
+     * @throws RpmaException if the device does not answer
+     */
+    public boolean isFlushNative() {
+        return Call.check("ibv_query_device_ex", Natives.deviceIsFlushNative(context)) != 0;
+    }
+
     /** {@return the name of the device, for example {@code mlx5_0}} */
     public String name() {
         return name;

@@ -215,6 +215,12 @@ public final class RpmaMemory implements AutoCloseable {
         return persistent;
     }
 
+    /** Whether these addresses are all of this memory, and it is persistent. */
+    boolean isPersistent(long address, long length) {
+        long offset = address - address();
+        return persistent && offset >= 0 && offset <= size() && length <= size() - offset;
+    }
+
     /**
      * {@return a buffer over the whole memory, big-endian as every new buffer}
      *

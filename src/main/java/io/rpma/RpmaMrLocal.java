@@ -28,12 +28,14 @@ public final class RpmaMrLocal implements AutoCloseable {
     private final long id;
     private final long size;
     private final int usage;
+    private final boolean persistent;
 
-    private RpmaMrLocal(Handle handle, long size, int usage) {
+    private RpmaMrLocal(Handle handle, long size, int usage, boolean persistent) {
         this.handle = handle;
         this.id = handle.id();
         this.size = size;
         this.usage = usage;
+        this.persistent = persistent;
         handle.watch(this);
     }
 
@@ -44,6 +46,7 @@ public final class RpmaMrLocal implements AutoCloseable {
             throw new IllegalArgumentException("a region has at least 1 byte and ends before 2^63: " + size
                     + " bytes at address 0x" + Long.toHexString(address));
         }
+        boolean persistent = memory instanceof RpmaMemory && ((RpmaMemory) memory).isPersistent(address, size);
         Handle handle = new Handle("RpmaMrLocal", parents);
         long made = Natives.CLOSED;
         try {
@@ -59,7 +62,7 @@ public final class RpmaMrLocal implements AutoCloseable {
                 }
             }
         }
-        return new RpmaMrLocal(handle.opened("rpma_mr_reg", made), size, usage);
+        return new RpmaMrLocal(handle.opened("rpma_mr_reg", made), size, usage, persistent);
     }
 
     /**
@@ -103,6 +106,16 @@ public final class RpmaMrLocal implements AutoCloseable {
     /** {@return what the region is registered for} */
     public Set<RpmaMrUsage> usages() {
         return RpmaMrUsage.setOf(usage);
+    }
+
+    /**
+     * {@return whether the memory is persistent, as {@link RpmaMemory#isPersistent()} found it; false for a buffer or an address
+     * of anything else}
+     *
+     * <p>A region of memory that is not persistent can be registered and flushed as if it were.
+     */
+    public boolean isPersistent() {
+        return persistent;
     }
 
     /**

@@ -11,9 +11,11 @@ import java.util.Objects;
  * <p>Manual pages: rpma_peer_new(3), rpma_mr_reg(3).
  */
 public final class RpmaPeer implements AutoCloseable {
+    private final RpmaDevice device;
     private final Handle handle;
 
-    private RpmaPeer(Handle handle) {
+    private RpmaPeer(RpmaDevice device, Handle handle) {
+        this.device = device;
         this.handle = handle;
         handle.watch(this);
     }
@@ -26,7 +28,12 @@ public final class RpmaPeer implements AutoCloseable {
      * @throws RpmaException if the device refuses
      */
     public static RpmaPeer create(RpmaDevice device) {
-        return new RpmaPeer(new Handle("RpmaPeer").opened("rpma_peer_new", Natives.peerNew(device.context())));
+        return new RpmaPeer(device, new Handle("RpmaPeer").opened("rpma_peer_new", Natives.peerNew(device.context())));
+    }
+
+    /** {@return the device} */
+    public RpmaDevice device() {
+        return device;
     }
 
     /**

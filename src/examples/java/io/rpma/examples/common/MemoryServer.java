@@ -3,13 +3,12 @@ package io.rpma.examples.common;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
-import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaException;
-import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaPeer;
 import java.io.IOException;
 import java.util.Optional;
@@ -19,15 +18,12 @@ import java.util.function.Consumer;
 /**
  * Offers memory to one client after the other.
  *
- * <p>While a client is connected nothing of this program runs: the device puts bytes where they belong. The connection to a
- * client is closed before the next one is accepted, so operations of the former can't be carried out any more.
+ * <p>The connection to a client is closed before the next one is accepted, so operations of the former can't be carried out
+ * any more.
  */
 public final class MemoryServer implements AutoCloseable {
     /** How long a client may take to establish its connection: it is accepted already. */
     private static final long ESTABLISH_S = 30;
-
-    /** How long a client may be silent until it is asked whether it is there. */
-    private static final long SILENCE_S = 10;
 
     /** How long clients may fail one after the other until the failure is this side's. */
     private static final int PATIENCE_S = 60;
@@ -39,21 +35,25 @@ public final class MemoryServer implements AutoCloseable {
     }
 
     private final RpmaEp endpoint;
-    private final byte[] privateData;
+    private final RpmaConnCfg cfg;
+    private final OfferedMemory offered;
+    private final int service;
     private final Consumer<String> notes;
 
     /**
      * Listens.
      *
-     * @param region what is offered
+     * @param offered the memory
      * @param service the mark of this program
      * @param notes is told who comes and goes
      */
     public MemoryServer(
-            RpmaPeer peer, RpmaMrLocal region, String address, int port, int service, Consumer<String> notes) {
-        privateData = Offer.of(region).toPrivateData(service);
+            RpmaPeer peer, OfferedMemory offered, String address, int port, int service, Consumer<String> notes) {
+        this.offered = offered;
+        this.service = service;
         this.notes = notes;
         endpoint = RpmaEp.listen(peer, address, port);
+        cfg = OfferedMemory.connCfg();
         notes.accept("listening on " + address + ":" + port);
     }
 
@@ -63,8 +63,8 @@ public final class MemoryServer implements AutoCloseable {
      * @throws IOException if again and again none can be accepted
      */
     public void serve() throws IOException, InterruptedException {
-        RpmaConnReq request = awaitNext(() -> endpoint.nextConnReq(null), PATIENCE_S, notes);
-        try (RpmaConn conn = request.connect(privateData)) {
+        RpmaConnReq request = awaitNext(() -> endpoint.nextConnReq(cfg), PATIENCE_S, notes);
+        try (RpmaConn conn = offered.accept(request, service)) {
             Optional<RpmaConnEvent> event = conn.nextEvent(ESTABLISH_S, SECONDS);
             if (event.filter(RpmaConnEvent.ESTABLISHED::equals).isEmpty()) {
                 notes.accept("a client has not come to stay: "
@@ -72,7 +72,8 @@ public final class MemoryServer implements AutoCloseable {
                 return;
             }
             notes.accept("a client has connected");
-            notes.accept("the client is gone: " + awaitEnd(conn));
+            notes.accept(
+                    "the client is gone: " + offered.serve(conn, Long.MAX_VALUE).orElseThrow());
             // Closing the connection answers its disconnect.
         } catch (RpmaException e) {
             // Of a client that vanishes while it is being asked. There will be others.
@@ -106,27 +107,10 @@ public final class MemoryServer implements AutoCloseable {
         }
     }
 
-    /** Of a client whose host has died no event tells, but an empty write to it fails or is not answered. */
-    private static String awaitEnd(RpmaConn conn) throws InterruptedException {
-        RpmaCompletions completions = RpmaCompletions.create(1);
-        while (true) {
-            Optional<RpmaConnEvent> event = conn.nextEvent(SILENCE_S, SECONDS);
-            if (event.isPresent()) {
-                return event.get().description();
-            }
-            conn.write(RpmaConn.F_COMPLETION_ALWAYS, 0);
-            if (conn.getCq().await(completions, SILENCE_S, SECONDS) == 0) {
-                return "no answer within " + SILENCE_S + " s";
-            }
-            if (!completions.isSuccess(0)) {
-                return completions.status(0).description();
-            }
-        }
-    }
-
     /** Stops listening. */
     @Override
     public void close() {
         endpoint.close();
+        cfg.close();
     }
 }

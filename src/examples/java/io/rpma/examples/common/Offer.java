@@ -2,6 +2,7 @@ package io.rpma.examples.common;
 
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaPeer;
 import io.rpma.RpmaPeerCfg;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -16,22 +17,29 @@ import java.nio.ByteBuffer;
  *
  * @param peerCfg the descriptor of the offering side's {@link RpmaPeerCfg}
  * @param memory the descriptor of its {@link RpmaMrLocal}
+ * @param persistent whether that memory is persistent
+ * @param nativeFlush whether its device carries out native flushes
  */
-public record Offer(byte[] peerCfg, byte[] memory) {
-    private static final byte VERSION = 1;
+public record Offer(byte[] peerCfg, byte[] memory, boolean persistent, boolean nativeFlush) {
+    private static final byte VERSION = 2;
+    private static final int PERSISTENT = 1;
+    private static final int NATIVE_FLUSH = 2;
     private static final int LENGTH =
-            Integer.BYTES + Byte.BYTES + RpmaPeerCfg.DESCRIPTOR_SIZE + RpmaMrLocal.DESCRIPTOR_SIZE;
+            Integer.BYTES + Byte.BYTES + RpmaPeerCfg.DESCRIPTOR_SIZE + RpmaMrLocal.DESCRIPTOR_SIZE + Byte.BYTES;
 
     /**
      * Describes this side.
      *
-     * <p>Direct write to persistent memory says that what a flush has pushed out of the device is in the persistent memory,
-     * and not in a processor's cache. Nobody checks this: on Intel platforms switch DDIO off for the device. librpma wants
-     * it said before it flushes to persistence.
+     * @param directWrite whether the operator has said that the platform makes persistent what a device has written to
+     *     persistent memory; nobody checks this
      */
-    public static Offer of(RpmaMrLocal region) {
-        try (RpmaPeerCfg cfg = RpmaPeerCfg.create().setDirectWriteToPmem(TargetMemory.isFlushedToPersistence(region))) {
-            return new Offer(cfg.getDescriptor(), region.getDescriptor());
+    public static Offer of(RpmaPeer peer, RpmaMrLocal region, boolean directWrite) {
+        try (RpmaPeerCfg cfg = RpmaPeerCfg.create().setDirectWriteToPmem(directWrite)) {
+            return new Offer(
+                    cfg.getDescriptor(),
+                    region.getDescriptor(),
+                    region.isPersistent(),
+                    peer.device().isFlushNative());
         }
     }
 
@@ -46,6 +54,7 @@ public record Offer(byte[] peerCfg, byte[] memory) {
                 .put(VERSION)
                 .put(peerCfg)
                 .put(memory)
+                .put((byte) ((persistent ? PERSISTENT : 0) | (nativeFlush ? NATIVE_FLUSH : 0)))
                 .array();
     }
 
@@ -67,7 +76,15 @@ public record Offer(byte[] peerCfg, byte[] memory) {
         byte[] peerCfg = new byte[RpmaPeerCfg.DESCRIPTOR_SIZE];
         byte[] memory = new byte[RpmaMrLocal.DESCRIPTOR_SIZE];
         data.get(peerCfg).get(memory);
-        return new Offer(peerCfg, memory);
+        byte flags = data.get();
+        return new Offer(peerCfg, memory, (flags & PERSISTENT) != 0, (flags & NATIVE_FLUSH) != 0);
+    }
+
+    /** Whether the other side's operator has said that its platform makes written bytes persistent. */
+    boolean isDirectWrite() {
+        try (RpmaPeerCfg platform = RpmaPeerCfg.fromDescriptor(peerCfg)) {
+            return platform.getDirectWriteToPmem();
+        }
     }
 
     /** The other side's memory as this side uses it; to be closed. */

@@ -20,13 +20,16 @@ public final class RemoteConnection implements AutoCloseable {
     private final String name;
     private final RpmaConn conn;
     private final RpmaMrRemote memory;
-    private final RpmaFlushType flushType;
+    private final Persistence persistence;
+    private final PersistRequests requests;
 
-    private RemoteConnection(String name, RpmaConn conn, RpmaMrRemote memory, RpmaFlushType flushType) {
+    private RemoteConnection(
+            String name, RpmaConn conn, RpmaMrRemote memory, Persistence persistence, PersistRequests requests) {
         this.name = name;
         this.conn = conn;
         this.memory = memory;
-        this.flushType = flushType;
+        this.persistence = persistence;
+        this.requests = requests;
     }
 
     /**
@@ -62,9 +65,10 @@ public final class RemoteConnection implements AutoCloseable {
         try {
             Offer offer = Offer.fromPrivateData(conn.getPrivateData(), service);
             memory = offer.openMemory();
-            RpmaFlushType flushType = applyPlatform(conn, offer, memory);
+            Persistence persistence = choosePersistence(conn, offer, memory);
+            PersistRequests requests = persistence == Persistence.SERVER ? new PersistRequests(peer, conn) : null;
             usable = true;
-            return new RemoteConnection(name, conn, memory, flushType);
+            return new RemoteConnection(name, conn, memory, persistence, requests);
         } finally {
             if (!usable) {
                 close(conn, memory);
@@ -77,8 +81,10 @@ public final class RemoteConnection implements AutoCloseable {
     }
 
     private static RpmaConn request(RpmaPeer peer, String address, int port, int operations) throws LostException {
-        // Should the connection break, all operations complete.
-        try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(operations).setCqSize(operations)) {
+        // Should the connection break, all operations and receives of answers complete.
+        int answers = PersistRequest.MOST;
+        try (RpmaConnCfg cfg =
+                RpmaConnCfg.create().setSqSize(operations).setRqSize(answers).setCqSize(operations + answers)) {
             return RpmaConnReq.create(peer, address, port, cfg).connect();
         } catch (RpmaException e) {
             throw new LostException(name(address, port), Errors.line(e));
@@ -104,14 +110,23 @@ public final class RemoteConnection implements AutoCloseable {
         }
     }
 
-    /** Flushes go as deep as the other side's platform and region allow. */
-    private static RpmaFlushType applyPlatform(RpmaConn conn, Offer offer, RpmaMrRemote memory) {
-        try (RpmaPeerCfg platform = RpmaPeerCfg.fromDescriptor(offer.peerCfg())) {
-            conn.applyRemotePeerCfg(platform);
-            return platform.getDirectWriteToPmem() && memory.getFlushType().contains(RpmaFlushType.PERSISTENT)
-                    ? RpmaFlushType.PERSISTENT
-                    : RpmaFlushType.VISIBILITY;
+    /**
+     * Chooses how bytes become persistent, and tells the connection, which refuses flushes to persistence before that.
+     *
+     * @throws IOException if bytes would only be flushed, and can't be
+     */
+    private static Persistence choosePersistence(RpmaConn conn, Offer offer, RpmaMrRemote memory) throws IOException {
+        boolean nativeFlush = conn.isFlushNative();
+        boolean refused = nativeFlush && !offer.nativeFlush();
+        boolean flushable = !refused && memory.getFlushType().contains(RpmaFlushType.PERSISTENT);
+        Persistence persistence = Persistence.choose(offer.persistent(), flushable, nativeFlush, offer.isDirectWrite());
+        if (refused && persistence == Persistence.NONE) {
+            throw new IOException("this side's device flushes natively, and the other side's device refuses that");
         }
+        try (RpmaPeerCfg platform = RpmaPeerCfg.create().setDirectWriteToPmem(persistence.isByFlush())) {
+            conn.applyRemotePeerCfg(platform);
+        }
+        return persistence;
     }
 
     /** For operations and events. */
@@ -124,15 +139,23 @@ public final class RemoteConnection implements AutoCloseable {
         return memory;
     }
 
-    /** How deep flushes go. */
-    public RpmaFlushType flushType() {
-        return flushType;
+    /** How written bytes become persistent. */
+    public Persistence persistence() {
+        return persistence;
+    }
+
+    /** What the other side is asked to make persistent; null if it is not asked. */
+    PersistRequests requests() {
+        return requests;
     }
 
     /** Ends the connection; operations that are not done may be done or not. */
     @Override
     public void close() {
         close(conn, memory);
+        if (requests != null) {
+            requests.close();
+        }
     }
 
     private static void close(RpmaConn conn, RpmaMrRemote memory) {

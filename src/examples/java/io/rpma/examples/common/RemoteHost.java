@@ -1,6 +1,5 @@
 package io.rpma.examples.common;
 
-import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
@@ -10,6 +9,9 @@ import java.util.function.Consumer;
 
 /** A host that offers memory, whose connections may come and go. */
 public final class RemoteHost implements AutoCloseable {
+    /** How long nothing may complete until the host counts as gone: no event reports that a host has died. */
+    private static final int SILENCE_S = 10;
+
     private final String address;
     private final int port;
     private final int service;
@@ -50,11 +52,11 @@ public final class RemoteHost implements AutoCloseable {
     public RemoteMemory connect(long nanos) throws IOException, InterruptedException {
         if (connected == null) {
             prepare();
-            connected =
-                    new RemoteMemory(RemoteConnection.open(peer, address, port, service, operations, nanos), staging);
-            if (connected.flushType() == RpmaFlushType.VISIBILITY) {
-                notes.accept(this + " flushes to visibility only: a power cut there loses what is written");
-            }
+            RemoteConnection connection = RemoteConnection.open(peer, address, port, service, operations, nanos);
+            connected = new RemoteMemory(connection, staging, SILENCE_S);
+            Persistence persistence = connected.persistence();
+            notes.accept(this + ": " + persistence.description()
+                    + (persistence == Persistence.NONE ? ", a power cut there loses the written bytes" : ""));
         }
         return connected;
     }

@@ -1,7 +1,6 @@
 package io.rpma.examples.common;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaCompletions;
@@ -11,6 +10,7 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaWcOpcode;
 import java.io.IOException;
 import java.nio.ByteOrder;
 import java.util.Optional;
@@ -19,16 +19,13 @@ import java.util.function.BooleanSupplier;
 /**
  * The other side's memory, through one connection that lasts until it breaks.
  *
- * <p>Of a write and the flush behind it only the flush asks for a completion. A failure of either brings one. A connection
- * completes its operations in the order of their posts, so tickets are counted up, and the last one that has completed
- * stands for all before it.
+ * <p>Of a write and the flush behind it only the flush asks for a completion. A failure of either brings one. Where the other
+ * side has to be asked to make bytes persistent, its answer takes the place of the completion. Both come in the order of the
+ * posts, so tickets are counted up, and the last one that is done stands for all before it.
  */
 public final class RemoteMemory implements RemoteStore, AutoCloseable {
     /** How long nothing may complete until the events are looked at. */
     private static final long CHECK_MS = 100;
-
-    /** How long nothing may complete until the other side counts as gone: no event tells of a host that has died. */
-    private static final long SILENCE_NS = SECONDS.toNanos(10);
 
     private static final int MOST_COMPLETIONS = 64;
 
@@ -37,10 +34,15 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     private final RpmaMrRemote remote;
     private final RpmaMrLocal staging;
     private final RpmaFlushType flushType;
+    private final PersistRequests requests;
+    private final int silence;
     private final RpmaCompletions completions = RpmaCompletions.create(MOST_COMPLETIONS);
     private long posted;
     private long done;
     private boolean lost;
+
+    /** The last ticket of a read: reads do not wait for answers, nor answers for reads. */
+    private long lastRead;
 
     /** When something was last known to go on. */
     private long alive = System.nanoTime();
@@ -49,13 +51,16 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
      * Takes over a connection.
      *
      * @param staging the region of the staging memory
+     * @param silence how long nothing may complete until the other side counts as gone, in seconds
      */
-    RemoteMemory(RemoteConnection connection, RpmaMrLocal staging) {
+    public RemoteMemory(RemoteConnection connection, RpmaMrLocal staging, int silence) {
         this.connection = connection;
         this.staging = staging;
+        this.silence = silence;
         conn = connection.conn();
         remote = connection.memory();
-        flushType = connection.flushType();
+        flushType = connection.persistence().isByFlush() ? RpmaFlushType.PERSISTENT : RpmaFlushType.VISIBILITY;
+        requests = connection.requests();
     }
 
     /** What an atomic write takes for a little-endian number: it stores numbers in the byte order of this side. */
@@ -63,9 +68,9 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? value : Long.reverseBytes(value);
     }
 
-    /** How deep the flushes go. */
-    public RpmaFlushType flushType() {
-        return flushType;
+    /** How written bytes become persistent. */
+    public Persistence persistence() {
+        return connection.persistence();
     }
 
     @Override
@@ -75,20 +80,34 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
 
     @Override
     public void read(long offset, int into, int length) throws IOException, InterruptedException {
+        await(fetch(offset, into, length));
+    }
+
+    /** Begins to read bytes into the staging memory; returns the ticket. */
+    public long fetch(long offset, int into, int length) throws IOException, InterruptedException {
+        if (lastRead != posted) {
+            await(posted);
+        }
         long ticket = posted + 1;
         post(() -> conn.read(staging, into, remote, offset, length, RpmaConn.F_COMPLETION_ALWAYS, ticket));
         posted = ticket;
-        await(ticket);
+        lastRead = ticket;
+        return ticket;
     }
 
     @Override
     public long store(long offset, int from, int length) throws IOException, InterruptedException {
         post(() -> conn.write(remote, offset, staging, from, length, RpmaConn.F_COMPLETION_ON_ERROR, posted));
-        return flush(offset, length);
+        return requests == null
+                ? flush(offset, length)
+                : ask(new PersistRequest(PersistRequest.Kind.PERSIST, offset, length));
     }
 
     @Override
     public long commit(long offset, long value) throws IOException, InterruptedException {
+        if (requests != null) {
+            return ask(new PersistRequest(PersistRequest.Kind.COMMIT, offset, value));
+        }
         long word = toAtomicWrite(value);
         post(() -> conn.atomicWrite(remote, offset, word, RpmaConn.F_COMPLETION_ON_ERROR, posted));
         return flush(offset, Long.BYTES);
@@ -99,6 +118,30 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         post(() -> conn.flush(remote, offset, length, flushType, RpmaConn.F_COMPLETION_ALWAYS, ticket));
         posted = ticket;
         return ticket;
+    }
+
+    private long ask(PersistRequest request) throws IOException, InterruptedException {
+        if (lastRead == posted) {
+            await(posted);
+        }
+        long ticket = posted + 1;
+        post(() -> requests.ask(request, ticket));
+        posted = ticket;
+        return ticket;
+    }
+
+    /** The ticket of the last operation that is done. */
+    public long done() {
+        return done;
+    }
+
+    /** Takes what has completed, without waiting. */
+    public void poll() throws LostException, InterruptedException {
+        try {
+            take(conn.getCq().poll(completions));
+        } catch (RpmaException e) {
+            throw lost(Errors.line(e));
+        }
     }
 
     /** Posts an operation; while the send queue has no room, completions make it. */
@@ -138,18 +181,28 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
             checkAlive();
             return;
         }
-        alive = System.nanoTime();
+        take(taken);
+    }
+
+    private void take(int taken) throws LostException {
+        if (taken > 0) {
+            alive = System.nanoTime();
+        }
         for (int i = 0; i < taken; i++) {
             if (!completions.isSuccess(i)) {
                 throw lost(completions.status(i) + " (" + completions.status(i).description() + ")");
             }
-            done = completions.wrId(i);
+            if (completions.opcode(i) == RpmaWcOpcode.SEND) {
+                requests.sent();
+            } else {
+                done = completions.wrId(i);
+            }
         }
     }
 
     private void checkAlive() throws LostException {
-        if (System.nanoTime() - alive > SILENCE_NS) {
-            throw lost("no answer within " + NANOSECONDS.toSeconds(SILENCE_NS) + " s");
+        if (System.nanoTime() - alive > SECONDS.toNanos(silence)) {
+            throw lost("no answer within " + silence + " s");
         }
     }
 

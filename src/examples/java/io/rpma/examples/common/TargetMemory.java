@@ -77,11 +77,6 @@ public final class TargetMemory {
         return peer.register(memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC, RpmaMrUsage.FLUSH_TYPE_VISIBILITY);
     }
 
-    /** Whether flushes of the other side make persistent what it has written. */
-    public static boolean isFlushedToPersistence(RpmaMrLocal region) {
-        return region.usages().contains(RpmaMrUsage.FLUSH_TYPE_PERSISTENT);
-    }
-
     private RpmaMemory openBest() throws IOException {
         for (Path device : devices()) {
             try {

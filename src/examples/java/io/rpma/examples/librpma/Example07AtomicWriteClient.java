@@ -42,6 +42,7 @@ public final class Example07AtomicWriteClient {
             CommonData data = CommonData.fromBytes(conn.getPrivateData());
             Events events = Events.of(conn);
             try (RpmaMrRemote remote = data.region(Long.BYTES)) {
+                RpmaFlushType type = flushType(conn, remote);
                 long usedOffset = data.dataOffset();
                 Common.posted(conn.read(local, 0, remote, usedOffset, Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, 0));
                 events.await(RpmaWcOpcode.RDMA_READ);
@@ -53,7 +54,7 @@ public final class Example07AtomicWriteClient {
                         throw new IllegalStateException("Log size exhausted.");
                     }
                     memory.buffer().put(entry);
-                    append(conn, remote, used, usedOffset, local, entry.length);
+                    append(conn, remote, type, used, usedOffset, local, entry.length);
                     events.await(FLUSH_ID);
                     used += entry.length;
                 }
@@ -62,7 +63,7 @@ public final class Example07AtomicWriteClient {
         }
     }
 
-    /** The client just claims that the server's platform has what it takes. */
+    /** librpma refuses flushes to persistence until the client claims this. */
     private static void allowPersistentFlush(RpmaConn conn) {
         try (RpmaPeerCfg pcfg = RpmaPeerCfg.create().setDirectWriteToPmem(true)) {
             conn.applyRemotePeerCfg(pcfg);
@@ -77,11 +78,25 @@ public final class Example07AtomicWriteClient {
         return entry;
     }
 
+    private static RpmaFlushType flushType(RpmaConn conn, RpmaMrRemote remote) {
+        if (!remote.getFlushType().contains(RpmaFlushType.PERSISTENT)) {
+            return RpmaFlushType.VISIBILITY;
+        }
+        if (!conn.isFlushNative()) {
+            System.err.println("Flushes are emulated by reads: the words are persistent only if the server's platform"
+                    + " writes them to persistent memory past its processors' caches.");
+        }
+        return RpmaFlushType.PERSISTENT;
+    }
+
     private static void append(
-            RpmaConn conn, RpmaMrRemote remote, long used, long usedOffset, RpmaMrLocal local, int length) {
-        RpmaFlushType type = remote.getFlushType().contains(RpmaFlushType.PERSISTENT)
-                ? RpmaFlushType.PERSISTENT
-                : RpmaFlushType.VISIBILITY;
+            RpmaConn conn,
+            RpmaMrRemote remote,
+            RpmaFlushType type,
+            long used,
+            long usedOffset,
+            RpmaMrLocal local,
+            int length) {
         Common.posted(conn.write(remote, used, local, 0, length, RpmaConn.F_COMPLETION_ON_ERROR, 0));
         Common.posted(conn.flush(remote, used, length, type, RpmaConn.F_COMPLETION_ON_ERROR, 0));
         Common.posted(conn.atomicWrite(remote, usedOffset, used + length, RpmaConn.F_COMPLETION_ON_ERROR, 0));

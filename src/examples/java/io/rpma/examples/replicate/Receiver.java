@@ -3,6 +3,7 @@ package io.rpma.examples.replicate;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
@@ -10,7 +11,7 @@ import io.rpma.RpmaEp;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaPeer;
-import io.rpma.examples.common.Offer;
+import io.rpma.examples.common.OfferedMemory;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.TargetMemory;
 import java.io.IOException;
@@ -18,8 +19,8 @@ import java.io.IOException;
 /**
  * Offers memory to one sender, waits until it is gone and checks what it has left.
  *
- * <p>While the sender writes, nothing of this program runs: the RDMA device (or the kernel, for soft-RoCE) puts the bytes
- * where they belong. So there is nothing to poll here but the events of the connection.
+ * <p>The RDMA device (or the kernel, for soft-RoCE) puts the bytes where they belong. This program makes them persistent if
+ * the sender asks for it, because no flush of the sender does.
  */
 final class Receiver {
     /** The service that a sender looks for: "rpma". */
@@ -51,17 +52,19 @@ final class Receiver {
      *
      * @param where the memory: a path or {@link TargetMemory#AUTO}
      * @param size of the memory in bytes, or 0
+     * @param directWrite whether the operator has said that the platform makes written bytes persistent
      * @throws IOException if no complete and correct file has arrived
      */
-    void receive(String where, long size) throws IOException, InterruptedException {
+    void receive(String where, long size, boolean directWrite) throws IOException, InterruptedException {
         RpmaDevice device = RpmaDevice.local(address);
         TargetMemory target = new TargetMemory(size, output::say);
         try (RpmaPeer peer = RpmaPeer.create(device);
                 RpmaMemory memory = target.open(where);
-                RpmaMrLocal region = register(peer, target, memory)) {
+                RpmaMrLocal region = register(peer, target, memory);
+                OfferedMemory offered = new OfferedMemory(peer, memory, region, directWrite)) {
             CommittedFile file = new CommittedFile(memory, output);
             Layout.reset(memory);
-            serve(peer, region);
+            serve(peer, offered);
             if (!file.check(target.description())) {
                 throw new IOException("the sender is gone and has committed nothing");
             }
@@ -72,36 +75,33 @@ final class Receiver {
         output.say("memory", target.description() + ", " + Size.format(memory.size()));
         output.say("registering", "the memory, which locks it: seconds where it is large");
         RpmaMrLocal region = target.register(peer, memory);
-        output.say(
-                "registered",
-                TargetMemory.isFlushedToPersistence(region)
-                        ? "for remote writes, with flush to persistence"
-                        : "for remote writes, with flush to visibility only: a power cut loses what is written");
+        output.say("registered", "for remote writes");
         return region;
     }
 
-    /** Accepts one sender and waits until it disconnects. */
-    private void serve(RpmaPeer peer, RpmaMrLocal region) throws IOException, InterruptedException {
-        try (RpmaConn conn = accept(peer, Offer.of(region))) {
+    /** Accepts one sender and serves it until it disconnects. */
+    private void serve(RpmaPeer peer, OfferedMemory offered) throws IOException, InterruptedException {
+        try (RpmaConn conn = accept(peer, offered)) {
             RpmaConnEvent event = conn.nextEvent(timeout, SECONDS)
                     .orElseThrow(() -> new IOException("no connection was established within " + timeout + " s"));
             if (event != RpmaConnEvent.ESTABLISHED) {
                 throw new IOException("no connection was established: " + event.description());
             }
             output.say("a sender has connected");
-            conn.nextEvent(transferTimeout, SECONDS)
+            offered.serve(conn, SECONDS.toNanos(transferTimeout))
                     .orElseThrow(() -> new IOException(
                             "the sender has not disconnected within " + transferTimeout + " s (--transfer-timeout)"));
-            // CLOSED, or LOST: either way the sender is gone. Closing the connection answers its disconnect.
+            // However it has ended, the sender is gone. Closing the connection answers its disconnect.
         }
     }
 
-    private RpmaConn accept(RpmaPeer peer, Offer offer) throws IOException, InterruptedException {
-        try (RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
+    private RpmaConn accept(RpmaPeer peer, OfferedMemory offered) throws IOException, InterruptedException {
+        try (RpmaEp endpoint = RpmaEp.listen(peer, address, port);
+                RpmaConnCfg cfg = OfferedMemory.connCfg()) {
             output.say("listening", address + " port " + port + ", for " + timeout + " s");
-            RpmaConnReq request = endpoint.nextConnReq(null, timeout, SECONDS)
+            RpmaConnReq request = endpoint.nextConnReq(cfg, timeout, SECONDS)
                     .orElseThrow(() -> new IOException("no sender has connected within " + timeout + " s (--timeout)"));
-            return request.connect(offer.toPrivateData(SERVICE));
+            return offered.accept(request, SERVICE);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.rpma.examples.replicate;
 
 import io.rpma.RpmaMemory;
+import io.rpma.examples.common.DirectWriteOption;
 import io.rpma.examples.common.Program;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.TargetMemory;
@@ -108,6 +109,9 @@ public final class Replicate extends Program {
                         + " device or file, 256M for what 'auto' makes.")
         private Long size;
 
+        @CommandLine.Mixin
+        private DirectWriteOption directWrite;
+
         @Option(
                 names = "--transfer-timeout",
                 defaultValue = "600",
@@ -125,7 +129,7 @@ public final class Replicate extends Program {
             check(command, "--size", size == null || size >= LEAST_SIZE, "is at least " + LEAST_SIZE + " bytes");
             check(command, "--transfer-timeout", transferTimeout >= 1, "is at least 1 second");
             new Receiver(connection.address, connection.port, connection.timeout, transferTimeout)
-                    .receive(memory, size == null ? 0 : size);
+                    .receive(memory, size == null ? 0 : size, directWrite.isGiven());
             return 0;
         }
     }

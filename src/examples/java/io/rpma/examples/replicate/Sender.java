@@ -5,7 +5,6 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
-import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
@@ -13,6 +12,7 @@ import io.rpma.RpmaPeer;
 import io.rpma.examples.common.BackOff;
 import io.rpma.examples.common.Errors;
 import io.rpma.examples.common.RemoteConnection;
+import io.rpma.examples.common.RemoteMemory;
 import io.rpma.examples.common.Sha256;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.SourceFile;
@@ -45,7 +45,7 @@ final class Sender {
      * @param port of the receiver
      * @param chunk how many bytes one write has, a multiple of {@link Layout#ALIGNMENT}
      * @param depth how many chunks are outstanding at most
-     * @param timeout for the receiver to listen, and for each completion, in seconds
+     * @param timeout for the receiver to listen, and for anything to complete, in seconds
      */
     Sender(String address, int port, int chunk, int depth, int timeout) {
         this.address = address;
@@ -66,13 +66,14 @@ final class Sender {
                 RpmaPeer peer = RpmaPeer.create(untilReached(this::findDevice));
                 RpmaMemory memory = RpmaMemory.allocate((long) chunk * depth);
                 RpmaMrLocal ring = peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
-                RemoteConnection receiver = untilReached(() -> connect(peer))) {
-            long capacity = Layout.capacity(receiver.memory().getSize());
+                RemoteConnection connection = untilReached(() -> connect(peer))) {
+            RemoteMemory receiver = new RemoteMemory(connection, ring, timeout);
+            long capacity = Layout.capacity(receiver.size());
             if (file.size() > capacity) {
                 throw file.tooLarge(capacity, "the receiver's memory");
             }
-            replicate(file, new Transfer(receiver, memory, ring, chunk, timeout));
-            disconnect(receiver.conn());
+            replicate(file, receiver, new Transfer(receiver, memory, chunk));
+            disconnect(connection.conn());
         }
     }
 
@@ -92,7 +93,8 @@ final class Sender {
         return RemoteConnection.open(peer, address, port, Receiver.SERVICE, 2 * depth, backOff.left());
     }
 
-    private void replicate(SourceFile file, Transfer transfer) throws IOException, InterruptedException {
+    private void replicate(SourceFile file, RemoteMemory receiver, Transfer transfer)
+            throws IOException, InterruptedException {
         long size = file.size();
         output.say("replicating", file + ", " + Size.exact(size));
         byte[] fileDigest = hash(file);
@@ -114,11 +116,8 @@ final class Sender {
                         ? EMPTY
                         : Size.format(Math.rint(size / seconds)) + "/s, in chunks of " + Size.format(chunk) + ", up to "
                                 + depth + " under way");
-        output.say("write+flush", format(latency));
-        output.say(
-                "flush",
-                (transfer.isFlushNative() ? "native" : "emulated by a read") + ", to "
-                        + (transfer.flushType() == RpmaFlushType.PERSISTENT ? "persistence" : "visibility only"));
+        output.say("chunk", format(latency));
+        output.say("persistence", receiver.persistence().description());
         output.say("SHA-256", Sha256.format(fileDigest) + " (file)");
         output.say("SHA-256", Sha256.format(remoteDigest) + " (read back)");
         if (!Arrays.equals(fileDigest, remoteDigest)) {

@@ -5,6 +5,7 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaPeer;
 import io.rpma.examples.common.MemoryServer;
+import io.rpma.examples.common.OfferedMemory;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.TargetMemory;
 import java.io.IOException;
@@ -12,8 +13,8 @@ import java.io.IOException;
 /**
  * One of the two sides that keep the log: recovers it, then offers its memory to one appender after the other.
  *
- * <p>Appenders do all the rest by themselves, through the network. So there is nothing to be put in order at the end: a
- * replica that is killed and one that is stopped leave the same behind.
+ * <p>Appenders do the rest through the network, and ask the replica for no more than to make bytes persistent. So there is
+ * nothing to be put in order at the end: a replica that is killed and one that is stopped leave the same behind.
  */
 final class ReplicaServer {
     /** The service that an appender looks for: "rlog". */
@@ -32,27 +33,30 @@ final class ReplicaServer {
      *
      * @param where the memory: a path or {@link TargetMemory#AUTO}
      * @param size of the memory in bytes, or 0
+     * @param directWrite whether the operator has said that the platform makes written bytes persistent
      * @param format whether to give up what the memory holds
      * @param show whether to print the records
      * @throws IOException if the memory can't be mapped, or its log is torn
      */
-    void serve(String where, long size, boolean format, boolean show) throws IOException, InterruptedException {
+    void serve(String where, long size, boolean directWrite, boolean format, boolean show)
+            throws IOException, InterruptedException {
         TargetMemory target = new TargetMemory(size, System.out::println);
         try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
                 RpmaMemory memory = target.open(where)) {
             System.out.println("memory " + target.description() + ", " + Size.format(memory.size()));
             recover(memory, format, show);
-            try (RpmaMrLocal region = target.register(peer, memory)) {
-                serveUntilSignal(peer, region);
+            try (RpmaMrLocal region = target.register(peer, memory);
+                    OfferedMemory offered = new OfferedMemory(peer, memory, region, directWrite)) {
+                serveUntilSignal(peer, offered);
             }
         }
     }
 
     /** A signal is how a replica ends, and no failure. */
-    private void serveUntilSignal(RpmaPeer peer, RpmaMrLocal region) throws IOException, InterruptedException {
+    private void serveUntilSignal(RpmaPeer peer, OfferedMemory offered) throws IOException, InterruptedException {
         Thread end = new Thread(() -> Runtime.getRuntime().halt(0), "end");
         Runtime.getRuntime().addShutdownHook(end);
-        try (MemoryServer server = new MemoryServer(peer, region, address, port, SERVICE, System.out::println)) {
+        try (MemoryServer server = new MemoryServer(peer, offered, address, port, SERVICE, System.out::println)) {
             while (true) {
                 server.serve();
             }

@@ -1,12 +1,14 @@
 package io.rpma.examples.replicatedlog;
 
 import io.rpma.RpmaMemory;
+import io.rpma.examples.common.DirectWriteOption;
 import io.rpma.examples.common.Program;
 import io.rpma.examples.common.Size;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -84,6 +86,9 @@ public final class ReplicatedLog extends Program {
                         + " device or file, 256M for what 'auto' makes.")
         private Long size;
 
+        @Mixin
+        private DirectWriteOption directWrite;
+
         @Option(
                 names = "--format",
                 description = "Give up what the memory holds, also a log. The next appender copies that of the other"
@@ -102,7 +107,8 @@ public final class ReplicatedLog extends Program {
             check(command, "--port", port >= 1 && port <= 65535, "is 1 to 65535");
             check(command, "--memory", !memory.isEmpty(), "is not empty");
             check(command, "--size", size == null || size >= LEAST_SIZE, "is at least " + LEAST_SIZE + " bytes");
-            new ReplicaServer(address, port).serve(memory, size == null ? 0 : size, format, show);
+            new ReplicaServer(address, port)
+                    .serve(memory, size == null ? 0 : size, directWrite.isGiven(), format, show);
             return 0;
         }
     }

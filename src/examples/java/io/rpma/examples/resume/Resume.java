@@ -1,5 +1,6 @@
 package io.rpma.examples.resume;
 
+import io.rpma.examples.common.DirectWriteOption;
 import io.rpma.examples.common.Program;
 import io.rpma.examples.common.Size;
 import java.nio.file.Path;
@@ -95,6 +96,9 @@ public final class Resume extends Program {
                         + " device or file, 256M for what 'auto' makes.")
         private Long size;
 
+        @Mixin
+        private DirectWriteOption directWrite;
+
         @Option(names = "--keep", description = "Serve on when a copy is complete.")
         private boolean keep;
 
@@ -106,7 +110,8 @@ public final class Resume extends Program {
             connection.check();
             check(command, "--memory", !memory.isEmpty(), "is not empty");
             check(command, "--size", size == null || size >= LEAST_SIZE, "is at least " + LEAST_SIZE + " bytes");
-            new Server(connection.address, connection.port).serve(memory, size == null ? 0 : size, keep);
+            new Server(connection.address, connection.port)
+                    .serve(memory, size == null ? 0 : size, directWrite.isGiven(), keep);
             return 0;
         }
     }

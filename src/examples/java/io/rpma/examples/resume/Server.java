@@ -5,6 +5,7 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaPeer;
 import io.rpma.examples.common.MemoryServer;
+import io.rpma.examples.common.OfferedMemory;
 import io.rpma.examples.common.Sha256;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.TargetMemory;
@@ -32,10 +33,11 @@ final class Server {
      *
      * @param where the memory: a path or {@link TargetMemory#AUTO}
      * @param size of the memory in bytes, or 0
+     * @param directWrite whether the operator has said that the platform makes written bytes persistent
      * @param keep whether to go on all the same
      * @throws IOException if the memory can't be mapped, or a copy is not the file that it should be
      */
-    void serve(String where, long size, boolean keep) throws IOException, InterruptedException {
+    void serve(String where, long size, boolean directWrite, boolean keep) throws IOException, InterruptedException {
         TargetMemory target = new TargetMemory(size, System.out::println);
         try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
                 RpmaMemory memory = target.open(where)) {
@@ -45,7 +47,9 @@ final class Server {
             }
             System.out.println(describe(read(memory)));
             try (RpmaMrLocal region = target.register(peer, memory);
-                    MemoryServer server = new MemoryServer(peer, region, address, port, SERVICE, System.out::println)) {
+                    OfferedMemory offered = new OfferedMemory(peer, memory, region, directWrite);
+                    MemoryServer server =
+                            new MemoryServer(peer, offered, address, port, SERVICE, System.out::println)) {
                 boolean complete;
                 do {
                     CopyLayout.resetAnnouncement(header(memory));

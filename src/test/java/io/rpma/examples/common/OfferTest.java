@@ -14,7 +14,7 @@ class OfferTest {
     private static byte[] privateData() {
         byte[] memory = new byte[RpmaMrLocal.DESCRIPTOR_SIZE];
         Arrays.fill(memory, (byte) 7);
-        return new Offer(new byte[] {1}, memory).toPrivateData(SERVICE);
+        return new Offer(new byte[] {1}, memory, true, false).toPrivateData(SERVICE);
     }
 
     @Test
@@ -23,6 +23,9 @@ class OfferTest {
         Offer offer = Offer.fromPrivateData(Arrays.copyOf(privateData(), 196), SERVICE);
         assertThat(offer.peerCfg()).containsExactly(1);
         assertThat(offer.memory()).hasSize(RpmaMrLocal.DESCRIPTOR_SIZE).containsOnly(7);
+        assertThat(offer.persistent()).isTrue();
+        assertThat(offer.nativeFlush()).isFalse();
+        assertThat(offer.isDirectWrite()).isTrue();
     }
 
     @Test
@@ -43,6 +46,6 @@ class OfferTest {
         data[4]++;
         assertThatThrownBy(() -> Offer.fromPrivateData(data, SERVICE))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("version 2");
+                .hasMessageContaining("version 3");
     }
 }

@@ -1,0 +1,178 @@
+package io.rpma.examples.common;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.RpmaWcOpcode;
+import java.util.Optional;
+
+/**
+ * Memory that is offered to one client after the other.
+ *
+ * <p>The device puts bytes where they belong. This program makes them persistent when a client asks for it, because no flush of
+ * the client does, see {@link Persistence#SERVER}.
+ */
+public final class OfferedMemory implements AutoCloseable {
+    /** How long nothing may complete until the events are looked at. */
+    private static final long CHECK_MS = 100;
+
+    /** How long a client may be silent until it is asked whether it is there. */
+    private static final long SILENCE_S = 10;
+
+    private final RpmaMemory memory;
+    private final Offer offer;
+    private final RpmaMemory messages;
+    private final RpmaMrLocal received;
+
+    /**
+     * Offers memory, which stays the caller's.
+     *
+     * @param region of the whole memory
+     * @param directWrite whether the operator has said that the platform makes written bytes persistent
+     */
+    public OfferedMemory(RpmaPeer peer, RpmaMemory memory, RpmaMrLocal region, boolean directWrite) {
+        this(peer, memory, Offer.of(peer, region, directWrite));
+    }
+
+    /** Offers memory that may be described in another way than it is. */
+    OfferedMemory(RpmaPeer peer, RpmaMemory memory, Offer offer) {
+        this.memory = memory;
+        this.offer = offer;
+        messages = RpmaMemory.allocate((long) PersistRequest.MOST * PersistRequest.LENGTH);
+        boolean registered = false;
+        try {
+            received = peer.register(messages, RpmaMrUsage.RECV);
+            registered = true;
+        } finally {
+            if (!registered) {
+                messages.close();
+            }
+        }
+    }
+
+    /** How the connections of clients are made; to be closed. */
+    public static RpmaConnCfg connCfg() {
+        // The answers, and the question whether a client is there.
+        int sends = PersistRequest.MOST + 1;
+        return RpmaConnCfg.create()
+                .setSqSize(sends)
+                .setRqSize(PersistRequest.MOST)
+                .setCqSize(sends + PersistRequest.MOST);
+    }
+
+    /**
+     * Accepts a client, whose request was taken with {@link #connCfg}.
+     *
+     * @param service the mark of this program
+     */
+    public RpmaConn accept(RpmaConnReq request, int service) {
+        try {
+            for (int slot = 0; slot < PersistRequest.MOST; slot++) {
+                request.recv(received, offset(slot), PersistRequest.LENGTH, slot);
+            }
+        } catch (RuntimeException e) {
+            request.close();
+            throw e;
+        }
+        return request.connect(offer.toPrivateData(service));
+    }
+
+    private static long offset(long slot) {
+        return slot * PersistRequest.LENGTH;
+    }
+
+    /**
+     * Serves a client until it is gone.
+     *
+     * @param timeout how long it may stay, in nanoseconds
+     * @return why it is gone; empty if it is still there after that time
+     */
+    public Optional<String> serve(RpmaConn conn, long timeout) throws InterruptedException {
+        Session session = new Session(conn);
+        long begun = System.nanoTime();
+        Optional<String> end = Optional.empty();
+        while (end.isEmpty() && System.nanoTime() - begun < timeout) {
+            end = session.goOn();
+        }
+        return end;
+    }
+
+    /** A client that is served. */
+    private final class Session {
+        private final RpmaConn conn;
+        private final RpmaCompletions completions = RpmaCompletions.create(PersistRequest.MOST);
+        private int owedAnswers;
+        private long heard = System.nanoTime();
+        private boolean asked;
+
+        Session(RpmaConn conn) {
+            this.conn = conn;
+        }
+
+        /** Waits a while for requests and answers them; returns why the client is gone if it is. */
+        Optional<String> goOn() throws InterruptedException {
+            Optional<RpmaConnEvent> event = conn.nextEvent(0, SECONDS);
+            if (event.isPresent()) {
+                return event.map(RpmaConnEvent::description);
+            }
+            int taken = conn.getCq().await(completions, CHECK_MS, MILLISECONDS);
+            if (taken == 0) {
+                return askIfSilent();
+            }
+            heard = System.nanoTime();
+            asked = false;
+            for (int i = 0; i < taken; i++) {
+                if (!completions.isSuccess(i)) {
+                    return Optional.of(completions.status(i).description());
+                }
+                if (completions.opcode(i) == RpmaWcOpcode.RECV) {
+                    try {
+                        carryOut(completions.wrId(i));
+                    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+                        return Optional.of("it has sent a wrong request: " + e.getMessage());
+                    }
+                }
+            }
+            while (owedAnswers > 0 && conn.send(RpmaConn.F_COMPLETION_ALWAYS, 0)) {
+                owedAnswers--;
+            }
+            return Optional.empty();
+        }
+
+        private void carryOut(long slot) {
+            PersistRequest.get(messages.buffer(offset(slot), PersistRequest.LENGTH))
+                    .carryOut(memory);
+            conn.recv(received, offset(slot), PersistRequest.LENGTH, slot);
+            owedAnswers++;
+        }
+
+        /** No event reports that the client's host has died, but an empty write to it fails or does not complete. */
+        private Optional<String> askIfSilent() {
+            if (System.nanoTime() - heard < SECONDS.toNanos(SILENCE_S)) {
+                return Optional.empty();
+            }
+            if (asked) {
+                return Optional.of("no answer within " + SILENCE_S + " s");
+            }
+            heard = System.nanoTime();
+            asked = conn.write(RpmaConn.F_COMPLETION_ALWAYS, 0);
+            return Optional.empty();
+        }
+    }
+
+    /** To be called when no client is connected. */
+    @Override
+    public void close() {
+        received.close();
+        messages.close();
+    }
+}

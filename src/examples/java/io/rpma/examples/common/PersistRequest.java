@@ -1,0 +1,77 @@
+package io.rpma.examples.common;
+
+import io.rpma.RpmaMemory;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * A message that asks the other side to make bytes of its memory persistent; the answer is an empty message.
+ *
+ * <p>Requests are carried out and answered in their order: the bytes that a commit vouches for are persistent before the commit
+ * is.
+ *
+ * @param kind what to do
+ * @param offset the first byte, from the beginning of the memory
+ * @param operand of {@link Kind#PERSIST} the number of bytes, of {@link Kind#COMMIT} the number to store
+ */
+record PersistRequest(Kind kind, long offset, long operand) {
+    /** The length of a message in bytes. */
+    static final int LENGTH = 3 * Long.BYTES;
+
+    /** How many requests without an answer there may be on a connection. */
+    static final int MOST = 256;
+
+    private static final VarHandle WORD = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+    /** What to do. */
+    enum Kind {
+        /** Makes bytes persistent. */
+        PERSIST,
+
+        /** Stores 8 bytes, a little-endian number, all at once, and makes them persistent. */
+        COMMIT
+    }
+
+    /** Writes the message. */
+    void put(ByteBuffer message) {
+        message.order(ByteOrder.LITTLE_ENDIAN)
+                .putLong(0, kind.ordinal())
+                .putLong(Long.BYTES, offset)
+                .putLong(2 * Long.BYTES, operand);
+    }
+
+    /**
+     * Reads a message.
+     *
+     * @throws IllegalArgumentException if it is none
+     */
+    static PersistRequest get(ByteBuffer message) {
+        message.order(ByteOrder.LITTLE_ENDIAN);
+        long kind = message.getLong(0);
+        if (kind < 0 || kind >= Kind.values().length) {
+            throw new IllegalArgumentException("there is no request " + kind);
+        }
+        return new PersistRequest(
+                Kind.values()[(int) kind], message.getLong(Long.BYTES), message.getLong(2 * Long.BYTES));
+    }
+
+    /**
+     * Carries out the request.
+     *
+     * @throws IndexOutOfBoundsException if bytes are outside of the memory
+     * @throws IllegalArgumentException if a number is to be stored at an offset that is not a multiple of 8
+     */
+    void carryOut(RpmaMemory memory) {
+        if (kind == Kind.PERSIST) {
+            memory.persist(offset, operand);
+            return;
+        }
+        if (offset % Long.BYTES != 0) {
+            throw new IllegalArgumentException("a number is stored at a multiple of 8: " + offset);
+        }
+        WORD.setRelease(memory.buffer(offset, Long.BYTES).order(ByteOrder.LITTLE_ENDIAN), 0, operand);
+        memory.persist(offset, Long.BYTES);
+    }
+}

@@ -1,0 +1,36 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** That a flush is native is known before the first one: on a device that has it, and on the stand-in, which does not. */
+@Tag("stand-in")
+@Timeout(60)
+class NativeFlushIT {
+    @Test
+    void isKnownBeforeTheFirstFlush() throws InterruptedException {
+        try (Pair pair = Pair.connect();
+                Regions regions = new Regions(pair.peer, 64)) {
+            boolean expected = pair.client.isFlushNative();
+            assertEquals(expected, RpmaDevice.local(TestDevice.address()).isFlushNative());
+            assertEquals(expected, pair.peer.device().isFlushNative());
+            Pair.assertPosted(pair.client.flush(
+                    regions.remote, 0, 64, RpmaFlushType.VISIBILITY, RpmaConn.F_COMPLETION_ALWAYS, 1));
+            assertEquals(
+                    expected ? RpmaWcOpcode.FLUSH : RpmaWcOpcode.RDMA_READ,
+                    Pair.assertDone(pair.client.getCq(), 1).opcode(0));
+        }
+    }
+
+    @Test
+    void aRegionOfFreshMemoryIsNotPersistent() {
+        try (RpmaPeer peer = TestDevice.peer();
+                Regions regions = new Regions(peer, 64)) {
+            assertFalse(regions.local.isPersistent());
+        }
+    }
+}

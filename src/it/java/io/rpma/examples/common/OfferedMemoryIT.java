@@ -1,0 +1,159 @@
+package io.rpma.examples.common;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.TestDevice;
+import io.rpma.examples.common.PersistRequest.Kind;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A server that makes bytes persistent for its client. */
+@Timeout(60)
+class OfferedMemoryIT {
+    private static final int SERVICE = 0x7465_7374;
+    private static final int SIZE = 1 << 20;
+    private static final int STAGING = 4096;
+    private static final int OPERATIONS = 64;
+
+    private final int port = TestDevice.port();
+    private final String address = TestDevice.address();
+
+    /** Uses a client's connection. */
+    private interface Use {
+        void use(RpmaPeer peer, RemoteConnection connection) throws Exception;
+    }
+
+    /** Serves the memory, which is said to be persistent or not, and returns why the client is gone. */
+    private String serve(RpmaMemory memory, boolean persistent, boolean directWrite, Use use) throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        RpmaDevice device = RpmaDevice.local(address);
+        try (RpmaPeer peer = RpmaPeer.create(device);
+                RpmaMrLocal region = peer.register(
+                        memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC, RpmaMrUsage.FLUSH_TYPE_VISIBILITY);
+                OfferedMemory offered =
+                        new OfferedMemory(peer, memory, describe(peer, region, persistent, directWrite));
+                RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
+            Future<String> end = executor.submit(() -> serveOne(endpoint, offered));
+            try (RpmaPeer client = RpmaPeer.create(device);
+                    RemoteConnection connection =
+                            RemoteConnection.open(client, address, port, SERVICE, OPERATIONS, SECONDS.toNanos(30))) {
+                use.use(client, connection);
+            }
+            return end.get(30, SECONDS);
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    private static Offer describe(RpmaPeer peer, RpmaMrLocal region, boolean persistent, boolean directWrite) {
+        Offer offer = Offer.of(peer, region, directWrite);
+        return new Offer(offer.peerCfg(), offer.memory(), persistent, offer.nativeFlush());
+    }
+
+    private static String serveOne(RpmaEp endpoint, OfferedMemory offered) throws InterruptedException {
+        try (RpmaConnCfg cfg = OfferedMemory.connCfg();
+                RpmaConn conn =
+                        offered.accept(endpoint.nextConnReq(cfg, 30, SECONDS).orElseThrow(), SERVICE)) {
+            assertThat(conn.nextEvent(30, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
+            return offered.serve(conn, SECONDS.toNanos(50)).orElse("still there");
+        }
+    }
+
+    /** More records than there are slots for requests, and the numbers that commit them. */
+    @Test
+    void theServerPersistsWhereNoFlushDoes() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            String end = serve(memory, true, false, (peer, connection) -> {
+                assertThat(connection.persistence()).isEqualTo(Persistence.SERVER);
+                storeAndRead(peer, connection, memory);
+            });
+            assertThat(end).isEqualTo(RpmaConnEvent.CLOSED.description());
+        }
+    }
+
+    @Test
+    void memoryThatIsNotPersistentIsFlushedForVisibility() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            String end = serve(memory, false, true, (peer, connection) -> {
+                assertThat(connection.persistence()).isEqualTo(Persistence.NONE);
+                storeAndRead(peer, connection, memory);
+            });
+            assertThat(end).isEqualTo(RpmaConnEvent.CLOSED.description());
+        }
+    }
+
+    private static void storeAndRead(RpmaPeer peer, RemoteConnection connection, RpmaMemory target) throws Exception {
+        try (RpmaMemory staging = RpmaMemory.allocate(STAGING);
+                RpmaMrLocal region = peer.register(staging, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST)) {
+            RemoteMemory remote = new RemoteMemory(connection, region, 10);
+            ByteBuffer words = staging.buffer().order(ByteOrder.LITTLE_ENDIAN);
+            long records = 3 * PersistRequest.MOST;
+            long ticket = 0;
+            for (int record = 1; record <= records; record++) {
+                int slot = record % (STAGING / Long.BYTES) * Long.BYTES;
+                words.putLong(slot, record);
+                remote.store((long) record * Long.BYTES, slot, Long.BYTES);
+                ticket = remote.commit(0, record);
+                if (record % (STAGING / Long.BYTES / 2) == 0) {
+                    remote.await(ticket);
+                    assertThat(remote.done()).isEqualTo(ticket);
+                }
+            }
+            remote.await(ticket);
+            ByteBuffer arrived = target.buffer().order(ByteOrder.LITTLE_ENDIAN);
+            assertThat(arrived.getLong(0)).isEqualTo(records);
+            for (int record = 1; record <= records; record++) {
+                assertThat(arrived.getLong(record * Long.BYTES)).isEqualTo(record);
+            }
+            remote.read(0, 0, Long.BYTES);
+            assertThat(words.getLong(0)).isEqualTo(records);
+        }
+    }
+
+    @Test
+    void aClientThatAsksForBytesOfOthersIsGone() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            String end = serve(memory, true, false, (peer, connection) -> {
+                PersistRequests requests = connection.requests();
+                assertThat(requests.ask(new PersistRequest(Kind.COMMIT, SIZE, -1), 1))
+                        .isTrue();
+                assertThat(connection.conn().nextEvent(30, SECONDS)).contains(RpmaConnEvent.CLOSED);
+            });
+            assertThat(end).startsWith("it has sent a wrong request: ");
+            byte[] content = new byte[SIZE];
+            memory.buffer().get(content);
+            assertThat(content).isEqualTo(new byte[SIZE]);
+        }
+    }
+
+    @Test
+    void aServerThatDoesNotAnswerIsGone() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE);
+                RpmaMemory staging = RpmaMemory.allocate(STAGING)) {
+            serve(memory, true, false, (peer, connection) -> {
+                try (RpmaMrLocal region = peer.register(staging, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST)) {
+                    RemoteMemory remote = new RemoteMemory(connection, region, 1);
+                    connection.conn().disconnect();
+                    assertThatExceptionOfType(LostException.class)
+                            .isThrownBy(() -> remote.await(remote.store(0, 0, Long.BYTES)));
+                }
+            });
+        }
+    }
+}
