@@ -90,9 +90,8 @@ static jint memory_unmap(JNIEnv *env, jclass natives, jlong address, jlong size)
 }
 
 /*
- * For a mapping that bypasses the page cache; the address is that of a page. Of a file that has been made shorter the
- * kernel refuses to populate what is gone, and any page that is broken, where the instructions would end the process. EINVAL is
- * of memory that it does not populate, or of a kernel before 5.14.
+ * For a mapping of a device DAX, whose pages stay; the address is that of a page. The kernel refuses to populate a page that is
+ * broken, where the instructions would end the process. EINVAL is of a kernel before 5.14.
  */
 static jint memory_persist(JNIEnv *env, jclass natives, jlong address, jlong before, jlong size)
 {
@@ -104,12 +103,21 @@ static jint memory_persist(JNIEnv *env, jclass natives, jlong address, jlong bef
 	return 0;
 }
 
-/* for a mapping of the page cache; the address is that of a page */
+/*
+ * For a mapping of a file; the address is that of a page. msync(2) passes over pages that the file has lost by being made
+ * shorter, and only populating one reports the loss. EINVAL is of a kernel before 5.14.
+ */
 static jint memory_sync(JNIEnv *env, jclass natives, jlong address, jlong size)
 {
 	(void)env;
 	(void)natives;
-	return msync(jni_pointer(address), (size_t)size, MS_SYNC) == 0 ? 0 : -errno;
+	if (msync(jni_pointer(address), (size_t)size, MS_SYNC) != 0)
+		return -errno;
+	jlong page_size = sysconf(_SC_PAGESIZE);
+	char *last = (char *)jni_pointer(address) + (size - 1) / page_size * page_size;
+	if (madvise(last, (size_t)page_size, MADV_POPULATE_READ) != 0 && errno != EINVAL)
+		return errno == EFAULT ? -ENODATA : -errno;
+	return 0;
 }
 
 static jlong memory_page_size(JNIEnv *env, jclass natives)

@@ -146,18 +146,31 @@ final class Mapping {
     }
 
     /**
-     * Makes what the processors have stored persistent.
+     * Writes the processors' caches back; for pages that can't go away.
      *
      * @return a negative errno if that fails
      */
-    int persist(long offset, long length) {
+    int writeBack(long offset, long length) {
         enter();
         try {
             long before = offset % Natives.memoryPageSize();
-            long page = address + offset - before;
-            return bypassesPageCache
-                    ? Natives.memoryPersist(page, before, length)
-                    : Natives.memorySync(page, before + length);
+            return Natives.memoryPersist(address + offset - before, before, length);
+        } finally {
+            leave();
+        }
+    }
+
+    /**
+     * Has the kernel write the pages of a file.
+     *
+     * @param length at least 1
+     * @return a negative errno if that fails; that of {@code ENODATA} if the file has been made shorter
+     */
+    int sync(long offset, long length) {
+        enter();
+        try {
+            long before = offset % Natives.memoryPageSize();
+            return Natives.memorySync(address + offset - before, before + length);
         } finally {
             leave();
         }

@@ -12,8 +12,12 @@ import java.util.Objects;
 /**
  * A page-aligned mapping of any size: of fresh memory, of a file or of persistent memory.
  *
- * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while the memory is registered. A file
- * must not be made shorter while it is mapped: reading the part that is gone raises {@link InternalError}.
+ * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while the memory is registered.
+ *
+ * <p>A file must not be made shorter while it is mapped. As with a buffer of {@code FileChannel.map}, the methods of a buffer throw
+ * {@link InternalError} where they meet the part that is gone, and other methods of the JDK that are given the buffer may end the
+ * process with {@code SIGBUS}: {@code CRC32.update}, {@code Adler32.update} and {@code Deflater} do, for example. Those of this
+ * library throw exceptions.
  *
  * <p>Manual pages: mmap(2), msync(2).
  */
@@ -264,24 +268,44 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     /**
-     * Makes what this machine's processors have stored into a part of the memory persistent, and waits for it: on
-     * persistent memory by writing their caches back, for other files by writing the pages of the page cache to the disk.
+     * Makes the bytes that this machine's processors have stored into a part of the memory persistent, and waits for it: of a
+     * device DAX by writing the processors' caches back, of a file by msync(2), which writes the caches back for a file of a DAX
+     * file system, and the pages of the page cache to the disk for another one. Fresh memory of {@link #allocate} is left as it is.
      *
      * <p>Bytes that came over the network do not pass through these caches on every platform: the other side's flush
-     * makes them persistent. Fresh memory of {@link #allocate} is left as it is.
+     * makes them persistent.
      *
      * @param offset of the first byte
      * @param length in bytes
      * @throws IllegalStateException if closed
      * @throws IndexOutOfBoundsException if bytes are outside of the memory
-     * @throws UncheckedIOException if a file can't be written
+     * @throws UncheckedIOException if a file can't be written, or has been made shorter so that it has lost the last of these
+     *     bytes with its page, which kernels before 5.14 do not report
      */
     public void persist(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, size());
         handle.checkOpen();
-        int result = mapping.persist(offset, length);
+        int result = write(offset, length);
         if (result < 0) {
-            throw new UncheckedIOException(new IOException("can't persist " + this + ": " + Errno.message(-result)));
+            String reason = result == -Errno.ENODATA ? "the file has been made shorter" : Errno.message(-result);
+            throw new UncheckedIOException(new IOException("can't persist " + this + ": " + reason));
+        }
+    }
+
+    private int write(long offset, long length) {
+        if (length == 0) {
+            return 0;
+        }
+        switch (kind) {
+            case DEVICE_DAX:
+                return mapping.writeBack(offset, length);
+            case FILE:
+            case FILE_DAX:
+                // pages of a file may go away at any moment, and an instruction that meets one that has would end the
+                // process
+                return mapping.sync(offset, length);
+            default:
+                return 0;
         }
     }
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Together;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -146,13 +147,50 @@ class RpmaMemoryPersistTest {
         }
     }
 
-    /** Where the instructions alone would end the process. */
+    /** A page that is broken, as one is that is gone, where the instructions alone would end the process. */
     @Test
     void whatIsGoneOfAFileIsNotWrittenBack() throws IOException {
         try (RpmaMemory memory = file();
                 FileChannel channel = FileChannel.open(directory.resolve("file"), StandardOpenOption.WRITE)) {
             channel.truncate(0);
             assertThat(Natives.memoryPersist(memory.address(), 0, SIZE)).isEqualTo(-Errno.EFAULT);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 12293", "0, 4097", "4096, 1", "12292, 1"})
+    void bytesThatAFileHasLostAreNotPersistent(long offset, long length) throws IOException {
+        try (RpmaMemory memory = file();
+                FileChannel channel = FileChannel.open(directory.resolve("file"), StandardOpenOption.WRITE)) {
+            fill(memory);
+            channel.truncate(PAGE);
+            assertThatExceptionOfType(UncheckedIOException.class)
+                    .isThrownBy(() -> memory.persist(offset, length))
+                    .withMessageEndingWith("the file has been made shorter");
+            memory.persist(0, PAGE);
+            memory.persist(PAGE, 0);
+        }
+    }
+
+    /** Under threads that make a file shorter and longer. */
+    @Test
+    void aFileMayChangeItsLengthMeanwhile() throws Exception {
+        try (RpmaMemory memory = file();
+                FileChannel channel = FileChannel.open(directory.resolve("file"), StandardOpenOption.WRITE)) {
+            Together.run(2, thread -> {
+                for (int round = 0; round < 2000; round++) {
+                    if (thread == 0) {
+                        channel.truncate(PAGE);
+                        channel.write(ByteBuffer.allocate(1), SIZE - 1);
+                        continue;
+                    }
+                    try {
+                        memory.persist();
+                    } catch (UncheckedIOException e) {
+                        assertThat(e).hasMessageEndingWith("the file has been made shorter");
+                    }
+                }
+            });
         }
     }
 
