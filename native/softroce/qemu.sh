@@ -26,8 +26,9 @@ start_qemu() {
     local -a accelerator=(-accel "tcg,thread=multi,tb-size=1024" -cpu max) arguments
     # Linux patches its own code while it boots and loads modules, and QEMU's emulation (before 8.1) can go on with a stale
     # translation on the other CPU: a kernel that dies of "int3", in one of some fifty boots. So the other comes later.
-    # It would measure its speed then, for which the emulation takes 0.4 s to no result.
-    local cpus="maxcpus=1 lpj=10000000"
+    # It would measure its speed then, for which the emulation takes 0.4 s to no result. On a busy host it would also find that
+    # its timer does not tick, and panic.
+    local cpus="maxcpus=1 lpj=10000000 no_timer_check"
     local share tag access stream input
     if [[ $bed == kvm ]]; then
         accelerator=(-accel kvm -cpu host)

@@ -258,7 +258,7 @@ name_failed_tests() {
         }
         /<testcase / { test = value("classname") "." value("name") }
         /<(failure|error)[ >]/ { print test ": " value("type") ": " substr(value("message"), 1, 300) }' |
-        sed 's/&#10;/ /g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&amp;/\&/g')
+        sed 's/&#10;/ /g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&apos;/'"'"'/g; s/&amp;/\&/g')
 }
 
 # Prints the sums of tests, failures, errors and skipped in a directory of JUnit reports.
