@@ -3,7 +3,10 @@
  */
 #include <errno.h>
 #include <librpma.h>
+#include <rdma/rdma_cma.h>
 #include <stdbool.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cq.h"
 #include "handle.h"
@@ -126,13 +129,38 @@ static int adopt(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
 	return rc;
 }
 
-static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
+/* registers and deregisters what librpma registers for each connection on which a flush is a read */
+static int rehearse_registration(struct rpma_peer *peer)
 {
-	struct rpma_conn *conn = NULL;
-	int rc = rpma_conn_req_connect(&req, data, &conn);
-	if (rc != 0)
-		return rc;
-	rc = adopt(conn, handles);
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return log_error("mmap()", errno);
+	struct rpma_mr_local *mr = NULL;
+	int rc = rpma_mr_reg(peer, page, RPMA_ATOMIC_WRITE_ALIGNMENT, RPMA_MR_USAGE_READ_DST, &mr);
+	if (rc == 0)
+		rc = rpma_mr_dereg(&mr);
+	(void)munmap(page, size);
+	return rc;
+}
+
+/*
+ * Makes for a moment what librpma makes when it has accepted a request. Should librpma fail to make it then, it waits for the
+ * client's answer to a disconnection, and leaks.
+ */
+static int rehearse(struct rpma_peer *peer, bool emulates_flush)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	if (channel == NULL)
+		return log_error("rdma_create_event_channel()", errno);
+	int rc = emulates_flush ? rehearse_registration(peer) : 0;
+	rdma_destroy_event_channel(channel);
+	return rc;
+}
+
+static int adopt_or_delete(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
+{
+	int rc = adopt(conn, handles);
 	if (rc != 0) {
 		handle_drop(handles, CONN_HANDLES);
 		(void)rpma_conn_delete(&conn);
@@ -140,8 +168,39 @@ static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_pri
 	return rc;
 }
 
-/* consumes the request, whatever comes of it; fills in the handles of the connection and its queues */
-static jint conn_req_connect(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data, jlongArray conn_handles)
+/* sends an outgoing request */
+static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
+{
+	struct rpma_conn *conn = NULL;
+	int rc = rpma_conn_req_connect(&req, data, &conn);
+	return rc != 0 ? rc : adopt_or_delete(conn, handles);
+}
+
+/* accepts an incoming request, or rejects it where that is going to fail */
+static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, bool emulates_flush,
+		const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
+{
+	static _Atomic unsigned leaked;
+	int rc = rehearse(peer, emulates_flush);
+	if (rc != 0) {
+		(void)rpma_conn_req_delete(&req);
+		return rc;
+	}
+	struct rpma_conn *conn = NULL;
+	rc = rpma_conn_req_connect(&req, data, &conn);
+	if (rc != 0) {
+		log_leak("the id of a request that it failed to accept", ++leaked);
+		return rc;
+	}
+	return adopt_or_delete(conn, handles);
+}
+
+/*
+ * Consumes the request, whatever comes of it; fills in the handles of the connection and its queues. The peer is that of an
+ * incoming request, 0 for an outgoing one.
+ */
+static jint conn_req_connect(JNIEnv *env, jclass natives, jlong handle, jlong peer_handle, jboolean emulates_flush,
+		jbyteArray private_data, jlongArray conn_handles)
 {
 	(void)natives;
 	jbyte bytes[UINT8_MAX];
@@ -151,13 +210,21 @@ static jint conn_req_connect(JNIEnv *env, jclass natives, jlong handle, jbyteArr
 	if (length > 0)
 		(*env)->GetByteArrayRegion(env, private_data, 0, length, bytes);
 	struct rpma_conn_private_data data = {bytes, (uint8_t)length};
+	const struct rpma_conn_private_data *sent = length > 0 ? &data : NULL;
 
-	struct rpma_conn_req *req = handle_retire(&handle, 1);
-	if (req == NULL)
+	struct rpma_peer *peer = NULL;
+	if (peer_handle != 0 && (peer = handle_hold(peer_handle)) == NULL)
 		return HANDLE_CLOSED;
+	struct rpma_conn_req *req = handle_retire(&handle, 1);
+	int rc = HANDLE_CLOSED;
 	jlong handles[CONN_HANDLES] = {0};
-	log_begin();
-	int rc = log_end(connect_request(req, length > 0 ? &data : NULL, handles));
+	if (req != NULL) {
+		log_begin();
+		rc = log_end(peer == NULL ? connect_request(req, sent, handles)
+					  : accept_request(req, peer, emulates_flush, sent, handles));
+	}
+	if (peer != NULL)
+		handle_release(peer_handle);
 	if (rc == 0)
 		(*env)->SetLongArrayRegion(env, conn_handles, 0, CONN_HANDLES, handles);
 	return rc;
@@ -186,7 +253,7 @@ static const JNINativeMethod methods[] = {
 	{"connReqDelete", "(J)I", conn_req_delete},
 	{"connReqGetPrivateData", "(J[B)I", conn_req_get_private_data},
 	{"connReqRecv", "(JJJJJ)I", conn_req_recv},
-	{"connReqConnect", "(J[B[J)I", conn_req_connect},
+	{"connReqConnect", "(JJZ[B[J)I", conn_req_connect},
 };
 
 const struct jni_table conn_req_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -39,6 +39,9 @@ bool log_says_no_event(const struct thread *thread, int rc);
 /* logs a failure that librpma does not log, as librpma would, and returns RPMA_E_PROVIDER */
 int log_error(const char *what, int error);
 
+/* logs that librpma, in a call that has failed, has left something behind for good, and how often it has by now */
+void log_leak(const char *what, unsigned count);
+
 /* ends a call as log_end() does, but forgets its messages: for a failure that is an answer and no error */
 void log_discard(void);
 

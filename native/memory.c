@@ -89,6 +89,14 @@ static jint memory_unmap(JNIEnv *env, jclass natives, jlong address, jlong size)
 	return munmap(jni_pointer(address), (size_t)size) == 0 ? 0 : -errno;
 }
 
+/* 0 or an errno: ENODATA for pages that the file has lost by being made shorter, EINVAL of a kernel before 5.14 */
+static int populate(void *pages, size_t size, int how)
+{
+	if (madvise(pages, size, how) == 0)
+		return 0;
+	return errno == EFAULT ? ENODATA : errno;
+}
+
 /*
  * For a mapping of a device DAX, whose pages stay; the address is that of a page. The kernel refuses to populate a page that is
  * broken, where the instructions would end the process. EINVAL is of a kernel before 5.14.
@@ -97,27 +105,34 @@ static jint memory_persist(JNIEnv *env, jclass natives, jlong address, jlong bef
 {
 	(void)env;
 	(void)natives;
-	if (madvise(jni_pointer(address), (size_t)(before + size), MADV_POPULATE_READ) != 0 && errno != EINVAL)
-		return -errno;
+	int error = populate(jni_pointer(address), (size_t)(before + size), MADV_POPULATE_READ);
+	if (error != 0 && error != EINVAL)
+		return -error;
 	persist((const char *)jni_pointer(address) + before, (size_t)size);
 	return 0;
 }
 
 /*
- * For a mapping of a file; the address is that of a page. msync(2) passes over pages that the file has lost by being made
- * shorter, and only populating one reports the loss. EINVAL is of a kernel before 5.14.
+ * For a mapping of a file; the address is that of a page.
+ *
+ * Once the kernel has written a page it does not notice a device that writes to the page again (6.1: later syncs left the disk
+ * as it was). Populating for writing has it take all pages for changed.
+ *
+ * msync(2) passes over pages that the file has lost, and populating one reports the loss.
  */
-static jint memory_sync(JNIEnv *env, jclass natives, jlong address, jlong size)
+static jint memory_sync(JNIEnv *env, jclass natives, jlong address, jlong size, jboolean all)
 {
 	(void)env;
 	(void)natives;
-	if (msync(jni_pointer(address), (size_t)size, MS_SYNC) != 0)
+	char *pages = jni_pointer(address);
+	int error = all ? populate(pages, (size_t)size, MADV_POPULATE_WRITE) : 0;
+	if (error != 0)
+		return error == EINVAL ? -EOPNOTSUPP : -error;
+	if (msync(pages, (size_t)size, MS_SYNC) != 0)
 		return -errno;
 	jlong page_size = sysconf(_SC_PAGESIZE);
-	char *last = (char *)jni_pointer(address) + (size - 1) / page_size * page_size;
-	if (madvise(last, (size_t)page_size, MADV_POPULATE_READ) != 0 && errno != EINVAL)
-		return errno == EFAULT ? -ENODATA : -errno;
-	return 0;
+	error = populate(pages + (size - 1) / page_size * page_size, (size_t)page_size, MADV_POPULATE_READ);
+	return error == EINVAL ? 0 : -error;
 }
 
 static jlong memory_page_size(JNIEnv *env, jclass natives)
@@ -160,7 +175,7 @@ static const JNINativeMethod methods[] = {
 	{"memoryClose", "(I)V", memory_close},
 	{"memoryUnmap", "(JJ)I", memory_unmap},
 	{"memoryPersist", "(JJJ)I", memory_persist},
-	{"memorySync", "(JJ)I", memory_sync},
+	{"memorySync", "(JJZ)I", memory_sync},
 	{"memoryPageSize", "()J", memory_page_size},
 	{"memoryFilePageSize", "(I)J", memory_file_page_size},
 	{"memoryBuffer", "(JJ)Ljava/nio/ByteBuffer;", memory_buffer},

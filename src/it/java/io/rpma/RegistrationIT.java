@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import com.sun.nio.file.ExtendedOpenOption;
 import io.rpma.testing.ArenaBuffer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
@@ -277,10 +280,31 @@ class RegistrationIT {
         try (RpmaMrLocal region = pair.peer.register(memory, RpmaMrUsage.WRITE_DST);
                 RpmaMrRemote remote = Pair.remote(region);
                 Regions regions = new Regions(pair.peer, 4096)) {
-            regions.fillLocal(3);
-            Pair.assertPosted(pair.client.write(remote, 0, regions.local, 0, 4096, RpmaConn.F_COMPLETION_ALWAYS, 1));
-            Pair.assertDone(pair.client, 1);
-            assertEquals(regions.localMemory.buffer(), ByteBuffer.wrap(Files.readAllBytes(file)));
+            // the kernel does not notice the second write by itself
+            for (int round = 1; round <= 3; round++) {
+                regions.fillLocal(round);
+                Pair.assertPosted(
+                        pair.client.write(remote, 0, regions.local, 0, 4096, RpmaConn.F_COMPLETION_ALWAYS, round));
+                Pair.assertDone(pair.client, round);
+                assertEquals(regions.localMemory.buffer(), ByteBuffer.wrap(Files.readAllBytes(file)));
+                memory.persist();
+                if (!inMemory(file)) {
+                    assertEquals(regions.localMemory.buffer(), onDisk(file));
+                }
+            }
+        }
+    }
+
+    private static boolean inMemory(Path file) throws IOException {
+        return Files.getFileStore(file).type().equals("tmpfs");
+    }
+
+    private static ByteBuffer onDisk(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, ExtendedOpenOption.DIRECT)) {
+            ByteBuffer content =
+                    ByteBuffer.allocateDirect(2 * 4096).alignedSlice(4096).limit(4096);
+            assertEquals(4096, channel.read(content));
+            return content.flip();
         }
     }
 }

@@ -164,13 +164,15 @@ final class Mapping {
      * Has the kernel write the pages of a file.
      *
      * @param length at least 1
-     * @return a negative errno if that fails; that of {@code ENODATA} if the file has been made shorter
+     * @param all whether to write the pages that the kernel takes for unchanged, too
+     * @return a negative errno if that fails; {@code ENODATA} if the file has been made shorter, {@code EOPNOTSUPP} if the kernel
+     *     can't write all pages
      */
-    int sync(long offset, long length) {
+    int sync(long offset, long length, boolean all) {
         enter();
         try {
             long before = offset % Natives.memoryPageSize();
-            return Natives.memorySync(address + offset - before, before + length);
+            return Natives.memorySync(address + offset - before, before + length, all);
         } finally {
             leave();
         }

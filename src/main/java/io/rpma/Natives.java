@@ -160,7 +160,8 @@ final class Natives {
 
     static native int connReqRecv(long req, long dst, long offset, long length, long opContext);
 
-    static native int connReqConnect(long req, byte[] privateData, long[] connAndQueues);
+    static native int connReqConnect(
+            long request, long peer, boolean emulatesFlush, byte[] privateData, long[] connAndQueues);
 
     // conn.c
     static native int connRead(
@@ -281,7 +282,7 @@ final class Natives {
 
     static native int memoryPersist(long address, long before, long size);
 
-    static native int memorySync(long address, long size);
+    static native int memorySync(long address, long size, boolean all);
 
     static native long memoryPageSize();
 

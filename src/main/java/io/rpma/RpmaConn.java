@@ -342,12 +342,10 @@ public final class RpmaConn implements AutoCloseable {
     /**
      * {@return whether flushes of this connection are native, or emulated by reads}
      *
-     * <p>See {@link RpmaDevice#isFlushNative()}, which answers.
-     *
-     * @throws RpmaException if the device does not answer
+     * <p>See {@link RpmaDevice#isFlushNative()}.
      */
     public boolean isFlushNative() {
-        return peer.device().isFlushNative();
+        return peer.isFlushNative();
     }
 
     /**

@@ -27,19 +27,21 @@ public final class RpmaConnReq implements AutoCloseable {
     private final Handle handle;
     private final RpmaSrq srq;
     private final ReentrantLock requests;
+    private final boolean incoming;
 
     /** What it has become, or null. */
     private volatile RpmaConn conn;
 
     /**
      * @param srq the shared receive queue that the connection uses, or null
-     * @param requests guards the queue that the request's events come from
+     * @param requests guards the queue that the events of an incoming request come from; null for an outgoing one
      */
     RpmaConnReq(RpmaPeer peer, Handle handle, RpmaSrq srq, ReentrantLock requests) {
         this.peer = peer;
         this.handle = handle;
         this.srq = srq;
-        this.requests = requests;
+        this.incoming = requests != null;
+        this.requests = incoming ? requests : new ReentrantLock();
         handle.watch(this);
     }
 
@@ -75,7 +77,7 @@ public final class RpmaConnReq implements AutoCloseable {
                 handle.made(made);
             }
         }
-        return new RpmaConnReq(peer, handle.opened("rpma_conn_req_new", made), srq, new ReentrantLock());
+        return new RpmaConnReq(peer, handle.opened("rpma_conn_req_new", made), srq, null);
     }
 
     /** Begins the making of a request, which a shared receive queue must outlive. */
@@ -138,6 +140,10 @@ public final class RpmaConnReq implements AutoCloseable {
      * <p>Does not wait for the other side: the connection is established when its {@link RpmaConn#nextEvent()} says so.
      * Consumes the request, whatever comes of it.
      *
+     * <p>An incoming request that can't be accepted, for want of a descriptor or over the limit of locked memory, is rejected. A
+     * failure that comes only after librpma has accepted it leaks the id of the connection in librpma, as the exception says with
+     * the number of those that have leaked so far, and may block until the client has answered the disconnection or is given up.
+     *
      * @param privateData what the other side gets with it: on InfiniBand and RoCE at most 56 bytes with an outgoing
      *     request and 196 bytes with the answer to an incoming one, elsewhere at most 255
      * @return the connection, to be closed
@@ -183,7 +189,8 @@ public final class RpmaConnReq implements AutoCloseable {
     private long connect(byte[] privateData, long[] connAndQueues) {
         requests.lock();
         try {
-            int result = Natives.connReqConnect(handle.id(), privateData, connAndQueues);
+            int result = Natives.connReqConnect(
+                    handle.id(), incoming ? peer.handle().id() : 0, !peer.isFlushNative(), privateData, connAndQueues);
             return result < 0 ? result : connAndQueues[0];
         } finally {
             requests.unlock();

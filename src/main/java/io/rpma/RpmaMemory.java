@@ -43,6 +43,9 @@ public final class RpmaMemory implements AutoCloseable {
     private final boolean persistent;
     private final boolean readOnly;
 
+    /** Stays true once it is: a device that has written has not marked the pages for the kernel. */
+    private volatile boolean writtenByDevices;
+
     private RpmaMemory(Mapping mapping, Kind kind, boolean persistent, boolean readOnly) {
         this.mapping = mapping;
         this.kind = kind;
@@ -273,7 +276,9 @@ public final class RpmaMemory implements AutoCloseable {
      * file system, and the pages of the page cache to the disk for another one. Fresh memory of {@link #allocate} is left as it is.
      *
      * <p>Bytes that came over the network do not pass through these caches on every platform: the other side's flush
-     * makes them persistent.
+     * makes them persistent. Of a file that is not of a DAX file system, which only kernels before 6.5 register for remote writes,
+     * this method writes them too, and all other pages of the part with them. The kernel itself writes such bytes when their
+     * region is closed.
      *
      * @param offset of the first byte
      * @param length in bytes
@@ -287,8 +292,18 @@ public final class RpmaMemory implements AutoCloseable {
         handle.checkOpen();
         int result = write(offset, length);
         if (result < 0) {
-            String reason = result == -Errno.ENODATA ? "the file has been made shorter" : Errno.message(-result);
-            throw new UncheckedIOException(new IOException("can't persist " + this + ": " + reason));
+            throw new UncheckedIOException(new IOException("can't persist " + this + ": " + reason(-result)));
+        }
+    }
+
+    private static String reason(int errno) {
+        switch (errno) {
+            case Errno.ENODATA:
+                return "the file has been made shorter";
+            case Errno.EOPNOTSUPP:
+                return "it is registered for a device that writes to it, and kernels before 5.14 can't find those bytes";
+            default:
+                return Errno.message(errno);
         }
     }
 
@@ -301,9 +316,8 @@ public final class RpmaMemory implements AutoCloseable {
                 return mapping.writeBack(offset, length);
             case FILE:
             case FILE_DAX:
-                // pages of a file may go away at any moment, and an instruction that meets one that has would end the
-                // process
-                return mapping.sync(offset, length);
+                // not by instructions: one that meets a page that the file has lost would end the process
+                return mapping.sync(offset, length, writtenByDevices);
             default:
                 return 0;
         }
@@ -311,6 +325,11 @@ public final class RpmaMemory implements AutoCloseable {
 
     Handle handle() {
         return handle;
+    }
+
+    /** To be called before the memory is registered for a device that writes to it. */
+    void markWrittenByDevices() {
+        writtenByDevices = true;
     }
 
     /**

@@ -12,10 +12,12 @@ import java.util.Objects;
  */
 public final class RpmaPeer implements AutoCloseable {
     private final RpmaDevice device;
+    private final boolean flushNative;
     private final Handle handle;
 
-    private RpmaPeer(RpmaDevice device, Handle handle) {
+    private RpmaPeer(RpmaDevice device, boolean flushNative, Handle handle) {
         this.device = device;
+        this.flushNative = flushNative;
         this.handle = handle;
         handle.watch(this);
     }
@@ -28,7 +30,9 @@ public final class RpmaPeer implements AutoCloseable {
      * @throws RpmaException if the device refuses
      */
     public static RpmaPeer create(RpmaDevice device) {
-        return new RpmaPeer(device, new Handle("RpmaPeer").opened("rpma_peer_new", Natives.peerNew(device.context())));
+        boolean flushNative = device.isFlushNative();
+        return new RpmaPeer(
+                device, flushNative, new Handle("RpmaPeer").opened("rpma_peer_new", Natives.peerNew(device.context())));
     }
 
     /** {@return the device} */
@@ -51,6 +55,7 @@ public final class RpmaPeer implements AutoCloseable {
      */
     public RpmaMrLocal register(RpmaMemory memory, RpmaMrUsage... usages) {
         checkWritable(memory.isReadOnly(), usages);
+        markWritten(memory, usages);
         return RpmaMrLocal.register(
                 this, memory.address(), memory.size(), memory, new Handle[] {handle, memory.handle()}, usages);
     }
@@ -106,10 +111,20 @@ public final class RpmaPeer implements AutoCloseable {
         if (address <= 0) {
             throw new IllegalArgumentException("address must be positive: " + address);
         }
-        Handle[] parents = owner instanceof RpmaMemory
-                ? new Handle[] {handle, ((RpmaMemory) owner).handle()}
-                : new Handle[] {handle};
+        Handle[] parents = {handle};
+        if (owner instanceof RpmaMemory) {
+            RpmaMemory memory = (RpmaMemory) owner;
+            parents = new Handle[] {handle, memory.handle()};
+            markWritten(memory, usages);
+        }
         return RpmaMrLocal.register(this, address, length, owner, parents, usages);
+    }
+
+    private static void markWritten(RpmaMemory memory, RpmaMrUsage... usages) {
+        int writes = RpmaMrUsage.mask(RpmaMrUsage.READ_DST, RpmaMrUsage.WRITE_DST, RpmaMrUsage.RECV);
+        if ((RpmaMrUsage.mask(usages) & writes) != 0) {
+            memory.markWrittenByDevices();
+        }
     }
 
     private static void checkWritable(boolean readOnly, RpmaMrUsage... usages) {
@@ -118,6 +133,10 @@ public final class RpmaPeer implements AutoCloseable {
         if (readOnly && (RpmaMrUsage.mask(usages) & writes) != 0) {
             throw new IllegalArgumentException("read-only memory can't be registered for " + RpmaMrUsage.setOf(writes));
         }
+    }
+
+    boolean isFlushNative() {
+        return flushNative;
     }
 
     Handle handle() {

@@ -34,6 +34,11 @@ final class SharedInternals extends Internals {
     }
 
     @Override
+    public void markWrittenByDevices(RpmaMemory memory) {
+        memory.markWrittenByDevices();
+    }
+
+    @Override
     public long check(String operation, long result, NativeObject... objects) {
         return Call.check(operation, result, handles(objects));
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.rpma.testing.StandIn;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -57,6 +58,59 @@ class FailingKernelTest {
                     .hasMessageContaining("rdma_ack_cm_event");
             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
         }
+    }
+
+    private RpmaConnReq incoming() throws InterruptedException {
+        return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+    }
+
+    private void assertThatAClientIsAccepted() throws InterruptedException {
+        try (RpmaConn client = connect();
+                RpmaConn server = incoming().connect()) {
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+        }
+    }
+
+    /** Otherwise librpma would take back its acceptance, and wait for the client's answer, which does not come here. */
+    @Test
+    void aRequestThatCanNotBeAcceptedIsRejected() throws Exception {
+        assertThatAClientIsAccepted();
+        try (RpmaConn client = connect()) {
+            RpmaConnReq request = incoming();
+            standIn.fail("ibv_reg_mr", 1, ENOMEM);
+            long begun = System.nanoTime();
+            assertThatThrownBy(request::connect)
+                    .isInstanceOf(RpmaException.class)
+                    .hasMessageContaining("ibv_reg_mr")
+                    .hasMessageContaining("limit of locked memory");
+            assertThat(System.nanoTime() - begun).isLessThan(SECOND);
+            Pair.assertEvent(RpmaConnEvent.REJECTED, client);
+        }
+        assertThatAClientIsAccepted();
+    }
+
+    /** The registration works when it is tried, and fails when librpma has accepted. */
+    @Test
+    void aFailureAfterTheAcceptanceIsCounted() throws Exception {
+        for (int leaked = 1; leaked <= 2; leaked++) {
+            try (RpmaConn client = connect()) {
+                RpmaConnReq request = incoming();
+                standIn.pass("ibv_reg_mr", 1).fail("ibv_reg_mr", 1, ENOMEM);
+                FutureTask<Void> answer = new FutureTask<>(() -> {
+                    Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+                    Pair.assertEvent(RpmaConnEvent.CLOSED, client);
+                    client.disconnect();
+                    return null;
+                });
+                new Thread(answer, "answer").start();
+                assertThatThrownBy(request::connect)
+                        .isInstanceOf(RpmaException.class)
+                        .hasMessageContaining("librpma has leaked the id of a request that it failed to accept, "
+                                + leaked + " so far");
+            }
+        }
+        assertThatAClientIsAccepted();
     }
 
     /** The request stays in the queue, and its descriptor ready. */

@@ -153,7 +153,7 @@ class RpmaMemoryPersistTest {
         try (RpmaMemory memory = file();
                 FileChannel channel = FileChannel.open(directory.resolve("file"), StandardOpenOption.WRITE)) {
             channel.truncate(0);
-            assertThat(Natives.memoryPersist(memory.address(), 0, SIZE)).isEqualTo(-Errno.EFAULT);
+            assertThat(Natives.memoryPersist(memory.address(), 0, SIZE)).isEqualTo(-Errno.ENODATA);
         }
     }
 

@@ -69,6 +69,13 @@ public abstract class Internals {
     public abstract NativeObject object(RpmaMemory memory);
 
     /**
+     * To be called before a memory is registered for a device that writes to it.
+     *
+     * @param memory the memory
+     */
+    public abstract void markWrittenByDevices(RpmaMemory memory);
+
+    /**
      * Passes a good result of a native through.
      *
      * @param operation the C function

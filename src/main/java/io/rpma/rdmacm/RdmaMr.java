@@ -192,17 +192,25 @@ public final class RdmaMr implements AutoCloseable {
             throw new IllegalArgumentException("a region has at least 1 byte and ends before 2^63: " + length
                     + " bytes at address 0x" + Long.toHexString(address));
         }
+        int mask = RdmaAccess.mask(access);
         NativeObject[] parents = owner instanceof RpmaMemory
-                ? new NativeObject[] {id.handle(), INTERNALS.object((RpmaMemory) owner)}
+                ? new NativeObject[] {id.handle(), object((RpmaMemory) owner, mask)}
                 : new NativeObject[] {id.handle()};
-        return register("ibv_reg_mr", address, length, owner, parents, RdmaAccess.mask(access));
+        return register("ibv_reg_mr", address, length, owner, parents, mask);
     }
 
     private static RdmaMr register(String operation, RdmaId id, RpmaMemory memory, RdmaAccess... access) {
         int mask = RdmaAccess.mask(access);
         checkWritable(memory.isReadOnly(), mask);
-        NativeObject[] parents = {id.handle(), INTERNALS.object(memory)};
+        NativeObject[] parents = {id.handle(), object(memory, mask)};
         return register(operation, memory.address(), memory.size(), memory, parents, mask);
+    }
+
+    private static NativeObject object(RpmaMemory memory, int access) {
+        if ((access & RdmaAccess.LOCAL_WRITE.bit()) != 0) {
+            INTERNALS.markWrittenByDevices(memory);
+        }
+        return INTERNALS.object(memory);
     }
 
     private static RdmaMr register(String operation, RdmaId id, ByteBuffer buffer, RdmaAccess... access) {

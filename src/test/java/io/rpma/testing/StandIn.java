@@ -31,6 +31,12 @@ public final class StandIn implements AutoCloseable {
         return this;
     }
 
+    /** Leaves the next calls alone, before those of the faults that are set after this. */
+    public StandIn pass(String call, int times) {
+        addFault(call, times, 0, false);
+        return this;
+    }
+
     /** Has the next calls block until {@link #letGo}. */
     public StandIn hold(String call, int times) {
         addFault(call, times, 0, true);
