@@ -46,7 +46,21 @@ struct rpma_cq {
 };
 
 static struct ibv_device device = {.name = "noop"};
-static struct ibv_context context = {.device = &device};
+
+static int query_device(struct ibv_context *unused, const struct ibv_query_device_ex_input *input,
+		struct ibv_device_attr_ex *attr, size_t size)
+{
+	(void)unused;
+	(void)input;
+	memset(attr, 0, size);
+	return 0;
+}
+
+static struct verbs_context context = {
+	.query_device_ex = query_device,
+	.sz = sizeof(context),
+	.context = {.device = &device, .abi_compat = __VERBS_ABI_IS_EXTENDED},
+};
 static struct rpma_peer the_peer;
 static struct rpma_peer_cfg the_peer_cfg;
 static struct rpma_conn the_conn;
@@ -88,7 +102,7 @@ struct ibv_context **rdma_get_devices(int *num_devices)
 	struct ibv_context **contexts = calloc(2, sizeof(contexts[0]));
 	if (contexts == NULL)
 		return NULL;
-	contexts[0] = &context;
+	contexts[0] = &context.context;
 	if (num_devices != NULL)
 		*num_devices = 1;
 	return contexts;
@@ -98,7 +112,7 @@ struct ibv_context **rdma_get_devices(int *num_devices)
 
 int rpma_utils_get_ibv_context(const char *addr, enum rpma_util_ibv_context_type type, struct ibv_context **ibv_ctx_ptr)
 {
-	*ibv_ctx_ptr = &context;
+	*ibv_ctx_ptr = &context.context;
 	return 0;
 }
 
