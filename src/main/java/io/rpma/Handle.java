@@ -41,6 +41,7 @@ final class Handle implements NativeObject {
      * @throws IllegalStateException if a parent is closed
      */
     Handle(String type, Handle... parents) {
+        Loader.ensureLoaded();
         // before there is a native object, which a failure would leave behind
         LEAKS.started();
         name = type + "#" + COUNT.incrementAndGet();

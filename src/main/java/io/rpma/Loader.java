@@ -27,16 +27,57 @@ final class Loader {
 
     private static final String LIBRARY = "librpma-java.so";
 
+    private static volatile boolean loaded;
+
+    /** Of the first attempt; null if that is the last one, too. */
+    private static Throwable firstFailure;
+
     private Loader() {}
 
     /**
-     * Loads the shim.
+     * Loads the shim, unless it is loaded. What was missing for a moment, a descriptor or memory, is no reason to do without it
+     * for good: each call tries again.
      *
-     * @throws UnsatisfiedLinkError if that fails; its message names the remedy
+     * @throws UnsatisfiedLinkError if that fails; its message names the remedy, and the first failure if it was another one
      */
-    static void load() {
+    static void ensureLoaded() {
+        if (!loaded) {
+            loadOnce();
+        }
+    }
+
+    private static synchronized void loadOnce() {
+        if (loaded) {
+            return;
+        }
+        try {
+            load();
+            loaded = true;
+        } catch (UnsatisfiedLinkError e) {
+            throw afterFirst(e);
+        } catch (Throwable e) {
+            firstFailure = firstFailure == null ? e : firstFailure;
+            throw e;
+        }
+    }
+
+    private static UnsatisfiedLinkError afterFirst(UnsatisfiedLinkError failure) {
+        Throwable first = firstFailure;
+        if (first == null) {
+            firstFailure = failure;
+            return failure;
+        }
+        String reason = first instanceof UnsatisfiedLinkError ? first.getMessage() : first.toString();
+        return failure.getMessage().equals(reason)
+                ? failure
+                : withCause(
+                        new UnsatisfiedLinkError(failure.getMessage() + "; the first attempt failed: " + reason),
+                        failure);
+    }
+
+    private static void load() {
         claim();
-        boolean loaded = false;
+        boolean done = false;
         try {
             String path = System.getProperty(LIBRARY_PROPERTY);
             if (path != null) {
@@ -44,9 +85,9 @@ final class Loader {
             } else {
                 loadPackaged();
             }
-            loaded = true;
+            done = true;
         } finally {
-            if (!loaded) {
+            if (!done) {
                 System.clearProperty(CLAIM_PROPERTY);
             }
         }

@@ -3,7 +3,8 @@ package io.rpma;
 import java.nio.ByteBuffer;
 
 /**
- * The natives of the shim and nothing else; each has its function in the C file of the same family.
+ * The natives of the shim and nothing else; each has its function in the C file of the same family. Whoever may be the first to
+ * call one calls {@link Loader#ensureLoaded} before: a failure in a static initialiser would be for good.
  *
  * <p>Objects are named by handles (see native/handle.h). A native that yields a handle or a number returns librpma's
  * negative code on failure, or {@link #CLOSED} when one of its objects is closed.
@@ -20,10 +21,6 @@ final class Natives {
 
     /** A post found its queue full. */
     static final int QUEUE_FULL = 1;
-
-    static {
-        Loader.load();
-    }
 
     private Natives() {}
 

@@ -88,6 +88,7 @@ public final class RpmaBatch {
         records = new long[capacity * FIELDS];
         ByteBuffer buffer = ByteBuffer.allocateDirect(records.length * Long.BYTES);
         memory = buffer.order(ByteOrder.nativeOrder()).asLongBuffer();
+        Loader.ensureLoaded();
         address = Natives.bufferAddress(buffer);
     }
 

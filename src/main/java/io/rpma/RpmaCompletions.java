@@ -33,6 +33,7 @@ public final class RpmaCompletions {
     private RpmaCompletions(int capacity) {
         this.capacity = capacity;
         wcs = ByteBuffer.allocateDirect(Math.multiplyExact(capacity, SIZE)).order(ByteOrder.nativeOrder());
+        Loader.ensureLoaded();
         address = Natives.bufferAddress(wcs);
     }
 

@@ -61,6 +61,7 @@ public final class RpmaDevice {
 
     private static RpmaDevice find(String address, boolean remote) {
         Check.address(address);
+        Loader.ensureLoaded();
         long context = Call.check(GET, getPinned(address, remote));
         if (context == 0) {
             throw new RpmaException(

@@ -25,6 +25,7 @@ public final class RpmaLog {
      * @param function gets every message; null for the logger {@code io.rpma} again
      */
     public static void setFunction(RpmaLogFunction function) {
+        Loader.ensureLoaded();
         Log.setFunction(function);
     }
 
@@ -45,6 +46,7 @@ public final class RpmaLog {
             Log.setThreshold(level);
             set = level.compareTo(RpmaLogLevel.ERROR) < 0 ? RpmaLogLevel.ERROR : level;
         }
+        Loader.ensureLoaded();
         Call.check("rpma_log_set_threshold", Natives.logSetThreshold(threshold.ordinal(), set.value()));
     }
 
@@ -55,6 +57,7 @@ public final class RpmaLog {
      * @param threshold which one
      */
     public static RpmaLogLevel getThreshold(RpmaLogThreshold threshold) {
+        Loader.ensureLoaded();
         long result = Call.check("rpma_log_get_threshold", Natives.logGetThreshold(threshold.ordinal()));
         RpmaLogLevel level = RpmaLogLevel.of((int) result - 1);
         if (threshold == RpmaLogThreshold.MAIN && Log.threshold().compareTo(level) < 0) {

@@ -67,6 +67,7 @@ public final class RpmaMemory implements AutoCloseable {
      */
     public static RpmaMemory allocate(long size) {
         checkSize(size);
+        Loader.ensureLoaded();
         return anonymous(Mapping.anonymous(size, Natives.memoryPageSize()));
     }
 
@@ -87,6 +88,7 @@ public final class RpmaMemory implements AutoCloseable {
      */
     public static RpmaMemory allocateHuge(long size, long pageSize) {
         checkSize(size);
+        Loader.ensureLoaded();
         if (Long.bitCount(pageSize) != 1 || pageSize <= Natives.memoryPageSize()) {
             throw new IllegalArgumentException("the size of a huge page is a power of two and more than "
                     + Natives.memoryPageSize() + ", not " + pageSize);
@@ -172,6 +174,7 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     private static void checkMappable(Path path) throws IOException {
+        Loader.ensureLoaded();
         if (path.getFileSystem() != FileSystems.getDefault()) {
             throw new IllegalArgumentException(path + " is not on the default file system, but in "
                     + path.getFileSystem() + ", which has nothing to map");

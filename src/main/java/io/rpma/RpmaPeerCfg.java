@@ -16,8 +16,8 @@ public final class RpmaPeerCfg implements AutoCloseable {
 
     private final Handle handle;
 
-    private RpmaPeerCfg(String operation, long result) {
-        handle = new Handle("RpmaPeerCfg").opened(operation, result);
+    private RpmaPeerCfg(Handle handle) {
+        this.handle = handle;
         handle.watch(this);
     }
 
@@ -28,7 +28,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
      * @throws RpmaException if out of memory
      */
     public static RpmaPeerCfg create() {
-        return new RpmaPeerCfg("rpma_peer_cfg_new", Natives.peerCfgNew());
+        return new RpmaPeerCfg(new Handle("RpmaPeerCfg").opened("rpma_peer_cfg_new", Natives.peerCfgNew()));
     }
 
     /**
@@ -56,7 +56,8 @@ public final class RpmaPeerCfg implements AutoCloseable {
             throw new IllegalArgumentException("the descriptor of a peer configuration has " + DESCRIPTOR_SIZE
                     + " byte, here are " + descriptor.remaining());
         }
-        return new RpmaPeerCfg("rpma_peer_cfg_from_descriptor", Natives.peerCfgFromDescriptor(descriptor.get()));
+        return new RpmaPeerCfg(new Handle("RpmaPeerCfg")
+                .opened("rpma_peer_cfg_from_descriptor", Natives.peerCfgFromDescriptor(descriptor.get())));
     }
 
     /**

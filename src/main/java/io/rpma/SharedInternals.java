@@ -20,6 +20,7 @@ final class SharedInternals extends Internals {
 
     @Override
     public void registerRdmacm(Class<?> natives) {
+        Loader.ensureLoaded();
         Natives.registerRdmacm(natives);
     }
 
@@ -100,6 +101,7 @@ final class SharedInternals extends Internals {
 
     @Override
     public long address(ByteBuffer buffer) {
+        Loader.ensureLoaded();
         return Natives.bufferAddress(buffer);
     }
 

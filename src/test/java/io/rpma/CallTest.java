@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(30)
 class CallTest {
+    @BeforeAll
+    static void load() {
+        Loader.ensureLoaded();
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {0, 1, Long.MAX_VALUE})
     void passesResultsThrough(long result) {

@@ -2,12 +2,18 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(30)
 class ErrnoTest {
+    @BeforeAll
+    static void load() {
+        Loader.ensureLoaded();
+    }
+
     @ParameterizedTest
     @CsvSource({"11, EAGAIN", "111, ECONNREFUSED", "123456, ''", "-1, ''"})
     void namesAreThoseOfTheConstants(int errno, String name) {

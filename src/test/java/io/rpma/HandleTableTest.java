@@ -3,12 +3,18 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The table of native objects, which has an end. */
 @Timeout(60)
 class HandleTableTest {
+    @BeforeAll
+    static void load() {
+        Loader.ensureLoaded();
+    }
+
     private final long[] open = new long[Natives.handleLimit()];
     private int count;
 

@@ -2,6 +2,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -9,6 +10,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(30)
 class HintTest {
+    @BeforeAll
+    static void load() {
+        Loader.ensureLoaded();
+    }
+
     /** As librpma logs a failure. */
     private static String said(int errno) {
         return "ibv_something() failed: " + Errno.message(errno);

@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.rpma.testing.ClassLoadersProgram;
 import io.rpma.testing.CodeSourceProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.LoadAgainProgram;
 import io.rpma.testing.LoadProgram;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,6 +62,36 @@ class LoadingTest {
         Jvm.Finished finished = load(jvm().options("-Dio.rpma.library=" + library, "-Djava.io.tmpdir=/nowhere"));
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out()).isEqualTo("loaded, 1000 ms\n");
+    }
+
+    @Test
+    void aFailureIsNotForGood() throws Exception {
+        Path missing = directory.resolve("missing");
+        Jvm.Finished finished = jvm().options("-Djava.io.tmpdir=" + missing)
+                .run(
+                        LoadAgainProgram.class.getName(),
+                        missing.toString(),
+                        directory.resolve("file").toString());
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        List<String> lines = finished.out().lines().toList();
+        int uses = lines.size() / 2;
+        assertThat(lines.subList(0, uses))
+                .hasSize(11)
+                .allMatch(line ->
+                        line.contains(": java.lang.UnsatisfiedLinkError: can't unpack the library into " + missing));
+        assertThat(lines.get(uses))
+                .startsWith("once more: java.lang.UnsatisfiedLinkError: -Dio.rpma.library=")
+                .contains("; the first attempt failed: can't unpack the library into " + missing);
+        assertThat(lines.subList(uses + 1, lines.size()))
+                .hasSize(11)
+                .noneMatch(line -> line.contains("LinkError") || line.contains("NoClassDefFoundError"))
+                .contains(
+                        "memory: done",
+                        "file: done",
+                        "peer cfg: done",
+                        "srq cfg: done",
+                        "completions: done",
+                        "log: done");
     }
 
     @Test

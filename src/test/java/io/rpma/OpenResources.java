@@ -25,6 +25,7 @@ final class OpenResources {
     private final int eventfds;
 
     private OpenResources() {
+        Loader.ensureLoaded();
         handles = Natives.handleCount();
         mappings = countMappings();
         memory = FreshMemory.bytes();

@@ -1,0 +1,60 @@
+package io.rpma.testing;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaLog;
+import io.rpma.RpmaLogThreshold;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaPeerCfg;
+import io.rpma.RpmaSrqCfg;
+import io.rpma.rdmacm.RdmaAddrInfo;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaPortSpace;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Uses the library while it can't be unpacked, in every way that a program may begin with, and again when it can. */
+public final class LoadAgainProgram {
+    private interface Use {
+        void use() throws Exception;
+    }
+
+    private LoadAgainProgram() {}
+
+    /** Prints what each use throws; the argument is the directory that is missing at first. */
+    public static void main(String[] arguments) throws Exception {
+        Path file = Files.write(Path.of(arguments[1]), new byte[4096]);
+        Map<String, Use> uses = new LinkedHashMap<>();
+        uses.put("device", () -> RpmaDevice.local("192.0.2.1"));
+        uses.put("memory", () -> RpmaMemory.allocate(1).close());
+        uses.put("huge memory", () -> RpmaMemory.allocateHuge(1, 3));
+        uses.put("file", () -> RpmaMemory.map(file).close());
+        uses.put("peer cfg", () -> RpmaPeerCfg.create().close());
+        uses.put("srq cfg", () -> RpmaSrqCfg.create().close());
+        uses.put("completions", () -> RpmaCompletions.create(1));
+        uses.put("log function", () -> RpmaLog.setFunction(null));
+        uses.put("log", () -> RpmaLog.getThreshold(RpmaLogThreshold.MAIN));
+        uses.put(
+                "address",
+                () -> RdmaAddrInfo.passive(null, 0, RdmaPortSpace.TCP).close());
+        uses.put("id", () -> RdmaId.create(RdmaPortSpace.TCP).close());
+        uses.forEach(LoadAgainProgram::print);
+        Path directory = Files.createDirectory(Path.of(arguments[0]));
+        Files.writeString(directory.resolve("not empty"), "");
+        System.setProperty("io.rpma.library", directory.resolve("missing").toString());
+        print("once more", uses.get("device"));
+        System.clearProperty("io.rpma.library");
+        uses.forEach(LoadAgainProgram::print);
+    }
+
+    private static void print(String name, Use use) {
+        try {
+            use.use();
+            System.out.println(name + ": done");
+        } catch (Throwable e) {
+            System.out.println(name + ": " + e);
+        }
+    }
+}
