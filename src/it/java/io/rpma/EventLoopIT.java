@@ -24,11 +24,13 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** An event loop that serves connections. */
+@Tag("stand-in")
 @Timeout(300)
 class EventLoopIT {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -45,7 +47,7 @@ class EventLoopIT {
     private static final int LEFT = 10;
 
     private static final int RACES =
-            Integer.getInteger("rpma.race.connections", Boolean.getBoolean("rpma.long") ? 1000 : 25);
+            Integer.getInteger("rpma.race.rounds", Boolean.getBoolean("rpma.long") ? 1000 : 25);
     private static final int SPINS = 4000;
 
     private final RpmaConnCfg cfg =
