@@ -79,7 +79,7 @@ class TwoProcessesIT {
     @Test
     void theDeathOfTheOtherProcessClosesTheConnection() throws InterruptedException {
         target.awaitLine(TargetProgram.CONNECTED);
-        target.process().destroyForcibly();
+        target.kill();
         RpmaConnEvent event = conn.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
         assertTrue(event == RpmaConnEvent.CLOSED || event == RpmaConnEvent.LOST, event.toString());
         // The kernel tells of the death before it takes the queue pair away, which answers until then.

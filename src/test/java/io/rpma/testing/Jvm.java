@@ -232,6 +232,11 @@ public final class Jvm {
             process.toHandle().destroyForcibly();
         }
 
+        /** Asks it to end, by SIGTERM. Not by {@link Process#destroy}, which closes the streams too. */
+        public void terminate() {
+            process.toHandle().destroy();
+        }
+
         /** Waits for the end. */
         public Finished awaitEnd() throws InterruptedException {
             if (!process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {

@@ -113,7 +113,7 @@ class ReplicatedLogIT {
     }
 
     private static void terminate(List<Jvm.Running> replicas) throws InterruptedException {
-        replicas.forEach(replica -> replica.process().destroy());
+        replicas.forEach(Jvm.Running::terminate);
         for (Jvm.Running replica : replicas) {
             Jvm.Finished end = replica.awaitEnd();
             assertThat(end.status()).as(end.toString()).isZero();
