@@ -64,24 +64,31 @@ struct image {
 	bool found;
 };
 
-/* looks for a name in what can only be read of the object that an address belongs to; ends at that object */
+static bool is_of(const struct dl_phdr_info *object, uintptr_t address)
+{
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+		uintptr_t begin = object->dlpi_addr + segment->p_vaddr;
+		if (segment->p_type == PT_LOAD && address >= begin && address - begin < segment->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+/* looks for a name in the constants of the object that an address belongs to; ends at that object */
 static int find_in_image(struct dl_phdr_info *object, size_t size, void *data)
 {
 	(void)size;
 	struct image *image = data;
-	bool owner = false;
-	bool found = false;
+	if (!is_of(object, image->address))
+		return 0;
 	for (size_t i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-		if (segment->p_type != PT_LOAD)
-			continue;
-		uintptr_t begin = object->dlpi_addr + segment->p_vaddr;
-		owner = owner || (image->address >= begin && image->address - begin < segment->p_memsz);
-		if ((segment->p_flags & (PF_R | PF_W)) == PF_R)
-			found = found || memmem((const void *)begin, segment->p_filesz, image->name, image->size) != NULL;
+		const void *begin = (const void *)(object->dlpi_addr + segment->p_vaddr);
+		if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == PF_R)
+			image->found = image->found || memmem(begin, segment->p_filesz, image->name, image->size) != NULL;
 	}
-	image->found = owner && found;
-	return owner;
+	return 1;
 }
 
 /*
@@ -103,7 +110,7 @@ static jint device_is_flush_native(JNIEnv *env, jclass natives, jlong device)
 	(void)natives;
 	/* IB_UVERBS_DEVICE_FLUSH_GLOBAL and IB_UVERBS_DEVICE_FLUSH_PERSISTENT, which rdma-core has since release 45 */
 	const uint64_t flushes = UINT64_C(1) << 38 | UINT64_C(1) << 39;
-	struct ibv_device_attr_ex attributes;
+	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
 	log_begin();
 	int error = ibv_query_device_ex(jni_pointer(device), NULL, &attributes);
 	if (error != 0)

@@ -89,14 +89,6 @@ static jint memory_unmap(JNIEnv *env, jclass natives, jlong address, jlong size)
 	return munmap(jni_pointer(address), (size_t)size) == 0 ? 0 : -errno;
 }
 
-/* 0 or an errno: ENODATA for pages that the file has lost by being made shorter, EINVAL of a kernel before 5.14 */
-static int populate(void *pages, size_t size, int how)
-{
-	if (madvise(pages, size, how) == 0)
-		return 0;
-	return errno == EFAULT ? ENODATA : errno;
-}
-
 /*
  * For a mapping of a device DAX, whose pages stay; the address is that of a page. The kernel refuses to populate a page that is
  * broken, where the instructions would end the process. EINVAL is of a kernel before 5.14.
@@ -105,9 +97,8 @@ static jint memory_persist(JNIEnv *env, jclass natives, jlong address, jlong bef
 {
 	(void)env;
 	(void)natives;
-	int error = populate(jni_pointer(address), (size_t)(before + size), MADV_POPULATE_READ);
-	if (error != 0 && error != EINVAL)
-		return -error;
+	if (madvise(jni_pointer(address), (size_t)(before + size), MADV_POPULATE_READ) != 0 && errno != EINVAL)
+		return -errno;
 	persist((const char *)jni_pointer(address) + before, (size_t)size);
 	return 0;
 }
@@ -125,14 +116,14 @@ static jint memory_sync(JNIEnv *env, jclass natives, jlong address, jlong size, 
 	(void)env;
 	(void)natives;
 	char *pages = jni_pointer(address);
-	int error = all ? populate(pages, (size_t)size, MADV_POPULATE_WRITE) : 0;
-	if (error != 0)
-		return error == EINVAL ? -EOPNOTSUPP : -error;
+	if (all && madvise(pages, (size_t)size, MADV_POPULATE_WRITE) != 0)
+		return errno == EINVAL ? -EOPNOTSUPP : -errno;
 	if (msync(pages, (size_t)size, MS_SYNC) != 0)
 		return -errno;
 	jlong page_size = sysconf(_SC_PAGESIZE);
-	error = populate(pages + (size - 1) / page_size * page_size, (size_t)page_size, MADV_POPULATE_READ);
-	return error == EINVAL ? 0 : -error;
+	char *last = pages + (size - 1) / page_size * page_size;
+	/* EINVAL is of a kernel before 5.14 */
+	return madvise(last, (size_t)page_size, MADV_POPULATE_READ) == 0 || errno == EINVAL ? 0 : -errno;
 }
 
 static jlong memory_page_size(JNIEnv *env, jclass natives)
@@ -140,6 +131,17 @@ static jlong memory_page_size(JNIEnv *env, jclass natives)
 	(void)env;
 	(void)natives;
 	return sysconf(_SC_PAGESIZE);
+}
+
+/* whether a file is on no disk: 1 or 0, or a negative errno */
+static jint memory_is_in_memory(JNIEnv *env, jclass natives, jint fd)
+{
+	(void)env;
+	(void)natives;
+	struct statfs file_system;
+	if (fstatfs(fd, &file_system) != 0)
+		return -errno;
+	return file_system.f_type == HUGETLBFS_MAGIC || file_system.f_type == TMPFS_MAGIC;
 }
 
 /* the size of the pages that a file is mapped in */
@@ -177,6 +179,7 @@ static const JNINativeMethod methods[] = {
 	{"memoryPersist", "(JJJ)I", memory_persist},
 	{"memorySync", "(JJZ)I", memory_sync},
 	{"memoryPageSize", "()J", memory_page_size},
+	{"memoryIsInMemory", "(I)I", memory_is_in_memory},
 	{"memoryFilePageSize", "(I)J", memory_file_page_size},
 	{"memoryBuffer", "(JJ)Ljava/nio/ByteBuffer;", memory_buffer},
 	{"bufferAddress", "(Ljava/nio/ByteBuffer;)J", buffer_address},

@@ -247,7 +247,7 @@ count_tests() {
     [[ -z $skips ]] || ((skipped == 0)) || failures+=("$title: $skipped skipped")
 }
 
-# Adds a line for each test that failed: class, method and the first line of its message.
+# Adds a line for each test that failed: class, method and the beginning of its message.
 name_failed_tests() {
     local line
     while IFS= read -r line; do

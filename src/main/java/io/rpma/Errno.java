@@ -12,7 +12,6 @@ final class Errno {
     static final int EMFILE = 24;
     static final int ENOSPC = 28;
     static final int ENOSYS = 38;
-    static final int ENODATA = 61;
     static final int EOPNOTSUPP = 95;
     static final int EADDRINUSE = 98;
     static final int EADDRNOTAVAIL = 99;

@@ -112,7 +112,7 @@ final class Loader {
         if (!Files.isReadable(library)) {
             throw new UnsatisfiedLinkError("-D" + LIBRARY_PROPERTY + "=" + path + " names no file that can be read");
         }
-        load(library);
+        load(library, library.toAbsolutePath().toString());
     }
 
     private static void loadPackaged() {
@@ -170,7 +170,7 @@ final class Loader {
             try (OutputStream file = new FileOutputStream(copy.toFile())) {
                 file.write(library);
             }
-            load(copy);
+            load(copy, LIBRARY);
         } finally {
             delete(copy);
             delete(directory);
@@ -204,11 +204,14 @@ final class Loader {
         }
     }
 
-    private static void load(Path library) {
+    /** Takes a name for the path of the library in messages. */
+    private static void load(Path library, String name) {
+        String path = library.toAbsolutePath().toString();
         try {
-            System.load(library.toAbsolutePath().toString());
+            System.load(path);
         } catch (UnsatisfiedLinkError e) {
-            throw withCause(new UnsatisfiedLinkError(explain(String.valueOf(e.getMessage()))), e);
+            String message = String.valueOf(e.getMessage()).replace(path, name);
+            throw withCause(new UnsatisfiedLinkError(explain(message)), e);
         } catch (RuntimeException e) {
             // IllegalCallerException, which JDK 17 does not raise here: native access is denied
             throw withCause(

@@ -19,14 +19,16 @@ final class Mapping {
     private final long size;
     private final long pageSize;
     private final boolean bypassesPageCache;
+    private final boolean onDisk;
     private int uses;
     private boolean closed;
 
-    private Mapping(long address, long size, long pageSize, boolean bypassesPageCache) {
+    private Mapping(long address, long size, long pageSize, boolean bypassesPageCache, boolean onDisk) {
         this.address = address;
         this.size = size;
         this.pageSize = pageSize;
         this.bypassesPageCache = bypassesPageCache;
+        this.onDisk = onDisk;
     }
 
     /**
@@ -40,7 +42,7 @@ final class Mapping {
         if (address < 0) {
             throw outOfMemory(size, huge ? pageSize : 0, (int) -address);
         }
-        return new Mapping(address, size, pageSize, false);
+        return new Mapping(address, size, pageSize, false, false);
     }
 
     static OutOfMemoryError outOfMemory(long size, long hugePageSize, int errno) {
@@ -81,13 +83,14 @@ final class Mapping {
             }
             long pageSize = Natives.memoryFilePageSize(fd);
             check(path, (int) Math.min(0, pageSize));
+            boolean onDisk = check(path, Natives.memoryIsInMemory(fd)) == 0;
             long address = Natives.memoryMap(fd, size, writable, true);
             boolean dax = address >= 0;
             if (address == -Errno.EOPNOTSUPP || address == -Errno.EINVAL) {
                 address = Natives.memoryMap(fd, size, writable, false);
             }
             check(path, (int) Math.min(0, address));
-            return new Mapping(address, size, pageSize, dax);
+            return new Mapping(address, size, pageSize, dax, onDisk && !dax);
         } finally {
             Natives.memoryClose(fd);
         }
@@ -165,14 +168,14 @@ final class Mapping {
      *
      * @param length at least 1
      * @param all whether to write the pages that the kernel takes for unchanged, too
-     * @return a negative errno if that fails; {@code ENODATA} if the file has been made shorter, {@code EOPNOTSUPP} if the kernel
-     *     can't write all pages
+     * @return a negative errno if that fails; that of {@code EFAULT} if a page is gone, {@code EOPNOTSUPP} if the kernel can't
+     *     write all pages
      */
     int sync(long offset, long length, boolean all) {
         enter();
         try {
             long before = offset % Natives.memoryPageSize();
-            return Natives.memorySync(address + offset - before, before + length, all);
+            return Natives.memorySync(address + offset - before, before + length, all && onDisk);
         } finally {
             leave();
         }

@@ -283,6 +283,8 @@ final class Natives {
 
     static native long memoryPageSize();
 
+    static native int memoryIsInMemory(int fd);
+
     static native long memoryFilePageSize(int fd);
 
     static native ByteBuffer memoryBuffer(long address, long size);

@@ -28,6 +28,7 @@ public enum RpmaConnEvent {
      * @throws UnsatisfiedLinkError if the native library can't be loaded
      */
     public String description() {
+        Loader.ensureLoaded();
         return Natives.connEventMessage(ordinal());
     }
 

@@ -47,6 +47,7 @@ public enum RpmaError {
      * @throws UnsatisfiedLinkError if the native library can't be loaded
      */
     public String message() {
+        Loader.ensureLoaded();
         return new String(Natives.errorMessage(code), StandardCharsets.UTF_8);
     }
 

@@ -41,12 +41,12 @@ public final class RpmaLog {
      */
     public static void setThreshold(RpmaLogThreshold threshold, RpmaLogLevel level) {
         Objects.requireNonNull(level, "level");
+        Loader.ensureLoaded();
         RpmaLogLevel set = level;
         if (threshold == RpmaLogThreshold.MAIN) {
             Log.setThreshold(level);
             set = level.compareTo(RpmaLogLevel.ERROR) < 0 ? RpmaLogLevel.ERROR : level;
         }
-        Loader.ensureLoaded();
         Call.check("rpma_log_set_threshold", Natives.logSetThreshold(threshold.ordinal(), set.value()));
     }
 

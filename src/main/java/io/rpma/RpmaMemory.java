@@ -278,17 +278,18 @@ public final class RpmaMemory implements AutoCloseable {
      * device DAX by writing the processors' caches back, of a file by msync(2), which writes the caches back for a file of a DAX
      * file system, and the pages of the page cache to the disk for another one. Fresh memory of {@link #allocate} is left as it is.
      *
-     * <p>Bytes that came over the network do not pass through these caches on every platform: the other side's flush
-     * makes them persistent. Of a file that is not of a DAX file system, which only kernels before 6.5 register for remote writes,
-     * this method writes them too, and all other pages of the part with them. The kernel itself writes such bytes when their
-     * region is closed.
+     * <p>Bytes that came over the network are persistent after a native flush of the other side, see
+     * {@link RpmaDevice#isFlushNative()}; without one they may be in these caches, and this method makes them persistent once they
+     * are there, for example when a message that was sent after them has arrived. Of a file that is not of a DAX file system, which
+     * only kernels before 6.5 register for remote writes, it writes all pages of the part. The kernel itself writes such bytes
+     * when their region is closed.
      *
      * @param offset of the first byte
      * @param length in bytes
      * @throws IllegalStateException if closed
      * @throws IndexOutOfBoundsException if bytes are outside of the memory
      * @throws UncheckedIOException if a file can't be written, or has been made shorter so that it has lost the last of these
-     *     bytes with its page, which kernels before 5.14 do not report
+     *     bytes with its page, which kernels before 5.14 do not report; or if these kernels can't find what devices have written
      */
     public void persist(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, size());
@@ -299,15 +300,14 @@ public final class RpmaMemory implements AutoCloseable {
         }
     }
 
-    private static String reason(int errno) {
-        switch (errno) {
-            case Errno.ENODATA:
-                return "the file has been made shorter";
-            case Errno.EOPNOTSUPP:
-                return "it is registered for a device that writes to it, and kernels before 5.14 can't find those bytes";
-            default:
-                return Errno.message(errno);
+    private String reason(int errno) {
+        if (kind != Kind.DEVICE_DAX && errno == Errno.EFAULT) {
+            return "the file has been made shorter, or its file system can't read or write a page of it";
         }
+        if (errno == Errno.EOPNOTSUPP) {
+            return "devices write to it, and kernels before 5.14 find their bytes only when the regions of this memory are closed";
+        }
+        return Errno.message(errno);
     }
 
     private int write(long offset, long length) {
@@ -320,7 +320,7 @@ public final class RpmaMemory implements AutoCloseable {
             case FILE:
             case FILE_DAX:
                 // not by instructions: one that meets a page that the file has lost would end the process
-                return mapping.sync(offset, length, writtenByDevices);
+                return mapping.sync(offset, length, writtenByDevices && !readOnly);
             default:
                 return 0;
         }

@@ -68,6 +68,7 @@ public enum RpmaWcStatus {
      * @throws UnsatisfiedLinkError if the native library can't be loaded
      */
     public String description() {
+        Loader.ensureLoaded();
         return Natives.wcStatusMessage(ordinal());
     }
 

@@ -76,14 +76,14 @@ class LoadingTest {
         List<String> lines = finished.out().lines().toList();
         int uses = lines.size() / 2;
         assertThat(lines.subList(0, uses))
-                .hasSize(11)
+                .hasSize(19)
                 .allMatch(line ->
                         line.contains(": java.lang.UnsatisfiedLinkError: can't unpack the library into " + missing));
         assertThat(lines.get(uses))
                 .startsWith("once more: java.lang.UnsatisfiedLinkError: -Dio.rpma.library=")
                 .contains("; the first attempt failed: can't unpack the library into " + missing);
         assertThat(lines.subList(uses + 1, lines.size()))
-                .hasSize(11)
+                .hasSize(19)
                 .noneMatch(line -> line.contains("LinkError") || line.contains("NoClassDefFoundError"))
                 .contains(
                         "memory: done",

@@ -153,7 +153,7 @@ class RpmaMemoryPersistTest {
         try (RpmaMemory memory = file();
                 FileChannel channel = FileChannel.open(directory.resolve("file"), StandardOpenOption.WRITE)) {
             channel.truncate(0);
-            assertThat(Natives.memoryPersist(memory.address(), 0, SIZE)).isEqualTo(-Errno.ENODATA);
+            assertThat(Natives.memoryPersist(memory.address(), 0, SIZE)).isEqualTo(-Errno.EFAULT);
         }
     }
 
@@ -166,7 +166,7 @@ class RpmaMemoryPersistTest {
             channel.truncate(PAGE);
             assertThatExceptionOfType(UncheckedIOException.class)
                     .isThrownBy(() -> memory.persist(offset, length))
-                    .withMessageEndingWith("the file has been made shorter");
+                    .withMessageContaining("the file has been made shorter, or ");
             memory.persist(0, PAGE);
             memory.persist(PAGE, 0);
         }
@@ -187,7 +187,7 @@ class RpmaMemoryPersistTest {
                     try {
                         memory.persist();
                     } catch (UncheckedIOException e) {
-                        assertThat(e).hasMessageEndingWith("the file has been made shorter");
+                        assertThat(e).hasMessageContaining("the file has been made shorter, or ");
                     }
                 }
             });

@@ -1,17 +1,26 @@
 package io.rpma.testing;
 
+import io.rpma.RpmaBatch;
 import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaDevice;
+import io.rpma.RpmaError;
 import io.rpma.RpmaLog;
+import io.rpma.RpmaLogLevel;
 import io.rpma.RpmaLogThreshold;
 import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaPeerCfg;
 import io.rpma.RpmaSrqCfg;
+import io.rpma.RpmaWcStatus;
 import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -31,10 +40,19 @@ public final class LoadAgainProgram {
         uses.put("memory", () -> RpmaMemory.allocate(1).close());
         uses.put("huge memory", () -> RpmaMemory.allocateHuge(1, 3));
         uses.put("file", () -> RpmaMemory.map(file).close());
+        uses.put("file to read", () -> RpmaMemory.mapReadOnly(file).close());
+        uses.put("conn cfg", () -> RpmaConnCfg.create().close());
         uses.put("peer cfg", () -> RpmaPeerCfg.create().close());
         uses.put("srq cfg", () -> RpmaSrqCfg.create().close());
+        uses.put(
+                "remote region", () -> RpmaMrRemote.fromDescriptor(descriptor()).close());
+        uses.put("batch", () -> RpmaBatch.create(1));
+        uses.put("error", RpmaError.NOMEM::message);
+        uses.put("status", RpmaWcStatus.SUCCESS::description);
+        uses.put("event", RpmaConnEvent.CLOSED::description);
         uses.put("completions", () -> RpmaCompletions.create(1));
         uses.put("log function", () -> RpmaLog.setFunction(null));
+        uses.put("log threshold", () -> RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.ERROR));
         uses.put("log", () -> RpmaLog.getThreshold(RpmaLogThreshold.MAIN));
         uses.put(
                 "address",
@@ -47,6 +65,12 @@ public final class LoadAgainProgram {
         print("once more", uses.get("device"));
         System.clearProperty("io.rpma.library");
         uses.forEach(LoadAgainProgram::print);
+    }
+
+    private static byte[] descriptor() {
+        byte[] descriptor = new byte[RpmaMrLocal.DESCRIPTOR_SIZE];
+        Arrays.fill(descriptor, (byte) 1);
+        return descriptor;
     }
 
     private static void print(String name, Use use) {

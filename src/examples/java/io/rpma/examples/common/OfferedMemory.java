@@ -13,6 +13,7 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
+import java.io.UncheckedIOException;
 import java.util.Optional;
 
 /**
@@ -139,11 +140,11 @@ public final class OfferedMemory implements AutoCloseable {
                         carryOut(completions.wrId(i));
                     } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
                         return Optional.of("it has sent a wrong request: " + e.getMessage());
+                    } catch (UncheckedIOException e) {
+                        return Optional.of("its bytes are not persistent: " + e.getMessage());
                     }
                 }
-            }
-            while (owedAnswers > 0 && conn.send(RpmaConn.F_COMPLETION_ALWAYS, 0)) {
-                owedAnswers--;
+                answer();
             }
             return Optional.empty();
         }
@@ -153,6 +154,13 @@ public final class OfferedMemory implements AutoCloseable {
                     .carryOut(memory);
             conn.recv(received, offset(slot), PersistRequest.LENGTH, slot);
             owedAnswers++;
+        }
+
+        /** Sends the answers that the send queue has room for; completions make room for the others. */
+        private void answer() {
+            while (owedAnswers > 0 && conn.send(RpmaConn.F_COMPLETION_ALWAYS, 0)) {
+                owedAnswers--;
+            }
         }
 
         /** No event reports that the client's host has died, but an empty write to it fails or does not complete. */

@@ -18,6 +18,7 @@ final class PersistRequests implements AutoCloseable {
     private final RpmaMrLocal region;
     private long asked;
     private long sent;
+    private long answered;
     private boolean receivePosted;
 
     PersistRequests(RpmaPeer peer, RpmaConn conn) {
@@ -36,7 +37,7 @@ final class PersistRequests implements AutoCloseable {
 
     /** Asks for something; false if completions have to make room first. */
     boolean ask(PersistRequest request, long ticket) {
-        if (asked - sent == PersistRequest.MOST) {
+        if (asked - Math.min(sent, answered) == PersistRequest.MOST) {
             return false;
         }
         receivePosted = receivePosted || conn.recv(ticket);
@@ -56,6 +57,11 @@ final class PersistRequests implements AutoCloseable {
     /** The send of a request has completed. */
     void sent() {
         sent++;
+    }
+
+    /** An answer has come. */
+    void answered() {
+        answered++;
     }
 
     /** To be called when the connection is closed. */

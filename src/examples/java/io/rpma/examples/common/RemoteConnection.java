@@ -121,7 +121,8 @@ public final class RemoteConnection implements AutoCloseable {
         boolean flushable = !refused && memory.getFlushType().contains(RpmaFlushType.PERSISTENT);
         Persistence persistence = Persistence.choose(offer.persistent(), flushable, nativeFlush, offer.isDirectWrite());
         if (refused && persistence == Persistence.NONE) {
-            throw new IOException("this side's device flushes natively, and the other side's device refuses that");
+            throw new IOException("this side's device flushes natively, and the other side's device refuses that:"
+                    + " both sides need devices with native flush, or both without");
         }
         try (RpmaPeerCfg platform = RpmaPeerCfg.create().setDirectWriteToPmem(persistence.isByFlush())) {
             conn.applyRemotePeerCfg(platform);

@@ -41,7 +41,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     private long done;
     private boolean lost;
 
-    /** The last ticket of a read: reads do not wait for answers, nor answers for reads. */
+    /** The last ticket of a read: a read may be done before earlier requests are, and the other way round. */
     private long lastRead;
 
     /** When something was last known to go on. */
@@ -85,7 +85,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
 
     /** Begins to read bytes into the staging memory; returns the ticket. */
     public long fetch(long offset, int into, int length) throws IOException, InterruptedException {
-        if (lastRead != posted) {
+        if (requests != null && lastRead != posted) {
             await(posted);
         }
         long ticket = posted + 1;
@@ -194,9 +194,12 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
             }
             if (completions.opcode(i) == RpmaWcOpcode.SEND) {
                 requests.sent();
-            } else {
-                done = completions.wrId(i);
+                continue;
             }
+            if (completions.opcode(i) == RpmaWcOpcode.RECV) {
+                requests.answered();
+            }
+            done = completions.wrId(i);
         }
     }
 

@@ -5,9 +5,12 @@ import java.io.IOException;
 /**
  * What is done with the other side's memory: read it, store bytes there, commit them by a word.
  *
- * <p>Bytes come from and go to the staging memory, this side's own that its device reads and writes. Operations are carried
- * out in the order of the calls. {@link #store} and {@link #commit} return at once, with a ticket; the staging memory of a
- * store must be left alone until then. Whoever stores, commits and waits only for the commit knows that both are safe.
+ * <p>Bytes come from and go to the staging memory, this side's own that its device reads and writes. {@link #store} and
+ * {@link #commit} return at once, with a ticket; the staging memory of a store must be left alone until it is done.
+ *
+ * <p>Operations are done in the order of the calls, with one exception: the bytes of a store may be there before an earlier commit
+ * is. So whoever stores, commits and waits only for the commit knows that both are safe, and whoever overwrites what a committed
+ * word speaks of takes that word back first, and waits.
  *
  * <p>Apart from the network so that what is built on it can be tested without a device.
  */

@@ -92,6 +92,7 @@ final class Transfer {
         long chunks = chunks(size);
         for (long n = 0; n < chunks; n++) {
             while (posted < Math.min(chunks, n + slots.length)) {
+                postedAt[slotOf(posted)] = System.nanoTime();
                 posted(receiver.fetch(Layout.DATA + posted * chunk, slotOf(posted) * chunk, length(posted, size)));
             }
             awaitDone(n + 1);

@@ -73,7 +73,7 @@ final class Copier {
         long there = found.map(CopyLayout.Copy::position).orElse(0L);
         position = Math.min(position, there); // what was found counts when it is flushed
         if (found.isEmpty()) {
-            server.commit(CopyLayout.COMMIT_OFFSET, CopyLayout.NOTHING);
+            server.await(server.commit(CopyLayout.COMMIT_OFFSET, CopyLayout.NOTHING));
             CopyLayout.describe(staging, file.size(), digest);
             server.store(0, 0, CopyLayout.DESCRIPTION_LENGTH);
         }

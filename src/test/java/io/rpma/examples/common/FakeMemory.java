@@ -14,6 +14,8 @@ import java.util.Set;
  * <p>Stores and commits are taken apart into writes, atomic writes and flushes, which are carried out in their order, some
  * time before somebody has waited for them. When the connection is lost the rest is not, and a write that was under way is
  * carried out in part. What is not flushed is visible, and may be gone, byte by byte, when the power is cut.
+ *
+ * <p>One that is asked to persist, instead of being flushed, may get the bytes of a store before it carries out earlier commits.
  */
 public final class FakeMemory implements RemoteStore {
     /** Never lost by itself. */
@@ -31,6 +33,7 @@ public final class FakeMemory implements RemoteStore {
     private final byte[] persistent;
     private final Set<Integer> atomicWords = new HashSet<>();
     private final Deque<Operation> queue = new ArrayDeque<>();
+    private final boolean isAsked;
     private boolean connected = true;
     private int operationsLeft = NEVER;
     private long posted;
@@ -40,6 +43,7 @@ public final class FakeMemory implements RemoteStore {
         this.name = name;
         this.staging = staging;
         this.random = random;
+        isAsked = random.nextBoolean();
         visible = new byte[size];
         persistent = new byte[size];
     }
@@ -107,13 +111,17 @@ public final class FakeMemory implements RemoteStore {
 
     @Override
     public long store(long offset, int from, int length) throws LostException {
-        post(whole -> {
+        Operation write = whole -> {
             for (int i = 0; i < length; i++) {
                 if (whole || random.nextBoolean()) {
                     visible[(int) offset + i] = staging.get(from + i);
                 }
             }
-        });
+        };
+        if (isAsked && connected) {
+            write.carryOut(true);
+        }
+        post(isAsked ? whole -> {} : write);
         return flush(offset, length);
     }
 
