@@ -9,6 +9,7 @@ import io.rpma.testing.Guest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(3600)
 class PowerCutIT {
     private static final int CUTS = Integer.getInteger("rpma.cuts", Boolean.getBoolean("rpma.long") ? 20 : 3);
+    private static final Duration STANDSTILL = Duration.ofSeconds(22);
     private static final String TARGET = "10.0.0.1";
     private static final String OTHER = "10.0.0.2";
     private static final String ACKNOWLEDGED = "acknowledged ";
@@ -95,7 +97,8 @@ class PowerCutIT {
      * Cuts the power of both hosts, that of the receiver first: a soft-RoCE that closes the connection to a dead host may
      * crash its kernel.
      *
-     * @param complete whether to wait for the end of the transfer, so that this content at least has to survive
+     * @param complete whether to wait for the end of the transfer, so that this content at least has to survive, although the
+     *     sender's host stands still meanwhile
      * @return whether the sender had said that the file is replicated
      */
     private boolean cutWhileSending(Guest receiving, String sender, boolean complete)
@@ -103,7 +106,12 @@ class PowerCutIT {
         try (Guest sending = bootOther(sender)) {
             receiving.command().awaitLine("a sender has connected");
             if (complete) {
-                assertEquals("ended 0", sending.command().awaitLine("ended "));
+                // The receiver waits for a host that has no processor for as long as --timeout says.
+                sending.standStill(STANDSTILL);
+                assertEquals(
+                        "ended 0",
+                        sending.command().awaitLine("ended "),
+                        () -> "sender: " + sending.command() + "receiver: " + receiving.command());
             } else {
                 pauseUpTo(3000);
             }

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** A guest of {@code native/rxe}, as one of two hosts: runs a command, until it ends or the power is cut. */
 public final class Guest implements AutoCloseable {
@@ -69,13 +70,36 @@ public final class Guest implements AutoCloseable {
 
     /** Ends the guest as a power cut does: at once, and with nothing written that was not persistent. */
     public void cutPower() throws InterruptedException {
+        machine().destroyForcibly();
+        rxe.process().waitFor();
+    }
+
+    /** Stops the guest's machine for a while, as a host does that has no processor for it. */
+    public void standStill(Duration time) throws IOException, InterruptedException {
+        String machine = Long.toString(machine().pid());
+        signal("-STOP", machine);
+        try {
+            TimeUnit.NANOSECONDS.sleep(time.toNanos());
+        } finally {
+            signal("-CONT", machine);
+        }
+    }
+
+    private static void signal(String signal, String process) throws IOException, InterruptedException {
+        int status =
+                new ProcessBuilder("kill", signal, process).inheritIO().start().waitFor();
+        if (status != 0) {
+            throw new AssertionError("kill " + signal + " " + process + " has ended with " + status);
+        }
+    }
+
+    private ProcessHandle machine() {
         List<ProcessHandle> machines =
                 rxe.process().descendants().filter(Guest::isMachine).toList();
         if (machines.size() != 1) {
-            throw new AssertionError("no machine that runs: " + machines);
+            throw new AssertionError("not one machine that runs: " + machines);
         }
-        machines.get(0).destroyForcibly();
-        rxe.process().waitFor();
+        return machines.get(0);
     }
 
     /** Not by {@link ProcessHandle#info}, of which -Xcheck:jni complains on JDK 17. */

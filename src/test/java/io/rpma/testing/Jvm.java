@@ -208,7 +208,7 @@ public final class Jvm {
             if (line == null) {
                 String when = out.hasEnded() ? "before " + whatEndedTheOutput() : "within " + limit;
                 String what = count == 1 ? "no line" : "not " + count + " lines";
-                throw new AssertionError(what + " with '" + text + "' " + when + ":\n" + out + err);
+                throw new AssertionError(what + " with '" + text + "' " + when + ":\n" + this);
             }
             return line;
         }
@@ -237,11 +237,17 @@ public final class Jvm {
             process.toHandle().destroy();
         }
 
+        /** What it has printed so far, for the message of a failed assertion. */
+        @Override
+        public String toString() {
+            return out.toString() + err;
+        }
+
         /** Waits for the end. */
         public Finished awaitEnd() throws InterruptedException {
             if (!process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
                 close();
-                throw new AssertionError("a JVM did not end within " + limit + ":\n" + out + err);
+                throw new AssertionError("a JVM did not end within " + limit + ":\n" + this);
             }
             return new Finished(process.exitValue(), out.awaitAll(), err.awaitAll());
         }

@@ -25,6 +25,9 @@ public final class MemoryServer implements AutoCloseable {
     /** How long a client may take to establish its connection: it is accepted already. */
     private static final long ESTABLISH_S = 30;
 
+    /** How long a client may be silent until it is asked whether it is there; the next one waits for this long. */
+    private static final int SILENCE_S = 10;
+
     /** How long clients may fail one after the other until the failure is this side's. */
     private static final int PATIENCE_S = 60;
 
@@ -72,8 +75,8 @@ public final class MemoryServer implements AutoCloseable {
                 return;
             }
             notes.accept("a client has connected");
-            notes.accept(
-                    "the client is gone: " + offered.serve(conn, Long.MAX_VALUE).orElseThrow());
+            notes.accept("the client is gone: "
+                    + offered.serve(conn, SILENCE_S, Long.MAX_VALUE).orElseThrow());
             // Closing the connection answers its disconnect.
         } catch (RpmaException e) {
             // Of a client that vanishes while it is being asked. There will be others.

@@ -26,9 +26,6 @@ public final class OfferedMemory implements AutoCloseable {
     /** How long nothing may complete until the events are looked at. */
     private static final long CHECK_MS = 100;
 
-    /** How long a client may be silent until it is asked whether it is there. */
-    private static final long SILENCE_S = 10;
-
     private final RpmaMemory memory;
     private final Offer offer;
     private final RpmaMemory messages;
@@ -94,11 +91,12 @@ public final class OfferedMemory implements AutoCloseable {
     /**
      * Serves a client until it is gone.
      *
+     * @param silence how long it may be silent until it is asked whether it is there, and as long again to answer, in seconds
      * @param timeout how long it may stay, in nanoseconds
      * @return why it is gone; empty if it is still there after that time
      */
-    public Optional<String> serve(RpmaConn conn, long timeout) throws InterruptedException {
-        Session session = new Session(conn);
+    public Optional<String> serve(RpmaConn conn, int silence, long timeout) throws InterruptedException {
+        Session session = new Session(conn, silence);
         long begun = System.nanoTime();
         Optional<String> end = Optional.empty();
         while (end.isEmpty() && System.nanoTime() - begun < timeout) {
@@ -110,13 +108,15 @@ public final class OfferedMemory implements AutoCloseable {
     /** A client that is served. */
     private final class Session {
         private final RpmaConn conn;
+        private final int silence;
         private final RpmaCompletions completions = RpmaCompletions.create(PersistRequest.MOST);
         private int owedAnswers;
         private long heard = System.nanoTime();
         private boolean asked;
 
-        Session(RpmaConn conn) {
+        Session(RpmaConn conn, int silence) {
             this.conn = conn;
+            this.silence = silence;
         }
 
         /** Waits a while for requests and answers them; returns why the client is gone if it is. */
@@ -165,11 +165,11 @@ public final class OfferedMemory implements AutoCloseable {
 
         /** No event reports that the client's host has died, but an empty write to it fails or does not complete. */
         private Optional<String> askIfSilent() {
-            if (System.nanoTime() - heard < SECONDS.toNanos(SILENCE_S)) {
+            if (System.nanoTime() - heard < SECONDS.toNanos(silence)) {
                 return Optional.empty();
             }
             if (asked) {
-                return Optional.of("no answer within " + SILENCE_S + " s");
+                return Optional.of("no answer within " + silence + " s");
             }
             heard = System.nanoTime();
             asked = conn.write(RpmaConn.F_COMPLETION_ALWAYS, 0);

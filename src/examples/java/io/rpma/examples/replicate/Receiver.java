@@ -37,7 +37,7 @@ final class Receiver {
      *
      * @param address to listen on, of an RDMA device
      * @param port to listen on
-     * @param timeout for a sender to connect, in seconds
+     * @param timeout for a sender to connect, and for its host to answer, in seconds
      * @param transferTimeout for the sender to finish, in seconds
      */
     Receiver(String address, int port, int timeout, int transferTimeout) {
@@ -88,10 +88,11 @@ final class Receiver {
                 throw new IOException("no connection was established: " + event.description());
             }
             output.say("a sender has connected");
-            offered.serve(conn, SECONDS.toNanos(transferTimeout))
+            String end = offered.serve(conn, timeout, SECONDS.toNanos(transferTimeout))
                     .orElseThrow(() -> new IOException(
                             "the sender has not disconnected within " + transferTimeout + " s (--transfer-timeout)"));
-            // However it has ended, the sender is gone. Closing the connection answers its disconnect.
+            output.say("the sender is gone: " + end);
+            // Closing the connection answers its disconnect.
         }
     }
 

@@ -76,7 +76,7 @@ class OfferedMemoryIT {
                 RpmaConn conn =
                         offered.accept(endpoint.nextConnReq(cfg, 30, SECONDS).orElseThrow(), SERVICE)) {
             assertThat(conn.nextEvent(30, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
-            return offered.serve(conn, SECONDS.toNanos(50)).orElse("still there");
+            return offered.serve(conn, 10, SECONDS.toNanos(50)).orElse("still there");
         }
     }
 
