@@ -7,13 +7,13 @@ final class ComplChannel {
     private final String operation;
     private final Handle owner;
 
-    /** 0 if the channel is the queue's own. */
-    private final long conn;
+    /** Whether the owner is a connection, else the queue itself. */
+    private final boolean shared;
 
     private final RpmaCq cq;
 
     /** Null if there is one queue only. */
-    private final RpmaCq rcq;
+    private RpmaCq rcq;
 
     /** Which queue is polled first: they take turns, so that neither starves. */
     private volatile boolean rcqFirst;
@@ -24,26 +24,27 @@ final class ComplChannel {
      */
     private final QuietLock waiting = new QuietLock();
 
-    private ComplChannel(String operation, Handle owner, long conn, RpmaCq cq, RpmaCq rcq) {
+    /**
+     * @param owner the connection whose queues share the channel, or the queue that has it for itself
+     * @param shared which of them it is
+     * @param rcq null if there is one queue only
+     */
+    ComplChannel(String operation, Handle owner, boolean shared, RpmaCq cq, RpmaCq rcq) {
         this.operation = operation;
         this.owner = owner;
-        this.conn = conn;
+        this.shared = shared;
         this.cq = cq;
         this.rcq = rcq;
     }
 
-    /** The channel that a queue has for itself. */
-    static ComplChannel ofQueue(String operation, RpmaCq cq) {
-        return new ComplChannel(operation, cq.handle(), 0, cq, null);
+    /** The second queue does not exist. */
+    void hasOneQueue() {
+        rcq = null;
     }
 
-    /**
-     * The channel that a connection's queues share.
-     *
-     * @param rcq null if it has one only
-     */
-    static ComplChannel shared(String operation, Handle conn, RpmaCq cq, RpmaCq rcq) {
-        return new ComplChannel(operation, conn, conn.id(), cq, rcq);
+    /** The native handle of the connection whose queues share the channel, or 0. */
+    private long conn() {
+        return shared ? owner.id() : 0;
     }
 
     /** Waits without end until a queue has completions, and returns it. */
@@ -140,7 +141,7 @@ final class ComplChannel {
         try {
             return Natives.cqAwait(
                     cq.handle().id(),
-                    conn,
+                    conn(),
                     first.handle().id(),
                     second == null ? 0 : second.handle().id(),
                     completions.capacity(),
@@ -184,7 +185,9 @@ final class ComplChannel {
 
     /** Takes an event, if there is one, and re-arms the queue that it is of. */
     private boolean takeEvent() {
-        int result = conn == 0 ? Natives.cqWait(cq.handle().id()) : Natives.connWait(conn);
+        int result = shared
+                ? Natives.connWait(owner.id())
+                : Natives.cqWait(cq.handle().id());
         if (result == RpmaError.NO_COMPLETION.code()) {
             return false;
         }

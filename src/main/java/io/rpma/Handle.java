@@ -2,7 +2,9 @@ package io.rpma;
 
 import io.rpma.internal.NativeObject;
 import java.lang.ref.Cleaner;
+import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -25,9 +27,14 @@ final class Handle implements NativeObject {
     private final Handle whole;
     private final Set<Handle> children = new LinkedHashSet<>();
     private final Throwable site = LEAK_SITES ? new Throwable("created here") : null;
-    private Set<Runnable> closings;
+
+    /** Null for a part. */
+    private final Cleaner.Cleanable leak;
+
+    private Queue<Runnable> closings;
     private volatile Served<?> server;
-    private Cleaner.Cleanable leak;
+
+    /** 0 until the native object is made. */
     private long id;
 
     /** Why the native object could not be made or freed, or null. */
@@ -36,54 +43,58 @@ final class Handle implements NativeObject {
     private volatile boolean closed;
 
     /**
+     * Of a native object that is to be made: {@link #begin} and {@link #made} follow, as in {@link #make}. All of its Java
+     * objects exist by then, because a native object without them could never be closed.
+     *
+     * @param facade reported if it is collected before it is closed
+     */
+    Handle(Object facade, String type, Handle... parents) {
+        Loader.ensureLoaded();
+        name = type + "#" + COUNT.incrementAndGet();
+        this.parents = parents;
+        whole = this;
+        leak = LEAKS.started().register(facade, new Leak());
+    }
+
+    /**
      * Takes a place among the parents' children, so that none of them can be closed while the native object is made.
      *
      * @throws IllegalStateException if a parent is closed
      */
-    Handle(String type, Handle... parents) {
-        Loader.ensureLoaded();
-        // before there is a native object, which a failure would leave behind
-        LEAKS.started();
-        name = type + "#" + COUNT.incrementAndGet();
-        this.parents = parents;
-        whole = this;
+    @Override
+    public void begin() {
         int added = 0;
+        boolean begun = false;
         try {
             for (Handle parent : parents) {
                 parent.add(this);
                 added++;
             }
+            begun = true;
         } finally {
-            if (added < parents.length) {
-                for (int i = 0; i < added; i++) {
-                    parents[i].remove(this);
-                }
+            for (int i = 0; !begun && i < added; i++) {
+                parents[i].remove(this);
             }
         }
     }
 
-    private Handle(Handle whole, String type, long nativeId) {
+    private Handle(Handle whole, String type) {
         name = type + " of " + whole.name;
         parents = new Handle[] {};
         this.whole = whole;
-        id = nativeId;
-    }
-
-    /** Ends the making of the native object: it exists. */
-    @Override
-    public Handle opened(long nativeId) {
-        id = nativeId;
-        return this;
+        leak = null;
     }
 
     /**
-     * Gives the place among the parents' children back if the native object was not made. {@link #opened(String, long)}
-     * comes after it.
+     * Ends the making of the native object. Allocates nothing if it exists; {@link #checkMade} comes after it.
      *
-     * @param result what the native returned, or {@link Natives#CLOSED} where it did not
+     * @param result its native handle, an error, or {@link Natives#CLOSED} where the native did not return
      */
-    void made(long result) {
-        if (result < 0) {
+    @Override
+    public void made(long result) {
+        if (result >= 0) {
+            id = result;
+        } else {
             try {
                 failure = Log.lastReasons();
             } finally {
@@ -94,37 +105,46 @@ final class Handle implements NativeObject {
     }
 
     /**
-     * Ends the making of the native object with the result of the native that makes it. Delivers librpma's messages, so
-     * no lock may be held that a user's function could want.
+     * Checks what {@link #made} was given. Delivers librpma's messages, so no lock may be held that a user's function could
+     * want.
      *
      * @throws RpmaException if the result is an error
      */
-    Handle opened(String operation, long result) {
-        return opened(check(operation, result, parents));
+    void checkMade(String operation, long result) {
+        if (result < 0) {
+            throw failure(operation, result, parents);
+        }
+        Log.drain();
     }
 
-    /** As {@link Call#check}, of a call whose messages may have been kept since. */
-    private long check(String operation, long result, Handle... handles) {
-        if (result < 0 && failure != null) {
-            throw Call.failure(operation, result, failure, handles);
-        }
-        return Call.check(operation, result, handles);
+    private RuntimeException failure(String operation, long result, Handle... handles) {
+        return failure == null
+                ? Call.failure(operation, result, handles)
+                : Call.failure(operation, result, failure, handles);
+    }
+
+    /** As {@link #made} and {@link #checkMade}, for an object without parents. */
+    void made(String operation, long result) {
+        made(result);
+        checkMade(operation, result);
     }
 
     /**
      * Makes the native object, without a lock of its own around it.
      *
+     * @throws IllegalStateException if a parent is closed
      * @throws RpmaException if the native returns an error
      */
     @Override
-    public Handle opened(String operation, LongSupplier maker) {
+    public void make(String operation, LongSupplier maker) {
+        begin();
         long result = Natives.CLOSED;
         try {
             result = maker.getAsLong();
         } finally {
             made(result);
         }
-        return opened(operation, result);
+        checkMade(operation, result);
     }
 
     /** Ends the making of the native object: it does not exist. */
@@ -132,18 +152,13 @@ final class Handle implements NativeObject {
     public void abandon() {
         closed = true;
         leaveParents();
+        leak.clean();
     }
 
     /** An object that belongs to this one and is closed with it, never by itself. */
     @Override
-    public Handle part(String type, long nativeId) {
-        return new Handle(this, type, nativeId);
-    }
-
-    /** Reports the facade if it is collected before it is closed. */
-    @Override
-    public void watch(Object facade) {
-        leak = LEAKS.started().register(facade, new Leak());
+    public Handle part(String type) {
+        return new Handle(this, type);
     }
 
     @Override
@@ -203,7 +218,10 @@ final class Handle implements NativeObject {
      * @throws RpmaException if the result is an error
      */
     void freed(String operation, long result) {
-        check(operation, result, this);
+        if (result < 0) {
+            throw failure(operation, result, this);
+        }
+        Log.drain();
     }
 
     /**
@@ -237,29 +255,25 @@ final class Handle implements NativeObject {
         return true;
     }
 
-    /** Ends what waits for the object and what serves it. That may call the user, so no lock may be held. */
+    /**
+     * Ends what waits for the object and what serves it. That may call the user, so no lock may be held. Throws nothing: the
+     * native object has to be freed.
+     */
     void endUses() {
-        if (leak != null) {
-            leak.clean();
-        }
-        for (Runnable closing : takeClosings()) {
-            runClosing(closing);
-        }
-    }
-
-    /** The native object has to be freed, whatever this throws. */
-    private static void runClosing(Runnable closing) {
-        try {
-            closing.run();
-        } catch (Throwable e) {
-            Log.reportUncaught(e);
+        leak.clean();
+        Runnable closing = takeClosing();
+        while (closing != null) {
+            try {
+                closing.run();
+            } catch (Throwable e) {
+                Log.reportUncaught(e);
+            }
+            closing = takeClosing();
         }
     }
 
-    private synchronized Set<Runnable> takeClosings() {
-        Set<Runnable> taken = closings == null ? Set.of() : closings;
-        closings = null;
-        return taken;
+    private synchronized Runnable takeClosing() {
+        return closings == null ? null : closings.poll();
     }
 
     /**
@@ -276,7 +290,7 @@ final class Handle implements NativeObject {
             return false;
         }
         if (closings == null) {
-            closings = new LinkedHashSet<>();
+            closings = new ArrayDeque<>();
         }
         closings.add(closing);
         return true;
@@ -341,7 +355,7 @@ final class Handle implements NativeObject {
     private final class Leak implements Runnable {
         @Override
         public void run() {
-            if (!closed) {
+            if (id != 0 && !closed) {
                 Log.logger()
                         .log(
                                 System.Logger.Level.WARNING,

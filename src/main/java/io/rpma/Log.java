@@ -40,12 +40,17 @@ final class Log {
      * <p>Throws nothing: it runs between a call and the use of its result, which must not be lost.
      */
     static void drain() {
-        while (Natives.hasMessages() && !isWithheld() && !DRAINING.isHeldByCurrentThread() && DRAINING.tryLock()) {
-            try {
-                drainLocked();
-            } finally {
-                DRAINING.unlock();
+        try {
+            while (Natives.hasMessages() && !isWithheld() && !DRAINING.isHeldByCurrentThread() && DRAINING.tryLock()) {
+                try {
+                    deliverAll();
+                } finally {
+                    DRAINING.unlock();
+                }
             }
+        } catch (Throwable e) {
+            // out of memory
+            reportUncaught(e);
         }
     }
 
@@ -68,15 +73,6 @@ final class Log {
     private static boolean isWithheld() {
         int[] locks = WITHHELD.get();
         return locks != null && locks[0] > 0;
-    }
-
-    private static void drainLocked() {
-        try {
-            deliverAll();
-        } catch (Throwable e) {
-            // out of memory
-            reportUncaught(e);
-        }
     }
 
     private static void deliverAll() {

@@ -15,20 +15,21 @@ final class Mapping {
     /** Its thread is not that of the handles, whose reports a user's log function may hold up. */
     private static final LazyCleaner VIEWS = new LazyCleaner();
 
-    private final long address;
     private final long size;
     private final long pageSize;
-    private final boolean bypassesPageCache;
-    private final boolean onDisk;
+
+    // set when it is mapped
+
+    private long address;
+    private boolean bypassesPageCache;
+    private boolean onDisk;
+
     private int uses;
     private boolean closed;
 
-    private Mapping(long address, long size, long pageSize, boolean bypassesPageCache, boolean onDisk) {
-        this.address = address;
+    private Mapping(long size, long pageSize) {
         this.size = size;
         this.pageSize = pageSize;
-        this.bypassesPageCache = bypassesPageCache;
-        this.onDisk = onDisk;
     }
 
     /**
@@ -38,11 +39,12 @@ final class Mapping {
      */
     static Mapping anonymous(long size, long pageSize) {
         boolean huge = pageSize != Natives.memoryPageSize();
-        long address = Natives.memoryMapAnonymous(size, huge ? Long.numberOfTrailingZeros(pageSize) : 0);
-        if (address < 0) {
-            throw outOfMemory(size, huge ? pageSize : 0, (int) -address);
+        Mapping mapping = new Mapping(size, pageSize);
+        mapping.address = Natives.memoryMapAnonymous(size, huge ? Long.numberOfTrailingZeros(pageSize) : 0);
+        if (mapping.address < 0) {
+            throw outOfMemory(size, huge ? pageSize : 0, (int) -mapping.address);
         }
-        return new Mapping(address, size, pageSize, false, false);
+        return mapping;
     }
 
     static OutOfMemoryError outOfMemory(long size, long hugePageSize, int errno) {
@@ -84,13 +86,15 @@ final class Mapping {
             long pageSize = Natives.memoryFilePageSize(fd);
             check(path, (int) Math.min(0, pageSize));
             boolean onDisk = check(path, Natives.memoryIsInMemory(fd)) == 0;
-            long address = Natives.memoryMap(fd, size, writable, true);
-            boolean dax = address >= 0;
-            if (address == -Errno.EOPNOTSUPP || address == -Errno.EINVAL) {
-                address = Natives.memoryMap(fd, size, writable, false);
+            Mapping mapping = new Mapping(size, pageSize);
+            mapping.address = Natives.memoryMap(fd, size, writable, true);
+            mapping.bypassesPageCache = mapping.address >= 0;
+            if (mapping.address == -Errno.EOPNOTSUPP || mapping.address == -Errno.EINVAL) {
+                mapping.address = Natives.memoryMap(fd, size, writable, false);
             }
-            check(path, (int) Math.min(0, address));
-            return new Mapping(address, size, pageSize, dax, onDisk && !dax);
+            check(path, (int) Math.min(0, mapping.address));
+            mapping.onDisk = onDisk && !mapping.bypassesPageCache;
+            return mapping;
         } finally {
             Natives.memoryClose(fd);
         }

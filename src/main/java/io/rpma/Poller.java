@@ -24,8 +24,15 @@ final class Poller {
     /**
      * @param name what it is for
      */
+    /** To be opened. */
     Poller(String name) {
-        handle = new Handle(name).opened("epoll_create1", Natives.pollerNew());
+        handle = new Handle(this, name);
+    }
+
+    /** Makes its native object, and returns this. */
+    Poller open() {
+        handle.made("epoll_create1", Natives.pollerNew());
+        return this;
     }
 
     /** An object that may be watched. */

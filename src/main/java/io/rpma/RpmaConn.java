@@ -52,35 +52,63 @@ public final class RpmaConn implements AutoCloseable {
 
     private final RpmaPeer peer;
     private final Handle handle;
-    private final long id;
-    private final long cqId;
-    private final long rcqId;
     private final RpmaCq cq;
-    private final RpmaCq rcq;
     private final RpmaSrq srq;
 
     /** librpma stores the private data when it reads an event, without a lock. */
     private final ReentrantLock events = new ReentrantLock();
 
+    // set by made
+
+    private long id;
+    private long cqId;
+    private long rcqId;
+
+    /** Null if it has no completion queue for receives alone. */
+    private RpmaCq rcq;
+
     /** Null if each of its queues has its own. */
-    private final ComplChannel channel;
+    private ComplChannel channel;
 
     /**
-     * @param rcqId of the completion queue for receives, 0 if there is none
+     * With all that it may have; {@link #made} keeps what it has.
+     *
      * @param srq the shared receive queue that it uses, or null
      */
-    RpmaConn(RpmaPeer peer, Handle handle, long cqId, long rcqId, RpmaSrq srq) {
+    RpmaConn(RpmaPeer peer, RpmaSrq srq, Handle... parents) {
         this.peer = peer;
-        this.handle = handle;
-        this.id = handle.id();
-        this.cqId = cqId;
-        this.rcqId = rcqId;
         this.srq = srq;
+        handle = new Handle(this, "RpmaConn", parents);
+        cq = new RpmaCq(this, handle, "RpmaCq");
+        rcq = new RpmaCq(this, handle, "receive RpmaCq");
+        channel = new ComplChannel(WAIT, handle, true, cq, rcq);
+    }
+
+    /**
+     * Ends the making of the native connection, as {@link Handle#made}.
+     *
+     * @param recvQueue the native handle of the completion queue for receives, 0 if there is none
+     */
+    void made(long result, long queue, long recvQueue) {
+        handle.made(result);
+        if (result < 0) {
+            return;
+        }
+        id = result;
+        cqId = queue;
+        rcqId = recvQueue;
         boolean sharesChannel = Natives.connGetComplFd(id) >= 0;
-        this.cq = new RpmaCq(this, handle, "RpmaCq", cqId, sharesChannel);
-        this.rcq = rcqId == 0 ? null : new RpmaCq(this, handle, "receive RpmaCq", rcqId, sharesChannel);
-        this.channel = sharesChannel ? ComplChannel.shared(WAIT, handle, cq, rcq) : null;
-        handle.watch(this);
+        cq.made(cqId, sharesChannel);
+        if (rcqId == 0) {
+            rcq = null;
+        } else {
+            rcq.made(rcqId, sharesChannel);
+        }
+        if (!sharesChannel) {
+            channel = null;
+        } else if (rcq == null) {
+            channel.hasOneQueue();
+        }
     }
 
     /**

@@ -22,9 +22,8 @@ public final class RpmaConnCfg implements AutoCloseable {
 
     private RpmaSrq srq;
 
-    private RpmaConnCfg(Handle handle) {
-        this.handle = handle;
-        handle.watch(this);
+    private RpmaConnCfg() {
+        handle = new Handle(this, "RpmaConnCfg");
     }
 
     /**
@@ -38,7 +37,9 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws RpmaException if out of memory
      */
     public static RpmaConnCfg create() {
-        return new RpmaConnCfg(new Handle("RpmaConnCfg").opened("rpma_conn_cfg_new", Natives.connCfgNew()));
+        RpmaConnCfg cfg = new RpmaConnCfg();
+        cfg.handle.made("rpma_conn_cfg_new", Natives.connCfgNew());
+        return cfg;
     }
 
     /**

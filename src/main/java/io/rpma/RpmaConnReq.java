@@ -36,13 +36,12 @@ public final class RpmaConnReq implements AutoCloseable {
      * @param srq the shared receive queue that the connection uses, or null
      * @param requests guards the queue that the events of an incoming request come from; null for an outgoing one
      */
-    RpmaConnReq(RpmaPeer peer, Handle handle, RpmaSrq srq, ReentrantLock requests) {
+    RpmaConnReq(RpmaPeer peer, RpmaSrq srq, ReentrantLock requests, Handle... parents) {
         this.peer = peer;
-        this.handle = handle;
         this.srq = srq;
         this.incoming = requests != null;
         this.requests = incoming ? requests : new ReentrantLock();
-        handle.watch(this);
+        handle = new Handle(this, "RpmaConnReq", parents);
     }
 
     /**
@@ -65,24 +64,19 @@ public final class RpmaConnReq implements AutoCloseable {
     public static RpmaConnReq create(RpmaPeer peer, String address, int port, RpmaConnCfg cfg) {
         Check.address(address);
         String service = Check.port(port);
-        RpmaSrq srq;
-        Handle handle;
+        RpmaConnReq request;
         long made = Natives.CLOSED;
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
-            srq = use.srq();
-            handle = handle(peer.handle(), srq);
+            request = new RpmaConnReq(peer, use.srq(), null, RpmaSrq.with(use.srq(), peer.handle()));
+            request.handle.begin();
             try {
                 made = Natives.connReqNew(peer.handle().id(), address, service, use.id());
             } finally {
-                handle.made(made);
+                request.handle.made(made);
             }
         }
-        return new RpmaConnReq(peer, handle.opened("rpma_conn_req_new", made), srq, null);
-    }
-
-    /** Begins the making of a request, which a shared receive queue must outlive. */
-    static Handle handle(Handle parent, RpmaSrq srq) {
-        return srq == null ? new Handle("RpmaConnReq", parent) : new Handle("RpmaConnReq", parent, srq.handle());
+        request.handle.checkMade("rpma_conn_req_new", made);
+        return request;
     }
 
     /**
@@ -158,15 +152,14 @@ public final class RpmaConnReq implements AutoCloseable {
                     "private data has at most " + MAX_PRIVATE_DATA + " bytes, not " + privateData.length);
         }
         long[] connAndQueues = new long[3];
-        Handle made = srq == null
-                ? new Handle("RpmaConn", peer.handle())
-                : new Handle("RpmaConn", peer.handle(), srq.handle());
+        RpmaConn made = new RpmaConn(peer, srq, RpmaSrq.with(srq, peer.handle()));
+        made.handle().begin();
         boolean connecting = false;
         try {
             connecting = handle.disown();
         } finally {
             if (!connecting) {
-                made.abandon();
+                made.handle().abandon();
             }
         }
         if (!connecting) {
@@ -177,13 +170,14 @@ public final class RpmaConnReq implements AutoCloseable {
             result = connect(privateData, connAndQueues);
         } finally {
             try {
-                made.made(result);
+                made.made(result, connAndQueues[1], connAndQueues[2]);
             } finally {
                 handle.leaveParents();
             }
         }
-        conn = new RpmaConn(peer, made.opened(CONNECT, result), connAndQueues[1], connAndQueues[2], srq);
-        return conn;
+        made.handle().checkMade(CONNECT, result);
+        conn = made;
+        return made;
     }
 
     private long connect(byte[] privateData, long[] connAndQueues) {
@@ -204,7 +198,20 @@ public final class RpmaConnReq implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("rpma_conn_req_delete", req -> Call.locked(requests, () -> Natives.connReqDelete(req)));
+        handle.close("rpma_conn_req_delete", this::delete);
+    }
+
+    private long delete(long id) {
+        requests.lock();
+        try {
+            return Natives.connReqDelete(id);
+        } finally {
+            requests.unlock();
+        }
+    }
+
+    Handle handle() {
+        return handle;
     }
 
     /** Closes the request, and the connection that it has become. */

@@ -19,21 +19,35 @@ public final class RpmaCq {
 
     private final Object owner;
     private final Handle handle;
-    private final long id;
+
+    // set by made
+
+    private long id;
 
     /** Null if the connection's queues share one. */
-    private final ComplChannel channel;
+    private ComplChannel channel;
 
     /**
      * @param owner the connection or shared receive queue
-     * @param whole the owner's handle, with which it is closed
+     * @param whole the owner's handle, with which it is made and closed
+     */
+    RpmaCq(Object owner, Handle whole, String name) {
+        this.owner = owner;
+        handle = whole.part(name);
+        channel = new ComplChannel(WAIT, handle, false, this, null);
+    }
+
+    /**
+     * Ends the making, as {@link Handle#made}.
+     *
      * @param sharesChannel whether only its connection can wait for it
      */
-    RpmaCq(Object owner, Handle whole, String name, long id, boolean sharesChannel) {
-        this.owner = owner;
-        handle = whole.part(name, id);
-        this.id = id;
-        channel = sharesChannel ? null : ComplChannel.ofQueue(WAIT, this);
+    void made(long nativeId, boolean sharesChannel) {
+        handle.made(nativeId);
+        id = nativeId;
+        if (sharesChannel) {
+            channel = null;
+        }
     }
 
     /**

@@ -26,10 +26,9 @@ public final class RpmaEp implements AutoCloseable {
      */
     private final ReentrantLock requests = new ReentrantLock();
 
-    private RpmaEp(RpmaPeer peer, Handle handle) {
+    private RpmaEp(RpmaPeer peer) {
         this.peer = peer;
-        this.handle = handle;
-        handle.watch(this);
+        handle = new Handle(this, "RpmaEp", peer.handle());
     }
 
     /**
@@ -48,14 +47,16 @@ public final class RpmaEp implements AutoCloseable {
     public static RpmaEp listen(RpmaPeer peer, String address, int port) {
         Check.address(address);
         String service = Check.port(port);
-        Handle handle = new Handle("RpmaEp", peer.handle());
+        RpmaEp endpoint = new RpmaEp(peer);
+        endpoint.handle.begin();
         long made = Natives.CLOSED;
         try {
             made = Natives.epListen(peer.handle().id(), address, service);
         } finally {
-            handle.made(made);
+            endpoint.handle.made(made);
         }
-        return new RpmaEp(peer, handle.opened("rpma_ep_listen", made));
+        endpoint.handle.checkMade("rpma_ep_listen", made);
+        return endpoint;
     }
 
     /**
@@ -72,7 +73,7 @@ public final class RpmaEp implements AutoCloseable {
      *     client has given up meanwhile; the endpoint goes on
      */
     public RpmaConnReq nextConnReq(RpmaConnCfg cfg) throws InterruptedException {
-        return next(cfg, Waiter.FOREVER);
+        return next(cfg, Waiter.FOREVER).orElseThrow();
     }
 
     /**
@@ -91,19 +92,19 @@ public final class RpmaEp implements AutoCloseable {
      *     client has given up meanwhile; the endpoint goes on
      */
     public Optional<RpmaConnReq> nextConnReq(RpmaConnCfg cfg, long timeout, TimeUnit unit) throws InterruptedException {
-        return Optional.ofNullable(next(cfg, Waiter.nanos(timeout, unit)));
+        return next(cfg, Waiter.nanos(timeout, unit));
     }
 
-    private RpmaConnReq next(RpmaConnCfg cfg, long nanos) throws InterruptedException {
+    private Optional<RpmaConnReq> next(RpmaConnCfg cfg, long nanos) throws InterruptedException {
         check(cfg);
         long start = System.nanoTime();
         while (Waiter.await(NEXT, handle, Waiter.left(nanos, start))) {
-            RpmaConnReq request = take(cfg);
-            if (request != null) {
+            Optional<RpmaConnReq> request = take(cfg);
+            if (request.isPresent()) {
                 return request;
             }
         }
-        return null;
+        return Optional.empty();
     }
 
     /** Checks that connections can be made with the configuration. */
@@ -111,23 +112,24 @@ public final class RpmaEp implements AutoCloseable {
         RpmaConnCfg.use(cfg, peer).close();
     }
 
-    /** Takes a request, or returns null if there is none. */
-    RpmaConnReq take(RpmaConnCfg cfg) {
-        RpmaSrq srq;
-        Handle request;
+    /** Takes a request, if there is one. */
+    Optional<RpmaConnReq> take(RpmaConnCfg cfg) {
+        RpmaConnReq request;
+        Optional<RpmaConnReq> present;
         long taken = Natives.CLOSED;
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
-            srq = use.srq();
+            request = new RpmaConnReq(peer, use.srq(), requests, RpmaSrq.with(use.srq(), handle));
+            present = Optional.of(request);
             requests.lock();
             try {
-                request = RpmaConnReq.handle(handle, srq);
+                request.handle().begin();
                 try {
                     taken = Natives.epNextConnReq(handle.id(), use.id());
                 } finally {
                     if (taken == RpmaError.NO_EVENT.code()) {
-                        request.abandon();
+                        request.handle().abandon();
                     } else {
-                        request.made(taken);
+                        request.handle().made(taken);
                     }
                 }
             } finally {
@@ -135,9 +137,10 @@ public final class RpmaEp implements AutoCloseable {
             }
         }
         if (taken == RpmaError.NO_EVENT.code()) {
-            return null;
+            return Optional.empty();
         }
-        return new RpmaConnReq(peer, request.opened(NEXT, taken), srq, requests);
+        request.handle().checkMade(NEXT, taken);
+        return present;
     }
 
     /**

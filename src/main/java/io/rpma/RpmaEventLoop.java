@@ -140,9 +140,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         boolean isActive();
     }
 
-    private RpmaEventLoop() {
-        poller.handle().watch(this);
-    }
+    private RpmaEventLoop() {}
 
     /**
      * Creates a loop.
@@ -151,7 +149,9 @@ public final class RpmaEventLoop implements AutoCloseable {
      * @throws RpmaException if there are too many descriptors open (see {@code ulimit -n})
      */
     public static RpmaEventLoop create() {
-        return new RpmaEventLoop();
+        RpmaEventLoop loop = new RpmaEventLoop();
+        loop.poller.open();
+        return loop;
     }
 
     /**

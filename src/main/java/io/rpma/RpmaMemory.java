@@ -51,8 +51,20 @@ public final class RpmaMemory implements AutoCloseable {
         this.kind = kind;
         this.persistent = persistent;
         this.readOnly = readOnly;
-        handle = new Handle("RpmaMemory").opened(mapping.address());
-        handle.watch(this);
+        handle = new Handle(this, "RpmaMemory");
+    }
+
+    private static RpmaMemory of(Mapping mapping, Kind kind, boolean persistent, boolean readOnly) {
+        RpmaMemory memory = null;
+        try {
+            memory = new RpmaMemory(mapping, kind, persistent, readOnly);
+        } finally {
+            if (memory == null) {
+                mapping.close();
+            }
+        }
+        memory.handle.made(mapping.address());
+        return memory;
     }
 
     /**
@@ -100,7 +112,7 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     private static RpmaMemory anonymous(Mapping mapping) {
-        return new RpmaMemory(mapping, Kind.ANONYMOUS, false, false);
+        return of(mapping, Kind.ANONYMOUS, false, false);
     }
 
     /**
@@ -135,7 +147,7 @@ public final class RpmaMemory implements AutoCloseable {
         if (size > device.size()) {
             throw failure(path, "has " + device.size() + " bytes, not " + size);
         }
-        return device(device, Mapping.file(path, size, true), false);
+        return device(device, path, size, true);
     }
 
     /**
@@ -155,7 +167,7 @@ public final class RpmaMemory implements AutoCloseable {
         checkMappable(path);
         if (DaxDevice.isCharacterDevice(path)) {
             DaxDevice device = new DaxDevice(path);
-            return device(device, Mapping.file(path, device.size(), writable), !writable);
+            return device(device, path, device.size(), writable);
         }
         long size = Files.size(path);
         if (size == 0) {
@@ -164,13 +176,14 @@ public final class RpmaMemory implements AutoCloseable {
         return file(Mapping.file(path, size, writable), !writable);
     }
 
-    private static RpmaMemory device(DaxDevice device, Mapping mapping, boolean readOnly) {
-        return new RpmaMemory(mapping, Kind.DEVICE_DAX, device.isPersistent(), readOnly);
+    private static RpmaMemory device(DaxDevice device, Path path, long size, boolean writable) throws IOException {
+        boolean persistent = device.isPersistent();
+        return of(Mapping.file(path, size, writable), Kind.DEVICE_DAX, persistent, !writable);
     }
 
     private static RpmaMemory file(Mapping mapping, boolean readOnly) {
         boolean dax = mapping.bypassesPageCache();
-        return new RpmaMemory(mapping, dax ? Kind.FILE_DAX : Kind.FILE, dax, readOnly);
+        return of(mapping, dax ? Kind.FILE_DAX : Kind.FILE, dax, readOnly);
     }
 
     private static void checkMappable(Path path) throws IOException {

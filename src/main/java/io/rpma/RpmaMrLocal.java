@@ -25,18 +25,18 @@ public final class RpmaMrLocal implements AutoCloseable {
     private static final Map<Handle, Object> MEMORY = new ConcurrentHashMap<>();
 
     private final Handle handle;
-    private final long id;
     private final long size;
     private final int usage;
     private final boolean persistent;
 
-    private RpmaMrLocal(Handle handle, long size, int usage, boolean persistent) {
-        this.handle = handle;
-        this.id = handle.id();
+    /** Set when it is made. */
+    private long id;
+
+    private RpmaMrLocal(long size, int usage, boolean persistent, Handle... parents) {
         this.size = size;
         this.usage = usage;
         this.persistent = persistent;
-        handle.watch(this);
+        handle = new Handle(this, "RpmaMrLocal", parents);
     }
 
     static RpmaMrLocal register(
@@ -47,7 +47,9 @@ public final class RpmaMrLocal implements AutoCloseable {
                     + " bytes at address 0x" + Long.toHexString(address));
         }
         boolean persistent = memory instanceof RpmaMemory && ((RpmaMemory) memory).isPersistent(address, size);
-        Handle handle = new Handle("RpmaMrLocal", parents);
+        RpmaMrLocal region = new RpmaMrLocal(size, usage, persistent, parents);
+        Handle handle = region.handle;
+        handle.begin();
         long made = Natives.CLOSED;
         try {
             MEMORY.put(handle, memory);
@@ -62,7 +64,9 @@ public final class RpmaMrLocal implements AutoCloseable {
                 }
             }
         }
-        return new RpmaMrLocal(handle.opened("rpma_mr_reg", made), size, usage, persistent);
+        region.id = made;
+        handle.checkMade("rpma_mr_reg", made);
+        return region;
     }
 
     /**

@@ -21,18 +21,18 @@ public final class RpmaMrRemote implements AutoCloseable {
     private static final long FLUSH_LENGTH = 8;
 
     private final Handle handle;
-    private final long id;
     private final long address;
     private final long size;
     private final int usage;
 
-    private RpmaMrRemote(Handle handle, long address, long size, int usage) {
-        this.handle = handle;
-        this.id = handle.id();
+    /** Set when it is made. */
+    private long id;
+
+    private RpmaMrRemote(long address, long size, int usage) {
         this.address = address;
         this.size = size;
         this.usage = usage;
-        handle.watch(this);
+        handle = new Handle(this, "RpmaMrRemote");
     }
 
     /**
@@ -72,10 +72,11 @@ public final class RpmaMrRemote implements AutoCloseable {
                     + Long.toHexString(address) + ", " + Long.toUnsignedString(size) + " bytes, usages "
                     + RpmaMrUsage.setOf(usage));
         }
-        Handle handle = new Handle("RpmaMrRemote")
-                .opened("rpma_mr_remote_from_descriptor", Natives.mrRemoteFromDescriptor(bytes));
+        RpmaMrRemote region = new RpmaMrRemote(address, size, usage);
+        region.id = Natives.mrRemoteFromDescriptor(bytes);
+        region.handle.made("rpma_mr_remote_from_descriptor", region.id);
         descriptor.position(descriptor.position() + bytes.length);
-        return new RpmaMrRemote(handle, address, size, usage);
+        return region;
     }
 
     /**

@@ -15,11 +15,10 @@ public final class RpmaPeer implements AutoCloseable {
     private final boolean flushNative;
     private final Handle handle;
 
-    private RpmaPeer(RpmaDevice device, boolean flushNative, Handle handle) {
+    private RpmaPeer(RpmaDevice device) {
         this.device = device;
-        this.flushNative = flushNative;
-        this.handle = handle;
-        handle.watch(this);
+        flushNative = device.isFlushNative();
+        handle = new Handle(this, "RpmaPeer");
     }
 
     /**
@@ -30,9 +29,9 @@ public final class RpmaPeer implements AutoCloseable {
      * @throws RpmaException if the device refuses
      */
     public static RpmaPeer create(RpmaDevice device) {
-        boolean flushNative = device.isFlushNative();
-        return new RpmaPeer(
-                device, flushNative, new Handle("RpmaPeer").opened("rpma_peer_new", Natives.peerNew(device.context())));
+        RpmaPeer peer = new RpmaPeer(device);
+        peer.handle.made("rpma_peer_new", Natives.peerNew(device.context()));
+        return peer;
     }
 
     /** {@return the device} */

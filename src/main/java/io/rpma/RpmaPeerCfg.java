@@ -16,9 +16,8 @@ public final class RpmaPeerCfg implements AutoCloseable {
 
     private final Handle handle;
 
-    private RpmaPeerCfg(Handle handle) {
-        this.handle = handle;
-        handle.watch(this);
+    private RpmaPeerCfg() {
+        handle = new Handle(this, "RpmaPeerCfg");
     }
 
     /**
@@ -28,7 +27,9 @@ public final class RpmaPeerCfg implements AutoCloseable {
      * @throws RpmaException if out of memory
      */
     public static RpmaPeerCfg create() {
-        return new RpmaPeerCfg(new Handle("RpmaPeerCfg").opened("rpma_peer_cfg_new", Natives.peerCfgNew()));
+        RpmaPeerCfg cfg = new RpmaPeerCfg();
+        cfg.handle.made("rpma_peer_cfg_new", Natives.peerCfgNew());
+        return cfg;
     }
 
     /**
@@ -56,8 +57,9 @@ public final class RpmaPeerCfg implements AutoCloseable {
             throw new IllegalArgumentException("the descriptor of a peer configuration has " + DESCRIPTOR_SIZE
                     + " byte, here are " + descriptor.remaining());
         }
-        return new RpmaPeerCfg(new Handle("RpmaPeerCfg")
-                .opened("rpma_peer_cfg_from_descriptor", Natives.peerCfgFromDescriptor(descriptor.get())));
+        RpmaPeerCfg cfg = new RpmaPeerCfg();
+        cfg.handle.made("rpma_peer_cfg_from_descriptor", Natives.peerCfgFromDescriptor(descriptor.get()));
+        return cfg;
     }
 
     /**

@@ -14,17 +14,38 @@ import java.util.Optional;
 public final class RpmaSrq implements AutoCloseable {
     private final RpmaPeer peer;
     private final Handle handle;
-    private final long id;
-    private final long rcqId;
-    private final RpmaCq rcq;
 
-    private RpmaSrq(RpmaPeer peer, Handle handle, long rcqId) {
+    // set by made
+
+    private long id;
+    private long rcqId;
+
+    /** Null if it has no completion queue of its own. */
+    private RpmaCq rcq;
+
+    private RpmaSrq(RpmaPeer peer) {
         this.peer = peer;
-        this.handle = handle;
-        this.id = handle.id();
-        this.rcqId = rcqId;
-        this.rcq = rcqId == 0 ? null : new RpmaCq(this, handle, "RpmaCq", rcqId, false);
-        handle.watch(this);
+        handle = new Handle(this, "RpmaSrq", peer.handle());
+        rcq = new RpmaCq(this, handle, "RpmaCq");
+    }
+
+    private void made(long result, long queue) {
+        handle.made(result);
+        if (result < 0) {
+            return;
+        }
+        id = result;
+        rcqId = queue;
+        if (queue == 0) {
+            rcq = null;
+        } else {
+            rcq.made(queue, false);
+        }
+    }
+
+    /** What a connection or a request can't outlive: its parent, and the shared receive queue that it uses, if it does. */
+    static Handle[] with(RpmaSrq srq, Handle parent) {
+        return srq == null ? new Handle[] {parent} : new Handle[] {parent, srq.handle};
     }
 
     /**
@@ -41,14 +62,16 @@ public final class RpmaSrq implements AutoCloseable {
             cfg.handle().checkOpen();
         }
         long[] srqAndRcq = new long[2];
-        Handle handle = new Handle("RpmaSrq", peer.handle());
+        RpmaSrq srq = new RpmaSrq(peer);
+        srq.handle.begin();
         long made = Natives.CLOSED;
         try {
             made = create(peer, cfg, srqAndRcq);
         } finally {
-            handle.made(made);
+            srq.made(made, srqAndRcq[1]);
         }
-        return new RpmaSrq(peer, handle.opened("rpma_srq_new", made), srqAndRcq[1]);
+        srq.handle.checkMade("rpma_srq_new", made);
+        return srq;
     }
 
     private static long create(RpmaPeer peer, RpmaSrqCfg cfg, long[] srqAndRcq) {

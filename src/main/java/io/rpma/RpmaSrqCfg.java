@@ -11,9 +11,8 @@ package io.rpma;
 public final class RpmaSrqCfg implements AutoCloseable {
     private final Handle handle;
 
-    private RpmaSrqCfg(Handle handle) {
-        this.handle = handle;
-        handle.watch(this);
+    private RpmaSrqCfg() {
+        handle = new Handle(this, "RpmaSrqCfg");
     }
 
     /**
@@ -23,7 +22,9 @@ public final class RpmaSrqCfg implements AutoCloseable {
      * @throws RpmaException if out of memory
      */
     public static RpmaSrqCfg create() {
-        return new RpmaSrqCfg(new Handle("RpmaSrqCfg").opened("rpma_srq_cfg_new", Natives.srqCfgNew()));
+        RpmaSrqCfg cfg = new RpmaSrqCfg();
+        cfg.handle.made("rpma_srq_cfg_new", Natives.srqCfgNew());
+        return cfg;
     }
 
     /**

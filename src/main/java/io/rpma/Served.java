@@ -295,7 +295,7 @@ abstract class Served<T> implements RpmaEventLoop.Registration {
 
         @Override
         RpmaConnReq take() {
-            return ep.take(cfg);
+            return ep.take(cfg).orElse(null);
         }
 
         @Override

@@ -25,8 +25,8 @@ final class SharedInternals extends Internals {
     }
 
     @Override
-    public NativeObject object(String type, NativeObject... parents) {
-        return new Handle(type, handles(parents));
+    public NativeObject object(Object facade, String type, NativeObject... parents) {
+        return new Handle(facade, type, handles(parents));
     }
 
     @Override

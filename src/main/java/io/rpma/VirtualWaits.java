@@ -191,7 +191,7 @@ final class VirtualWaits {
     /** Made by the first wait, without a lock: messages of librpma may be delivered meanwhile. */
     private static Poller poller() {
         if (POLLER.get() == null) {
-            Poller created = new Poller("VirtualWaits");
+            Poller created = new Poller("VirtualWaits").open();
             boolean wanted = false;
             try {
                 start(created);

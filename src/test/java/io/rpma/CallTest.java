@@ -60,8 +60,8 @@ class CallTest {
 
     @Test
     void namesTheClosedObjectOfACall() {
-        Handle open = new Handle("Open");
-        Handle closed = new Handle("Closed");
+        Handle open = Fake.handle("Open");
+        Handle closed = Fake.handle("Closed");
         closed.abandon();
         assertThatIllegalStateException()
                 .isThrownBy(() -> Call.check("rpma_read", Natives.CLOSED, open, closed))

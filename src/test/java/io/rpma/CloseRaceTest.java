@@ -18,7 +18,7 @@ class CloseRaceTest {
     @Test
     void onlyOneCloses() throws Exception {
         for (int round = 0; round < 200; round++) {
-            Handle handle = new Handle("RpmaPeer").opened(1);
+            Handle handle = Fake.handle("RpmaPeer", 1);
             AtomicInteger deleted = new AtomicInteger();
             Together.run(
                     THREADS,
@@ -34,13 +34,13 @@ class CloseRaceTest {
     void aParentIsClosedOrHasAChildButNotBoth() throws Exception {
         int refusedParents = 0;
         for (int round = 0; round < 500; round++) {
-            Handle parent = new Handle("RpmaPeer").opened(1);
+            Handle parent = Fake.handle("RpmaPeer", 1);
             Handle[] child = new Handle[1];
             boolean[] closed = new boolean[1];
             Together.run(2, thread -> {
                 try {
                     if (thread == 0) {
-                        child[0] = new Handle("RpmaEp", parent).opened(2);
+                        child[0] = Fake.handle("RpmaEp", 2, parent);
                     } else {
                         parent.close("rpma_peer_delete", id -> 0);
                         closed[0] = true;
@@ -58,10 +58,10 @@ class CloseRaceTest {
 
     @Test
     void childrenComeAndGo() throws Exception {
-        Handle parent = new Handle("RpmaPeer").opened(1);
+        Handle parent = Fake.handle("RpmaPeer", 1);
         Together.run(THREADS, thread -> {
             for (int i = 0; i < 5000; i++) {
-                new Handle("RpmaEp", parent).opened(2).close("rpma_ep_shutdown", id -> 0);
+                Fake.handle("RpmaEp", 2, parent).close("rpma_ep_shutdown", id -> 0);
             }
         });
         parent.close("rpma_peer_delete", id -> 0);

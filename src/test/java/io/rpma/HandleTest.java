@@ -25,7 +25,13 @@ class HandleTest {
     };
 
     private static Handle open(String type, Handle... parents) {
-        return new Handle(type, parents).opened(4711);
+        return Fake.handle(type, 4711, parents);
+    }
+
+    private Handle begun(String type, Handle... parents) {
+        Handle handle = new Handle(this, type, parents);
+        handle.begin();
+        return handle;
     }
 
     @Test
@@ -142,7 +148,7 @@ class HandleTest {
         Handle memory = open("RpmaMemory");
         memory.close("munmap", delete);
         assertThatIllegalStateException()
-                .isThrownBy(() -> new Handle("RpmaMrLocal", peer, memory))
+                .isThrownBy(() -> Fake.handle("RpmaMrLocal", peer, memory))
                 .withMessage(memory + " is closed");
         assertThatCode(() -> peer.close(DELETE, delete)).doesNotThrowAnyException();
     }
@@ -150,7 +156,7 @@ class HandleTest {
     @Test
     void holdsItsParentsWhileItsObjectIsMade() {
         Handle parent = open("RpmaPeer");
-        Handle child = new Handle("RpmaEp", parent);
+        Handle child = begun("RpmaEp", parent);
         assertThatIllegalStateException().isThrownBy(() -> parent.close(DELETE, delete));
         child.abandon();
         assertThat(child.isClosed()).isTrue();
@@ -160,11 +166,11 @@ class HandleTest {
     @Test
     void leavesItsParentsWhenItsObjectCantBeMade() {
         Handle parent = open("RpmaPeer");
-        Handle child = new Handle("RpmaEp", parent);
+        Handle child = begun("RpmaEp", parent);
         long failed = RpmaError.NOMEM.code();
         child.made(failed);
         assertThatExceptionOfType(RpmaException.class)
-                .isThrownBy(() -> child.opened("rpma_ep_listen", failed))
+                .isThrownBy(() -> child.checkMade("rpma_ep_listen", failed))
                 .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.NOMEM));
         assertThat(child.isClosed()).isTrue();
         assertThatCode(() -> parent.close(DELETE, delete)).doesNotThrowAnyException();
@@ -172,7 +178,9 @@ class HandleTest {
 
     @Test
     void takesTheResultOfTheNativeThatMadeItsObject() {
-        assertThat(new Handle("RpmaEp").opened("rpma_ep_listen", 12).id()).isEqualTo(12);
+        Handle handle = begun("RpmaEp");
+        handle.made("rpma_ep_listen", 12);
+        assertThat(handle.id()).isEqualTo(12);
     }
 
     @Test
@@ -194,7 +202,7 @@ class HandleTest {
     @Test
     void leavesItsParentsWhenItsNativeDidNotReturn() {
         Handle parent = open("RpmaPeer");
-        Handle child = new Handle("RpmaEp", parent);
+        Handle child = begun("RpmaEp", parent);
         child.made(Natives.CLOSED);
         assertThat(child.isClosed()).isTrue();
         assertThatCode(() -> parent.close(DELETE, delete)).doesNotThrowAnyException();
@@ -216,7 +224,8 @@ class HandleTest {
     @Test
     void hasPartsThatAreClosedWithIt() {
         Handle conn = open("RpmaConn");
-        Handle part = conn.part("RpmaCq", 12);
+        Handle part = conn.part("RpmaCq");
+        part.made(12);
         assertThat(part).hasToString("RpmaCq of " + conn);
         assertThat(part.id()).isEqualTo(12);
         assertThat(part.isClosed()).isFalse();
@@ -228,12 +237,12 @@ class HandleTest {
     /** Others are woken between the call and the exception, and other calls may follow. */
     @Test
     void aFailureKeepsItsReason() {
-        Handle object = new Handle("RpmaPeer");
+        Handle object = begun("RpmaPeer");
         long result = Natives.deviceGet("192.0.2.1", false);
         object.made(result);
         RpmaConnCfg.create().close();
         assertThatExceptionOfType(RpmaException.class)
-                .isThrownBy(() -> object.opened("rpma_utils_get_ibv_context", result))
+                .isThrownBy(() -> object.checkMade("rpma_utils_get_ibv_context", result))
                 .satisfies(e -> assertThat(e.detail()).contains("rdma_"));
     }
 }

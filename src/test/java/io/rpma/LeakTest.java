@@ -25,8 +25,8 @@ class LeakTest {
                 RpmaSrqCfg::create,
                 () -> RpmaMrRemoteTest.region(4096, 4096, 1),
                 () -> RpmaMemory.allocate(1),
-                () -> new RpmaConnReq(null, new Handle("RpmaConnReq"), null, null),
-                () -> new RpmaConn(null, new Handle("RpmaConn"), 0, 0, null));
+                Fake::request,
+                Fake::conn);
     }
 
     /** The name is the first word. */

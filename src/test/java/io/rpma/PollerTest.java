@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 class PollerTest {
     private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final Poller poller = new Poller("Poller");
+    private final Poller poller = new Poller("Poller").open();
     private final Signal signal = new Signal();
     private int told;
     private final Poller.Watch watch = poller.watch(signal.handle(), () -> told++);
@@ -84,7 +84,7 @@ class PollerTest {
 
     @Test
     void anObjectWithoutADescriptorIsRefused() {
-        Handle object = new Handle("Unwatchable").opened("rpma_conn_cfg_new", Natives.connCfgNew());
+        Handle object = Fake.unwatchable("Unwatchable");
         Poller.Watch refused = poller.watch(object, () -> told++);
         try (LogCapture log = new LogCapture()) {
             assertThat(refused.arm()).isEqualTo(RpmaError.PROVIDER.code());
@@ -142,7 +142,7 @@ class PollerTest {
     @Test
     void closeEndsAWait() throws Exception {
         for (int round = 0; round < 200; round++) {
-            Poller other = new Poller("Poller");
+            Poller other = new Poller("Poller").open();
             Together.run(2, thread -> {
                 if (thread == 0) {
                     other.poll(Waiter.FOREVER);
@@ -181,7 +181,7 @@ class PollerTest {
     void descriptorsAreGivenBack() {
         OpenResources before = OpenResources.now();
         for (int i = 0; i < 100; i++) {
-            new Poller("Poller").close();
+            new Poller("Poller").open().close();
         }
         before.assertSameNow(0);
     }

@@ -14,7 +14,7 @@ class RandomCallsTest {
         RandomObjects objects = new RandomObjects(calls);
         objects.add(directory);
         // as if they were closed: without a device there are no others
-        calls.add(1, "new RpmaConn", c -> objects.conns.put(c, new RpmaConn(null, new Handle("RpmaConn"), 0, 0, null)));
+        calls.add(1, "new RpmaConn", c -> objects.conns.put(c, Fake.conn()));
         calls.run();
     }
 }

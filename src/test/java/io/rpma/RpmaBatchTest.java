@@ -36,14 +36,13 @@ class RpmaBatchTest {
     private final RpmaBatch batch = RpmaBatch.create(20);
 
     /** A connection whose native object is gone. */
-    private final Handle handle = new Handle("RpmaConn");
+    private final RpmaConn conn = Fake.conn();
 
-    private final RpmaConn conn = new RpmaConn(null, handle, 0, 0, null);
     private final RpmaMrRemote region = RpmaMrRemoteTest.region(4096, SIZE, ALL);
 
     @AfterEach
     void close() {
-        handle.abandon();
+        conn.handle().abandon();
         region.close();
     }
 

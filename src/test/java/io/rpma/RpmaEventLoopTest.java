@@ -185,8 +185,7 @@ class RpmaEventLoopTest {
     @Test
     void wrongArguments() {
         try (RpmaEventLoop loop = RpmaEventLoop.create()) {
-            Handle handle = new Handle("RpmaConn");
-            RpmaConn conn = new RpmaConn(null, handle, 0, 0, null);
+            RpmaConn conn = Fake.conn();
             for (ThrowingCallable wrong : List.<ThrowingCallable>of(
                     () -> loop.execute(null),
                     () -> loop.schedule(null, 0, TimeUnit.SECONDS),
@@ -218,7 +217,7 @@ class RpmaEventLoopTest {
                     () -> loop.onCompletion(conn.getCq(), 1, (cq, completions) -> {}))) {
                 assertThatIllegalStateException().isThrownBy(closed).withMessageEndingWith("is closed");
             }
-            handle.abandon();
+            conn.handle().abandon();
         }
     }
 

@@ -135,7 +135,7 @@ class RpmaMemoryTest {
     @Test
     void isNotClosedWhileItIsRegistered() {
         RpmaMemory memory = RpmaMemory.allocate(PAGE);
-        Handle region = new Handle("RpmaMrLocal", memory.handle());
+        Handle region = Fake.handle("RpmaMrLocal", memory.handle());
         assertThatIllegalStateException().isThrownBy(memory::close).withMessageContaining(region.toString());
         assertThat(memory.buffer().get(0)).isZero();
         region.abandon();

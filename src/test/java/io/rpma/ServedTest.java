@@ -521,7 +521,7 @@ class ServedTest {
     /** The messages are delivered before the exception is thrown, to a function that makes calls itself. */
     @Test
     void theReasonOfAFailureIsItsOwn() {
-        Handle object = new Handle("Unwatchable").opened("rpma_conn_cfg_new", Natives.connCfgNew());
+        Handle object = Fake.unwatchable("Unwatchable");
         RpmaLog.setFunction((level, fileName, lineNo, functionName, message) ->
                 RpmaConnCfg.create().setTimeout(1).close());
         try {

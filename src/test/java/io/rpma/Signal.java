@@ -2,7 +2,7 @@ package io.rpma;
 
 /** An object with a descriptor, but without a device: it is readable while it is set. */
 final class Signal implements AutoCloseable {
-    private final Poller poller = new Poller("Signal");
+    private final Poller poller = new Poller("Signal").open();
 
     Handle handle() {
         return poller.handle();

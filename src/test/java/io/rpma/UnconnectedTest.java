@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
@@ -26,14 +25,13 @@ class UnconnectedTest {
     private static final int ALL = 0xff;
 
     /** A connection whose native object is gone: what passes the checks of its arguments is told that it is closed. */
-    private final Handle handle = new Handle("RpmaConn");
+    private final RpmaConn conn = Fake.conn();
 
-    private final RpmaConn conn = new RpmaConn(null, handle, 0, 0, null);
     private final RpmaMrRemote region = RpmaMrRemoteTest.region(4096, SIZE, ALL);
 
     @AfterEach
     void close() {
-        handle.abandon();
+        conn.handle().abandon();
         region.close();
     }
 
@@ -202,10 +200,10 @@ class UnconnectedTest {
             assertThatIllegalStateException()
                     .isThrownBy(() -> conn.atomicWrite(region, 0, 1, ALWAYS, 0))
                     .withMessage("rpma_atomic_write: " + region.handle() + " is closed");
-            handle.abandon();
+            conn.handle().abandon();
             assertThatIllegalStateException()
                     .isThrownBy(() -> conn.atomicWrite(region, 0, 1, ALWAYS, 0))
-                    .withMessage("rpma_atomic_write: " + handle + " is closed");
+                    .withMessage("rpma_atomic_write: " + conn.handle() + " is closed");
         }
     }
 
@@ -275,7 +273,7 @@ class UnconnectedTest {
 
         @Test
         void areNotClosedTwice() {
-            handle.abandon();
+            conn.handle().abandon();
             conn.close();
             conn.close();
             assertClosed(conn::disconnect);
@@ -290,7 +288,7 @@ class UnconnectedTest {
         @Test
         void belongToTheirConnection() {
             assertThat(conn.getCq()).isSameAs(cq);
-            assertThat(cq.toString()).contains(handle.toString());
+            assertThat(cq.toString()).contains(conn.handle().toString());
         }
 
         @Test
@@ -325,8 +323,8 @@ class UnconnectedTest {
 
     @Nested
     class Requests {
-        private final Handle requestHandle = new Handle("RpmaConnReq");
-        private final RpmaConnReq request = new RpmaConnReq(null, requestHandle, null, new ReentrantLock());
+        private final RpmaConnReq request = Fake.request();
+        private final Handle requestHandle = request.handle();
 
         @AfterEach
         void close() {

@@ -183,7 +183,7 @@ class VirtualWaitsTest {
 
     @Test
     void tellWhyTheyCanNotBegin() throws Exception {
-        Handle object = new Handle("Unwatchable").opened("rpma_conn_cfg_new", Natives.connCfgNew());
+        Handle object = Fake.unwatchable("Unwatchable");
         FutureTask<Boolean> wait = new FutureTask<>(() -> Waiter.await(OPERATION, object, Waiter.FOREVER));
         try (LogCapture log = new LogCapture()) {
             VirtualThreads.start(wait);

@@ -32,7 +32,7 @@ class WaiterTest {
     private static final String OPERATION = "rpma_conn_next_event";
     private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final Handle object = new Handle("Waitable").opened("rpma_conn_cfg_new", Natives.connCfgNew());
+    private final Handle object = Fake.unwatchable("Waitable");
 
     @AfterEach
     void close() {
@@ -190,7 +190,7 @@ class WaiterTest {
     @Test
     void waitsAndClosesInAnyOrder() throws Exception {
         for (int round = 0; round < 300; round++) {
-            Handle other = new Handle("Waitable").opened("rpma_conn_cfg_new", Natives.connCfgNew());
+            Handle other = Fake.unwatchable("Waitable");
             Together.run(3, thread -> {
                 if (thread == 0) {
                     other.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
@@ -232,7 +232,7 @@ class WaiterTest {
         Waiter.await(OPERATION, object, 0);
         int before = openDescriptors();
         for (int i = 0; i < 200; i++) {
-            Handle other = new Handle("Waitable").opened("rpma_conn_cfg_new", Natives.connCfgNew());
+            Handle other = Fake.unwatchable("Waitable");
             assertThat(Waiter.await(OPERATION, other, 0)).isFalse();
             other.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
         }

@@ -53,13 +53,13 @@ public abstract class Internals {
     public abstract void registerRdmacm(Class<?> natives);
 
     /**
-     * Takes a place among the parents' children for a native object that is to be made.
+     * {@return an object whose native one is to be made}
      *
+     * @param facade reported if it is collected before it is closed
      * @param type named in messages
      * @param parents what must not be closed before it
-     * @return the object
      */
-    public abstract NativeObject object(String type, NativeObject... parents);
+    public abstract NativeObject object(Object facade, String type, NativeObject... parents);
 
     /**
      * {@return the object of a memory}

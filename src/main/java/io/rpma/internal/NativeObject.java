@@ -11,38 +11,31 @@ public interface NativeObject {
     /** {@return the native handle} */
     long id();
 
+    /** Takes a place among the children of its parents, which can't be closed before it any more. */
+    void begin();
+
     /**
-     * Makes the native object.
+     * Makes the native object, when all of its Java objects exist.
      *
      * @param operation the C function
      * @param maker returns the native handle, or an error
-     * @return this
      */
-    NativeObject opened(String operation, LongSupplier maker);
+    void make(String operation, LongSupplier maker);
 
     /**
-     * Ends the making of the native object: it exists.
+     * Ends the making of a native object that another way than {@link #make} has made. Allocates nothing if it exists.
      *
-     * @param nativeId its native handle
-     * @return this
+     * @param result its native handle, or an error
      */
-    NativeObject opened(long nativeId);
+    void made(long result);
 
     /**
-     * An object that belongs to this one and is closed with it, never by itself.
+     * An object that belongs to this one and is closed with it, never by itself; {@link #made} follows.
      *
      * @param type named in messages
-     * @param nativeId its native handle
      * @return the object
      */
-    NativeObject part(String type, long nativeId);
-
-    /**
-     * Reports the facade if it is collected before it is closed.
-     *
-     * @param facade the facade
-     */
-    void watch(Object facade);
+    NativeObject part(String type);
 
     /** {@return whether it is closed} */
     boolean isClosed();

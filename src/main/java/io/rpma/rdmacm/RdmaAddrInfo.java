@@ -22,11 +22,10 @@ public final class RdmaAddrInfo implements AutoCloseable {
     private final RdmaPortSpace portSpace;
     private final boolean passive;
 
-    private RdmaAddrInfo(NativeObject handle, RdmaPortSpace portSpace, boolean passive) {
-        this.handle = handle;
+    private RdmaAddrInfo(RdmaPortSpace portSpace, boolean passive) {
         this.portSpace = portSpace;
         this.passive = passive;
-        handle.watch(this);
+        handle = INTERNALS.object(this, "RdmaAddrInfo");
     }
 
     /**
@@ -83,12 +82,9 @@ public final class RdmaAddrInfo implements AutoCloseable {
 
     private static RdmaAddrInfo get(String node, int port, RdmaPortSpace portSpace, boolean passive) {
         int space = portSpace.value();
-        NativeObject handle = INTERNALS.object("RdmaAddrInfo");
-        return new RdmaAddrInfo(
-                handle.opened(
-                        "rdma_getaddrinfo", () -> Natives.addrInfoGet(node, Integer.toString(port), space, passive)),
-                portSpace,
-                passive);
+        RdmaAddrInfo info = new RdmaAddrInfo(portSpace, passive);
+        info.handle.make("rdma_getaddrinfo", () -> Natives.addrInfoGet(node, Integer.toString(port), space, passive));
+        return info;
     }
 
     /** {@return what an id made of it is for} */

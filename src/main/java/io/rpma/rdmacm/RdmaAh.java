@@ -1,6 +1,8 @@
 package io.rpma.rdmacm;
 
+import io.rpma.internal.Internals;
 import io.rpma.internal.NativeObject;
+import java.util.function.LongSupplier;
 
 /**
  * Where a datagram goes: {@code struct ibv_ah}; made by {@link RdmaId#createAh}.
@@ -12,12 +14,24 @@ import io.rpma.internal.NativeObject;
  */
 public final class RdmaAh implements AutoCloseable {
     private final NativeObject handle;
-    private final long id;
 
-    RdmaAh(NativeObject handle) {
-        this.handle = handle;
-        id = handle.id();
-        handle.watch(this);
+    /** Set when it is made. */
+    private long id;
+
+    private RdmaAh(NativeObject owner) {
+        handle = Internals.get().object(this, "RdmaAh", owner);
+    }
+
+    /**
+     * Makes one.
+     *
+     * @param owner the id that it belongs to
+     */
+    static RdmaAh make(NativeObject owner, String operation, LongSupplier maker) {
+        RdmaAh ah = new RdmaAh(owner);
+        ah.handle.make(operation, () -> Call.device(operation, maker.getAsLong(), owner));
+        ah.id = ah.handle.id();
+        return ah;
     }
 
     long id() {

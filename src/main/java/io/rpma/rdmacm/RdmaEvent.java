@@ -29,13 +29,14 @@ public final class RdmaEvent {
 
     private final ByteBuffer event;
 
-    RdmaEvent(byte[] event) {
-        this.event = ByteBuffer.wrap(event).order(ByteOrder.nativeOrder());
+    /** Before it is taken: an event that had been taken and for which there was no memory would be lost. */
+    RdmaEvent() {
+        event = ByteBuffer.allocate(SIZE).order(ByteOrder.nativeOrder());
     }
 
     /** Room for the native to fill in. */
-    static byte[] bytes() {
-        return new byte[SIZE];
+    byte[] bytes() {
+        return event.array();
     }
 
     /** {@return what has happened} */

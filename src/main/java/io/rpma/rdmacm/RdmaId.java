@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
 
 /**
  * One end of a connection, or what listens for them: {@code struct rdma_cm_id}.
@@ -62,16 +63,14 @@ public final class RdmaId implements AutoCloseable {
     /** The place among those who use the shared receive queue of another id, or null. */
     private NativeObject srqUse;
 
-    private RdmaId(NativeObject handle, RdmaPortSpace portSpace, RdmaEvent request, RdmaQpInitAttr requestAttr) {
-        this.handle = handle;
+    /** What close has to free. */
+    private long retired;
+
+    private RdmaId(RdmaPortSpace portSpace, RdmaEvent request, RdmaQpInitAttr requestAttr) {
         this.portSpace = portSpace;
         this.request = request;
         this.requestAttr = requestAttr;
-        handle.watch(this);
-    }
-
-    private static NativeObject newHandle() {
-        return INTERNALS.object("RdmaId");
+        handle = INTERNALS.object(this, "RdmaId");
     }
 
     /**
@@ -83,7 +82,9 @@ public final class RdmaId implements AutoCloseable {
      */
     public static RdmaId create(RdmaPortSpace portSpace) {
         int space = portSpace.value();
-        return new RdmaId(newHandle().opened("rdma_create_id", () -> Natives.idCreate(space)), portSpace, null, null);
+        RdmaId id = new RdmaId(portSpace, null, null);
+        id.handle.make("rdma_create_id", () -> Natives.idCreate(space));
+        return id;
     }
 
     /**
@@ -101,12 +102,12 @@ public final class RdmaId implements AutoCloseable {
      */
     public static RdmaId createEp(RdmaAddrInfo info, RdmaQpInitAttr attr) {
         RdmaPortSpace portSpace = info.portSpace();
-        NativeObject handle = newHandle().opened("rdma_create_ep", () -> Natives.idCreateEp(checkedInfo(info)));
-        if (info.isPassive()) {
-            return new RdmaId(handle, portSpace, null, attr == null ? null : new RdmaQpInitAttr(attr));
+        boolean passive = info.isPassive();
+        RdmaId id = new RdmaId(portSpace, null, passive && attr != null ? new RdmaQpInitAttr(attr) : null);
+        id.handle.make("rdma_create_ep", () -> Natives.idCreateEp(checkedInfo(info)));
+        if (!passive) {
+            id.createFirstQp(attr);
         }
-        RdmaId id = new RdmaId(handle, portSpace, null, null);
-        id.createFirstQp(attr);
         return id;
     }
 
@@ -122,13 +123,13 @@ public final class RdmaId implements AutoCloseable {
         }
         try {
             createQp(attr);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             closeAfter(e);
             throw e;
         }
     }
 
-    private void closeAfter(RuntimeException failure) {
+    private void closeAfter(Throwable failure) {
         try {
             close();
         } catch (RuntimeException e) {
@@ -220,9 +221,11 @@ public final class RdmaId implements AutoCloseable {
         if (requests != null) {
             throw new IllegalStateException(handle + " listens already");
         }
+        NativeObject listened = handle.part("requests");
         long result = Natives.idListen(handle.id(), backlog);
         if (result > 0) {
-            requests = handle.part("requests", result);
+            listened.made(result);
+            requests = listened;
         }
         return result;
     }
@@ -237,7 +240,7 @@ public final class RdmaId implements AutoCloseable {
      *     came, such as {@link RdmaEventType#DEVICE_REMOVAL}; this id goes on
      */
     public RdmaId getRequest() throws InterruptedException {
-        return nextRequest(INTERNALS.forever());
+        return nextRequest(INTERNALS.forever()).orElseThrow();
     }
 
     /**
@@ -253,10 +256,10 @@ public final class RdmaId implements AutoCloseable {
      *     came, such as {@link RdmaEventType#DEVICE_REMOVAL}; this id goes on
      */
     public Optional<RdmaId> getRequest(long timeout, TimeUnit unit) throws InterruptedException {
-        return Optional.ofNullable(nextRequest(INTERNALS.nanos(timeout, unit)));
+        return nextRequest(INTERNALS.nanos(timeout, unit));
     }
 
-    private RdmaId nextRequest(long nanos) throws InterruptedException {
+    private Optional<RdmaId> nextRequest(long nanos) throws InterruptedException {
         NativeObject queue = requests;
         if (queue == null) {
             handle.checkOpen();
@@ -264,27 +267,39 @@ public final class RdmaId implements AutoCloseable {
         }
         long start = System.nanoTime();
         while (INTERNALS.await(GET_REQUEST, queue, INTERNALS.left(nanos, start))) {
-            RdmaId taken = takeRequest(queue);
-            if (taken != null) {
+            Optional<RdmaId> taken = takeRequest(queue);
+            if (taken.isPresent()) {
                 return taken;
             }
         }
-        return null;
+        return Optional.empty();
     }
 
-    /** Takes a request, or returns null if there is none: another thread was first. */
-    private RdmaId takeRequest(NativeObject queue) {
-        byte[] event = RdmaEvent.bytes();
-        long result = locked(() -> Natives.idGetRequest(queue.id(), event));
+    /** Takes a request, if there is one: another thread may have been first. */
+    private Optional<RdmaId> takeRequest(NativeObject queue) {
+        RdmaEvent event = new RdmaEvent();
+        RdmaId id = new RdmaId(portSpace, event, null);
+        Optional<RdmaId> present = Optional.of(id);
+        LongSupplier taking = () -> Natives.idGetRequest(queue.id(), event.bytes());
+        long result = Natives.OTHER_EVENT;
+        try {
+            result = locked(taking);
+        } finally {
+            if (result > 0) {
+                id.handle.made(result);
+            } else {
+                id.handle.abandon();
+            }
+        }
         if (result == Natives.OTHER_EVENT) {
-            throw unexpected(GET_REQUEST, new RdmaEvent(event), RdmaEventType.CONNECT_REQUEST);
+            throw unexpected(GET_REQUEST, event, RdmaEventType.CONNECT_REQUEST);
         }
-        if (Call.check(GET_REQUEST, result, handle) == 0) {
-            return null;
+        if (result <= 0) {
+            Call.check(GET_REQUEST, result, handle);
+            return Optional.empty();
         }
-        RdmaId id = new RdmaId(newHandle().opened(result), portSpace, new RdmaEvent(event), null);
         id.createFirstQp(requestAttr);
-        return id;
+        return present;
     }
 
     /**
@@ -310,8 +325,12 @@ public final class RdmaId implements AutoCloseable {
             throw new IllegalStateException(handle + " has a queue pair already");
         }
         boolean foreign = shared != null && shared.owner() != handle;
-        NativeObject use = foreign ? INTERNALS.object("queue pair of " + handle, shared.owner()) : null;
+        NativeObject use = foreign ? INTERNALS.object(this, "queue pair of " + handle, shared.owner()) : null;
+        RdmaQp made = new RdmaQp(handle, portSpace == RdmaPortSpace.UDP, shared != null || srq != null);
         long[] queues = new long[2];
+        if (foreign) {
+            use.begin();
+        }
         long result = -1;
         try {
             result = Natives.qpCreate(handle.id(), numbers, sigAll, shared == null ? 0 : shared.id(), queues);
@@ -322,7 +341,8 @@ public final class RdmaId implements AutoCloseable {
         }
         if (result == 0) {
             srqUse = use;
-            qp = new RdmaQp(handle, numbers, queues, portSpace == RdmaPortSpace.UDP, shared != null || srq != null);
+            made.made(numbers, queues);
+            qp = made;
         }
         return result;
     }
@@ -368,9 +388,11 @@ public final class RdmaId implements AutoCloseable {
             throw new IllegalStateException(
                     handle + " has a " + (srq != null ? "shared receive queue" : "queue pair") + " already");
         }
+        RdmaSrq made = new RdmaSrq(handle);
         long result = Natives.srqCreate(handle.id(), numbers);
         if (result > 0) {
-            srq = new RdmaSrq(handle, handle.part("RdmaSrq", result), numbers[0], numbers[1]);
+            made.made(result, numbers[0], numbers[1]);
+            srq = made;
         }
         return result;
     }
@@ -537,11 +559,12 @@ public final class RdmaId implements AutoCloseable {
         if (requests != null) {
             throw new IllegalStateException(handle + " listens: see getRequest()");
         }
-        byte[] event = RdmaEvent.bytes();
+        RdmaEvent event = new RdmaEvent();
+        LongSupplier taking = () -> Natives.idNextEvent(handle.id(), event.bytes());
         long start = System.nanoTime();
         while (INTERNALS.await(GET_EVENT, handle, INTERNALS.left(nanos, start))) {
-            if (call(GET_EVENT, () -> Natives.idNextEvent(handle.id(), event)) > 0) {
-                return new RdmaEvent(event);
+            if (call(GET_EVENT, taking) > 0) {
+                return event;
             }
         }
         return null;
@@ -632,9 +655,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private RdmaAh ah(String operation, LongSupplier maker) {
-        return new RdmaAh(INTERNALS
-                .object("RdmaAh", handle)
-                .opened(operation, () -> Call.device(operation, maker.getAsLong(), handle)));
+        return RdmaAh.make(handle, operation, maker);
     }
 
     NativeObject handle() {
@@ -651,7 +672,7 @@ public final class RdmaId implements AutoCloseable {
      */
     @Override
     public void close() {
-        long retired;
+        LongUnaryOperator destroy = ignored -> Natives.idDestroy(retired);
         control.lock();
         try {
             if (!handle.disown()) {
@@ -662,7 +683,7 @@ public final class RdmaId implements AutoCloseable {
             control.unlock();
         }
         // without the lock: the kernel may take its time, and whoever waits for the lock is to find the id closed
-        INTERNALS.check("rdma_destroy_id", destroy(retired), handle);
+        INTERNALS.check("rdma_destroy_id", free(destroy), handle);
     }
 
     /** Ends all use of the id and of what it has, under the lock. */
@@ -675,9 +696,9 @@ public final class RdmaId implements AutoCloseable {
                 srq == null ? 0 : srq.id());
     }
 
-    private long destroy(long retired) {
+    private long free(LongUnaryOperator destroy) {
         try {
-            return handle.free(id -> Natives.idDestroy(retired));
+            return handle.free(destroy);
         } finally {
             if (srqUse != null) {
                 srqUse.abandon();

@@ -29,20 +29,20 @@ public final class RdmaMr implements AutoCloseable {
     private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
 
     private final NativeObject handle;
-    private final long id;
     private final long address;
     private final long size;
     private final int access;
-    private final int rkey;
 
-    private RdmaMr(NativeObject handle, long address, long size, int access) {
-        this.handle = handle;
-        this.id = handle.id();
+    // set when it is made
+
+    private long id;
+    private int rkey;
+
+    private RdmaMr(long address, long size, int access, NativeObject... parents) {
         this.address = address;
         this.size = size;
         this.access = access;
-        rkey = (int) INTERNALS.check("rdma_reg_msgs", Natives.mrRkey(id), handle);
-        handle.watch(this);
+        handle = INTERNALS.object(this, "RdmaMr", parents);
     }
 
     /**
@@ -235,22 +235,22 @@ public final class RdmaMr implements AutoCloseable {
 
     private static RdmaMr register(
             String operation, long address, long size, Object memory, NativeObject[] parents, int access) {
-        NativeObject handle = INTERNALS.object("RdmaMr", parents);
+        RdmaMr region = new RdmaMr(address, size, access, parents);
+        NativeObject owner = parents[0];
         boolean registered = false;
         try {
-            MEMORY.put(handle, memory);
-            NativeObject owner = parents[0];
-            handle.opened(
+            MEMORY.put(region.handle, memory);
+            region.handle.make(
                     operation, () -> Call.device(operation, Natives.mrReg(owner.id(), address, size, access), owner));
             registered = true;
         } finally {
             if (!registered) {
-                MEMORY.remove(handle);
-                // also where the map has no memory: an id with a child that is not there could never be closed
-                handle.abandon();
+                MEMORY.remove(region.handle);
             }
         }
-        return new RdmaMr(handle, address, size, access);
+        region.id = region.handle.id();
+        region.rkey = (int) Natives.mrRkey(region.id);
+        return region;
     }
 
     /** {@return the address of the first byte, for the other side to use with the key} */

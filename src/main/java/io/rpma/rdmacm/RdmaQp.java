@@ -49,31 +49,46 @@ public final class RdmaQp {
     private static final Internals INTERNALS = Internals.get();
 
     private final NativeObject handle;
-    private final long sendQueue;
-    private final long recvQueue;
+    private final NativeObject sendHandle;
+    private final NativeObject recvHandle;
     private final CompletionQueue sendCompletions;
     private final CompletionQueue recvCompletions;
     private final boolean datagrams;
     private final boolean usesSrq;
-    private final int maxSendWr;
-    private final int maxRecvWr;
-    private final int maxSendSge;
-    private final int maxRecvSge;
-    private final int maxInlineData;
-    private final int qpNum;
+
+    // set by made
+
+    private long sendQueue;
+    private long recvQueue;
+    private int maxSendWr;
+    private int maxRecvWr;
+    private int maxSendSge;
+    private int maxRecvSge;
+    private int maxInlineData;
+    private int qpNum;
+
+    RdmaQp(NativeObject id, boolean datagrams, boolean usesSrq) {
+        handle = id.part("RdmaQp");
+        sendHandle = id.part("send queue");
+        recvHandle = id.part("receive queue");
+        sendCompletions = CompletionQueue.ofOperations(sendHandle);
+        recvCompletions = CompletionQueue.ofReceives(recvHandle);
+        this.datagrams = datagrams;
+        this.usesSrq = usesSrq;
+    }
 
     /**
+     * Ends the making; allocates nothing.
+     *
      * @param numbers of native/rdmacm_qp.c
      * @param queues the native handles of the queue of operations and that of receives
      */
-    RdmaQp(NativeObject id, int[] numbers, long[] queues, boolean datagrams, boolean usesSrq) {
-        handle = id.part("RdmaQp", queues[0]);
+    void made(int[] numbers, long[] queues) {
         sendQueue = queues[0];
         recvQueue = queues[1];
-        sendCompletions = CompletionQueue.ofOperations(id.part("send queue", sendQueue));
-        recvCompletions = CompletionQueue.ofReceives(id.part("receive queue", recvQueue));
-        this.datagrams = datagrams;
-        this.usesSrq = usesSrq;
+        handle.made(sendQueue);
+        sendHandle.made(sendQueue);
+        recvHandle.made(recvQueue);
         maxSendWr = numbers[0];
         maxRecvWr = numbers[1];
         maxSendSge = numbers[2];

@@ -17,17 +17,25 @@ public final class RdmaSrq {
 
     private final NativeObject owner;
     private final NativeObject handle;
-    private final long id;
-    private final int maxWr;
-    private final int maxSge;
 
-    /** Of the id whose part the handle is. */
-    RdmaSrq(NativeObject owner, NativeObject handle, int maxWr, int maxSge) {
+    // set by made
+
+    private long id;
+    private int maxWr;
+    private int maxSge;
+
+    /** Of the id that it is a part of. */
+    RdmaSrq(NativeObject owner) {
         this.owner = owner;
-        this.handle = handle;
-        this.id = handle.id();
-        this.maxWr = maxWr;
-        this.maxSge = maxSge;
+        handle = owner.part("RdmaSrq");
+    }
+
+    /** Ends the making; allocates nothing. */
+    void made(long nativeId, int receives, int parts) {
+        handle.made(nativeId);
+        id = nativeId;
+        maxWr = receives;
+        maxSge = parts;
     }
 
     /** {@return how many receives can be posted: as many as asked for, or more} */

@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class RdmaEventTest {
     private static RdmaEvent event(int type, int status, int ahAttr, int privateDataLen) {
-        ByteBuffer bytes = ByteBuffer.wrap(RdmaEvent.bytes()).order(ByteOrder.nativeOrder());
+        RdmaEvent event = new RdmaEvent();
+        ByteBuffer bytes = ByteBuffer.wrap(event.bytes()).order(ByteOrder.nativeOrder());
         bytes.putInt(type).putInt(status).putInt(0xfffffffe).putInt(0x01234567);
         bytes.put((byte) 255)
                 .put((byte) 2)
@@ -23,7 +24,7 @@ class RdmaEventTest {
         for (int i = 24; i < bytes.capacity(); i++) {
             bytes.put((byte) i);
         }
-        return new RdmaEvent(bytes.array());
+        return event;
     }
 
     @Test

@@ -1,0 +1,35 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.Jvm;
+import java.time.Duration;
+import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Whatever runs out of memory leaves nothing behind that can't be closed. */
+@Tag("stand-in")
+@Timeout(600)
+class OutOfMemoryTest {
+    private static final int SESSIONS = Integer.getInteger("rpma.memory.sessions", 200);
+    private static final Pattern RAN_OUT = Pattern.compile("ran out of memory: (\\d+)");
+
+    @Test
+    void allCanBeClosed() throws InterruptedException {
+        long seed = Long.getLong("rpma.random.seed", new Random().nextLong());
+        System.out.println("OutOfMemoryTest: " + SESSIONS + " sessions with -Drpma.random.seed=" + seed);
+        Jvm.Finished finished = Jvm.likeThis()
+                .options("-Xms24m", "-Xmx24m", "-XX:+UseSerialGC", "-XX:-UseTLAB")
+                .limit(Duration.ofMinutes(9))
+                .run(OutOfMemoryProgram.class.getName(), Integer.toString(SESSIONS), Long.toString(seed));
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        Matcher ranOut = RAN_OUT.matcher(finished.out());
+        assertThat(ranOut.find()).as(finished.toString()).isTrue();
+        // else the sessions have too much or too little
+        assertThat(Integer.parseInt(ranOut.group(1))).isBetween(SESSIONS / 4, SESSIONS - 1);
+    }
+}
