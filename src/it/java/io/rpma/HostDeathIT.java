@@ -59,7 +59,7 @@ class HostDeathIT {
 
     @Test
     void thePowerOfTheOtherHostIsCut() throws InterruptedException {
-        target.cutPower();
+        Guest.cutPower(target);
         assertSurvives();
     }
 

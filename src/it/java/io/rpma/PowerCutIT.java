@@ -94,8 +94,8 @@ class PowerCutIT {
     }
 
     /**
-     * Cuts the power of both hosts, that of the receiver first: a soft-RoCE that closes the connection to a dead host may
-     * crash its kernel.
+     * Cuts the power of both hosts, that of the receiver first, and without a pause: a soft-RoCE that closes the connection to
+     * a dead host may crash its kernel, and then there is no machine to cut the power of.
      *
      * @param complete whether to wait for the end of the transfer, so that this content at least has to survive, although the
      *     sender's host stands still meanwhile
@@ -115,8 +115,7 @@ class PowerCutIT {
             } else {
                 pauseUpTo(3000);
             }
-            receiving.cutPower();
-            sending.cutPower();
+            Guest.cutPower(receiving, sending);
             return sending.command().awaitEnd().out().contains("the file is replicated");
         }
     }
@@ -141,7 +140,7 @@ class PowerCutIT {
                     }
                     appending.command().awaitLine(ACKNOWLEDGED, acknowledged.size() + 1 + random.nextInt(300));
                     pauseUpTo(1000);
-                    replicating.cutPower();
+                    Guest.cutPower(replicating);
                 }
                 acknowledged = lines(appending.command().lines(), ACKNOWLEDGED);
             }

@@ -2,21 +2,28 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.testing.CProgram;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Jvm;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Which objects are told, and how often. */
 @Timeout(60)
 class PollerTest {
+    private static final Pattern EPOLL_CALLS = Pattern.compile("epoll_ctl: (\\d+) calls, 0 failed");
     private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Poller poller = new Poller("Poller").open();
@@ -184,5 +191,22 @@ class PollerTest {
             new Poller("Poller").open().close();
         }
         before.assertSameNow(0);
+    }
+
+    /** Adds the descriptor and takes it away: nothing is tried that must fail. */
+    @Test
+    void aWaitTakesTwoCallsOfTheKernel(@TempDir Path directory) throws Exception {
+        String counter = CProgram.compile(directory, "epoll.c", "-shared", "-fPIC", "-ldl")
+                .toString();
+        int before = epollCalls(counter, 0);
+        assertThat(epollCalls(counter, 100) - before).isEqualTo(200);
+    }
+
+    private static int epollCalls(String counter, int waits) throws InterruptedException {
+        Jvm.Finished finished =
+                Jvm.likeThis().preload(counter).run(WatchProgram.class.getName(), Integer.toString(waits));
+        Matcher calls = EPOLL_CALLS.matcher(finished.out());
+        assertThat(calls.find()).as(finished.toString()).isTrue();
+        return Integer.parseInt(calls.group(1));
     }
 }

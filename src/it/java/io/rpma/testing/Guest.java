@@ -68,10 +68,19 @@ public final class Guest implements AutoCloseable {
         }
     }
 
-    /** Ends the guest as a power cut does: at once, and with nothing written that was not persistent. */
-    public void cutPower() throws InterruptedException {
-        machine().destroyForcibly();
-        rxe.process().waitFor();
+    /**
+     * Ends guests as a power cut does: at once, and with nothing written that was not persistent. The first one is cut first,
+     * and no other one has time to do something about it.
+     */
+    public static void cutPower(Guest... guests) throws InterruptedException {
+        List<ProcessHandle> machines = new ArrayList<>();
+        for (Guest guest : guests) {
+            machines.add(guest.machine());
+        }
+        machines.forEach(ProcessHandle::destroyForcibly);
+        for (Guest guest : guests) {
+            guest.rxe.process().waitFor();
+        }
     }
 
     /** Stops the guest's machine for a while, as a host does that has no processor for it. */
@@ -97,7 +106,7 @@ public final class Guest implements AutoCloseable {
         List<ProcessHandle> machines =
                 rxe.process().descendants().filter(Guest::isMachine).toList();
         if (machines.size() != 1) {
-            throw new AssertionError("not one machine that runs: " + machines);
+            throw new AssertionError("not one machine that runs: " + machines + "\n" + rxe);
         }
         return machines.get(0);
     }
