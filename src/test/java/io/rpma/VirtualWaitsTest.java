@@ -205,4 +205,14 @@ class VirtualWaitsTest {
         assertThat(end.status()).as(end.toString()).isZero();
         assertThat(end.out()).contains(VirtualWaitsProgram.ALL_WOKEN + 1000);
     }
+
+    /** Of several that wait for one object. */
+    @Test
+    void oneThatCanNotGoOnDoesNotKeepTheOthers() throws Exception {
+        Jvm.Finished end = Jvm.likeThis()
+                .options("--add-opens=java.base/java.lang=ALL-UNNAMED")
+                .run(RefusedThreadProgram.class.getName());
+        assertThat(end.status()).as(end.toString()).isZero();
+        assertThat(end.out().lines()).containsExactly("woken: true", "reported: refused");
+    }
 }
