@@ -26,6 +26,9 @@ final class CompletionQueue {
     /** Whether any completion makes an event, rather than a solicited one at most; under the lock. */
     private boolean armedForAny;
 
+    /** Set by {@link #made}; a copy, which a poll reaches sooner. */
+    private long id;
+
     /** Where the wait under the lock puts completions; a field, because a lambda for each wait would be allocated. */
     private RpmaCompletions awaited;
 
@@ -46,13 +49,17 @@ final class CompletionQueue {
         return new CompletionQueue("rdma_get_recv_comp", handle, false);
     }
 
+    /** Ends the making; allocates nothing. */
+    void made(long nativeId) {
+        handle.made(nativeId);
+        id = nativeId;
+    }
+
     int poll(RpmaCompletions completions) {
         INTERNALS.filled(completions, 0);
         int capacity = completions.capacity();
         long address = INTERNALS.address(completions);
-        int result = send
-                ? Natives.pollSendComp(handle.id(), capacity, address)
-                : Natives.pollRecvComp(handle.id(), capacity, address);
+        int result = send ? Natives.pollSendComp(id, capacity, address) : Natives.pollRecvComp(id, capacity, address);
         Reference.reachabilityFence(completions);
         if (result < 0) {
             throw INTERNALS.failure("ibv_poll_cq", result, handle);
@@ -135,7 +142,7 @@ final class CompletionQueue {
 
     private void rearm(boolean solicitedOnly) {
         armedForAny = false;
-        INTERNALS.check(operation, Natives.rearmComp(handle.id(), send, solicitedOnly), handle);
+        INTERNALS.check(operation, Natives.rearmComp(id, send, solicitedOnly), handle);
         armedForAny = !solicitedOnly;
     }
 
@@ -157,7 +164,7 @@ final class CompletionQueue {
         RpmaCompletions completions = awaited;
         int capacity = completions.capacity();
         long address = INTERNALS.address(completions);
-        int result = Natives.awaitComp(handle.id(), send, solicitedOnly, capacity, address, wakeFd, nanos);
+        int result = Natives.awaitComp(id, send, solicitedOnly, capacity, address, wakeFd, nanos);
         Reference.reachabilityFence(completions);
         return result;
     }

@@ -49,8 +49,6 @@ public final class RdmaQp {
     private static final Internals INTERNALS = Internals.get();
 
     private final NativeObject handle;
-    private final NativeObject sendHandle;
-    private final NativeObject recvHandle;
     private final CompletionQueue sendCompletions;
     private final CompletionQueue recvCompletions;
     private final boolean datagrams;
@@ -69,10 +67,8 @@ public final class RdmaQp {
 
     RdmaQp(NativeObject id, boolean datagrams, boolean usesSrq) {
         handle = id.part("RdmaQp");
-        sendHandle = id.part("send queue");
-        recvHandle = id.part("receive queue");
-        sendCompletions = CompletionQueue.ofOperations(sendHandle);
-        recvCompletions = CompletionQueue.ofReceives(recvHandle);
+        sendCompletions = CompletionQueue.ofOperations(id.part("send queue"));
+        recvCompletions = CompletionQueue.ofReceives(id.part("receive queue"));
         this.datagrams = datagrams;
         this.usesSrq = usesSrq;
     }
@@ -87,8 +83,8 @@ public final class RdmaQp {
         sendQueue = queues[0];
         recvQueue = queues[1];
         handle.made(sendQueue);
-        sendHandle.made(sendQueue);
-        recvHandle.made(recvQueue);
+        sendCompletions.made(sendQueue);
+        recvCompletions.made(recvQueue);
         maxSendWr = numbers[0];
         maxRecvWr = numbers[1];
         maxSendSge = numbers[2];
