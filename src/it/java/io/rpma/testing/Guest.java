@@ -31,12 +31,14 @@ public final class Guest implements AutoCloseable {
     }
 
     /**
-     * Boots a guest with persistent memory.
+     * Boots a guest with persistent memory, of the image {@code rpma.target.image} or the default one. That of Debian 12 flushes
+     * by a read, so programs are asked there to make bytes persistent.
      *
      * @param nvdimm keeps what the persistent memory holds
      */
     public static Guest boot(Path link, int side, Path nvdimm, String command) throws IOException {
-        return boot(link, side, command, "1536", "--nvdimm", nvdimm.toString());
+        String image = System.getProperty("rpma.target.image", "trixie");
+        return boot(link, side, command, "1536", "--nvdimm", nvdimm.toString(), "--image", image);
     }
 
     private static Guest boot(Path link, int side, String command, String memory, String... options)
