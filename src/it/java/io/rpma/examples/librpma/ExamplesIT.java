@@ -31,7 +31,7 @@ class ExamplesIT extends ExampleSides {
     private static final int EVENT_S = 20;
 
     /** How long servers wait for another client: as long as a few JVMs take to start on a busy machine. */
-    private static final String IDLE_S = "6";
+    private static final String IDLE_S = "15";
 
     /** The lines of one side of a ping-pong. */
     private static String[] game(String firstWord, String secondWord, int exchanges) {
