@@ -26,7 +26,7 @@ final class ComplChannel {
 
     /**
      * @param owner the connection whose queues share the channel, or the queue that has it for itself
-     * @param shared which of them it is
+     * @param shared whether the owner is a connection
      * @param rcq null if there is one queue only
      */
     ComplChannel(String operation, Handle owner, boolean shared, RpmaCq cq, RpmaCq rcq) {

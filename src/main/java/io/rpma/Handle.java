@@ -1,6 +1,7 @@
 package io.rpma;
 
 import io.rpma.internal.NativeObject;
+import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
@@ -21,6 +22,11 @@ final class Handle implements NativeObject {
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
     private static final LazyCleaner LEAKS = new LazyCleaner();
     private static final AtomicLong COUNT = new AtomicLong();
+
+    static {
+        // initialised before there is a native object, which a failure for want of memory would leave behind
+        Log.threshold();
+    }
 
     private final String name;
     private final Handle[] parents;
@@ -63,17 +69,16 @@ final class Handle implements NativeObject {
      */
     @Override
     public void begin() {
-        int added = 0;
         boolean begun = false;
         try {
             for (Handle parent : parents) {
                 parent.add(this);
-                added++;
             }
             begun = true;
         } finally {
-            for (int i = 0; !begun && i < added; i++) {
-                parents[i].remove(this);
+            if (!begun) {
+                // all: a set that can't grow any more has the child already
+                leaveParents();
             }
         }
     }
@@ -114,6 +119,8 @@ final class Handle implements NativeObject {
         if (result < 0) {
             throw failure(operation, result, parents);
         }
+        // what the facade has got since it was constructed is seen by whoever sees the facade, as final fields are
+        VarHandle.releaseFence();
         Log.drain();
     }
 

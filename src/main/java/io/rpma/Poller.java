@@ -22,9 +22,10 @@ final class Poller {
     private int nextReady;
 
     /**
+     * To be opened.
+     *
      * @param name what it is for
      */
-    /** To be opened. */
     Poller(String name) {
         handle = new Handle(this, name);
     }

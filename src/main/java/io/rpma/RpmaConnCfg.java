@@ -317,10 +317,16 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     @Override
     public void close() {
-        // no request begins any more, so that those under way are all that this waits for
-        if (handle.disown()) {
-            handle.freed(
-                    "rpma_conn_cfg_delete", Call.locked(inUse.writeLock(), () -> handle.free(Natives::connCfgDelete)));
+        // once it is closed no request begins any more, so that those under way are all that this waits for
+        handle.close("rpma_conn_cfg_delete", this::delete);
+    }
+
+    private long delete(long id) {
+        inUse.writeLock().lock();
+        try {
+            return Natives.connCfgDelete(id);
+        } finally {
+            inUse.writeLock().unlock();
         }
     }
 

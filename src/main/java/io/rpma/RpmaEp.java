@@ -3,6 +3,7 @@ package io.rpma;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongUnaryOperator;
 
 /**
  * An endpoint that listens for requests to connect.
@@ -114,6 +115,7 @@ public final class RpmaEp implements AutoCloseable {
 
     /** Takes a request, if there is one. */
     Optional<RpmaConnReq> take(RpmaConnCfg cfg) {
+        long noEvent = RpmaError.NO_EVENT.code();
         RpmaConnReq request;
         Optional<RpmaConnReq> present;
         long taken = Natives.CLOSED;
@@ -126,7 +128,7 @@ public final class RpmaEp implements AutoCloseable {
                 try {
                     taken = Natives.epNextConnReq(handle.id(), use.id());
                 } finally {
-                    if (taken == RpmaError.NO_EVENT.code()) {
+                    if (taken == noEvent) {
                         request.handle().abandon();
                     } else {
                         request.handle().made(taken);
@@ -136,7 +138,7 @@ public final class RpmaEp implements AutoCloseable {
                 requests.unlock();
             }
         }
-        if (taken == RpmaError.NO_EVENT.code()) {
+        if (taken == noEvent) {
             return Optional.empty();
         }
         request.handle().checkMade(NEXT, taken);
@@ -164,9 +166,10 @@ public final class RpmaEp implements AutoCloseable {
      */
     @Override
     public void close() {
+        LongUnaryOperator shutdown = Natives::epShutdown;
         if (disown()) {
             // without the lock: the kernel may take its time, and nobody gets as far as the endpoint any more
-            handle.freed("rpma_ep_shutdown", handle.free(Natives::epShutdown));
+            handle.freed("rpma_ep_shutdown", handle.free(shutdown));
         }
     }
 

@@ -590,10 +590,9 @@ public final class RpmaEventLoop implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (poller.close()) {
-            registrations.forEach(this::cancel);
-            tasks.clear();
-        }
+        poller.close();
+        registrations.forEach(this::cancel);
+        tasks.clear();
     }
 
     private void cancel(Served<?> served) {

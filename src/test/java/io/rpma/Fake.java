@@ -9,14 +9,20 @@ final class Fake {
 
     private Fake() {}
 
+    /** With a native object that is being made. */
+    static Handle begun(String type, Handle... parents) {
+        Handle handle = new Handle(FACADE, type, parents);
+        handle.begin();
+        return handle;
+    }
+
     static Handle handle(String type, Handle... parents) {
         return handle(type, ID, parents);
     }
 
     /** With a native object of another kind, perhaps. */
     static Handle handle(String type, long id, Handle... parents) {
-        Handle handle = new Handle(FACADE, type, parents);
-        handle.begin();
+        Handle handle = begun(type, parents);
         handle.made(id);
         return handle;
     }

@@ -28,12 +28,6 @@ class HandleTest {
         return Fake.handle(type, 4711, parents);
     }
 
-    private Handle begun(String type, Handle... parents) {
-        Handle handle = new Handle(this, type, parents);
-        handle.begin();
-        return handle;
-    }
-
     @Test
     void isOpenUntilItIsClosed() {
         Handle handle = open("RpmaPeer");
@@ -156,7 +150,7 @@ class HandleTest {
     @Test
     void holdsItsParentsWhileItsObjectIsMade() {
         Handle parent = open("RpmaPeer");
-        Handle child = begun("RpmaEp", parent);
+        Handle child = Fake.begun("RpmaEp", parent);
         assertThatIllegalStateException().isThrownBy(() -> parent.close(DELETE, delete));
         child.abandon();
         assertThat(child.isClosed()).isTrue();
@@ -166,7 +160,7 @@ class HandleTest {
     @Test
     void leavesItsParentsWhenItsObjectCantBeMade() {
         Handle parent = open("RpmaPeer");
-        Handle child = begun("RpmaEp", parent);
+        Handle child = Fake.begun("RpmaEp", parent);
         long failed = RpmaError.NOMEM.code();
         child.made(failed);
         assertThatExceptionOfType(RpmaException.class)
@@ -178,7 +172,7 @@ class HandleTest {
 
     @Test
     void takesTheResultOfTheNativeThatMadeItsObject() {
-        Handle handle = begun("RpmaEp");
+        Handle handle = Fake.begun("RpmaEp");
         handle.made("rpma_ep_listen", 12);
         assertThat(handle.id()).isEqualTo(12);
     }
@@ -202,7 +196,7 @@ class HandleTest {
     @Test
     void leavesItsParentsWhenItsNativeDidNotReturn() {
         Handle parent = open("RpmaPeer");
-        Handle child = begun("RpmaEp", parent);
+        Handle child = Fake.begun("RpmaEp", parent);
         child.made(Natives.CLOSED);
         assertThat(child.isClosed()).isTrue();
         assertThatCode(() -> parent.close(DELETE, delete)).doesNotThrowAnyException();
@@ -237,7 +231,7 @@ class HandleTest {
     /** Others are woken between the call and the exception, and other calls may follow. */
     @Test
     void aFailureKeepsItsReason() {
-        Handle object = begun("RpmaPeer");
+        Handle object = Fake.begun("RpmaPeer");
         long result = Natives.deviceGet("192.0.2.1", false);
         object.made(result);
         RpmaConnCfg.create().close();

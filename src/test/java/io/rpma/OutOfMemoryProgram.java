@@ -1,6 +1,7 @@
 package io.rpma;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaAddrInfo;
@@ -25,6 +26,9 @@ public final class OutOfMemoryProgram {
     /** All that a session holds on to fits into so many. */
     private static final int MOST_CRUMBS = 96;
 
+    /** So many that what lists the children of a peer has to grow. */
+    private static final int REGIONS = 24;
+
     private static final int TIMEOUT_S = 20;
     private static final RpmaMrUsage[] USAGES = {
         RpmaMrUsage.WRITE_SRC, RpmaMrUsage.WRITE_DST, RpmaMrUsage.FLUSH_TYPE_VISIBILITY
@@ -35,7 +39,7 @@ public final class OutOfMemoryProgram {
     private final Object[] blocks = new Object[1024];
     private final Object[] crumbs = new Object[1 << 17];
     private int crumbCount;
-    private final AutoCloseable[] opened = new AutoCloseable[32];
+    private final AutoCloseable[] opened = new AutoCloseable[64];
     private int openedCount;
 
     private OutOfMemoryProgram(long seed) {
@@ -50,19 +54,21 @@ public final class OutOfMemoryProgram {
     private void run(int sessions) throws Exception {
         for (int i = 0; i < WARM_UP; i++) {
             session(i);
+            closeTooEarly();
             close();
         }
         OpenResources before = OpenResources.now();
         int ranOut = 0;
         for (int i = 0; i < sessions; i++) {
             fill();
-            for (int free = random.nextInt(MOST_CRUMBS); free > 0; free--) {
+            for (int free = random.nextInt(MOST_CRUMBS); free > 0 && crumbCount > 0; free--) {
                 crumbs[--crumbCount] = null;
             }
-            boolean withoutMemory = i % 4 == 3;
+            boolean withoutMemory = random.nextInt(4) == 0;
             try {
                 session(i);
-            } catch (OutOfMemoryError e) {
+            } catch (VirtualMachineError e) {
+                // an InternalError where the JVM has no memory to link a call
                 ranOut++;
             }
             if (withoutMemory) {
@@ -123,9 +129,17 @@ public final class OutOfMemoryProgram {
         for (int i = openedCount - 1; i >= 0; i--) {
             try {
                 opened[i].close();
-            } catch (OutOfMemoryError | IllegalStateException e) {
+            } catch (VirtualMachineError | IllegalStateException e) {
                 continue;
             }
+        }
+    }
+
+    /** For the classes of the refusal. */
+    private void closeTooEarly() {
+        AutoCloseable parent = opened[0];
+        if (parent instanceof RpmaPeer) {
+            assertThrows(IllegalStateException.class, parent::close);
         }
     }
 
@@ -145,6 +159,9 @@ public final class OutOfMemoryProgram {
         RpmaSrq srq = open(RpmaSrq.create(peer, srqCfg));
         RpmaMemory memory = open(RpmaMemory.allocate(4096));
         RpmaMrLocal region = open(peer.register(memory, USAGES));
+        for (int i = 0; i < REGIONS; i++) {
+            open(peer.register(memory, USAGES));
+        }
         RpmaEp ep = open(RpmaEp.listen(peer, address, port));
         RpmaConnCfg cfg = open(RpmaConnCfg.create());
         cfg.setSrq(srq);

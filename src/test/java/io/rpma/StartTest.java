@@ -28,6 +28,8 @@ class StartTest {
                 .collect(Collectors.toList());
         assertThat(loaded).anyMatch(line -> line.contains("io.rpma.RpmaConn "));
         assertThat(loaded)
-                .noneMatch(line -> line.matches(".*(Lambda|java\\.lang\\.invoke\\.|StringConcat|EnumSet|EnumMap).*"));
+                // a fence of VarHandle takes two classes of the JDK's archive
+                .noneMatch(line ->
+                        line.matches(".*(Lambda|java\\.lang\\.invoke\\.(?!VarHandle)|StringConcat|EnumSet|EnumMap).*"));
     }
 }

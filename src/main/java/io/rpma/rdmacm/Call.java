@@ -2,6 +2,7 @@ package io.rpma.rdmacm;
 
 import io.rpma.internal.Internals;
 import io.rpma.internal.NativeObject;
+import java.util.function.LongSupplier;
 
 /** What is special to the results of this package's natives: an id may have no device. */
 final class Call {
@@ -20,12 +21,16 @@ final class Call {
     }
 
     /**
-     * Passes any result of a native on but that of an id without a device.
+     * Calls a native that makes something of an id, and passes any result on but that of an id without a device.
      *
      * @param owner the id
      * @throws IllegalStateException if the id has no device
      */
-    static long device(String operation, long result, NativeObject owner) {
+    static long device(String operation, LongSupplier maker, NativeObject owner) {
+        return device(operation, maker.getAsLong(), owner);
+    }
+
+    private static long device(String operation, long result, NativeObject owner) {
         if (result == Natives.NO_DEVICE) {
             throw new IllegalStateException(operation + ": " + owner
                     + " has no device yet: resolve the other side's address, or bind it to that of a device");

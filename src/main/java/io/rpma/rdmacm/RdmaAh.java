@@ -2,6 +2,7 @@ package io.rpma.rdmacm;
 
 import io.rpma.internal.Internals;
 import io.rpma.internal.NativeObject;
+import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
 /**
@@ -29,8 +30,9 @@ public final class RdmaAh implements AutoCloseable {
      */
     static RdmaAh make(NativeObject owner, String operation, LongSupplier maker) {
         RdmaAh ah = new RdmaAh(owner);
-        ah.handle.make(operation, () -> Call.device(operation, maker.getAsLong(), owner));
+        ah.handle.make(operation, () -> Call.device(operation, maker, owner));
         ah.id = ah.handle.id();
+        VarHandle.releaseFence();
         return ah;
     }
 

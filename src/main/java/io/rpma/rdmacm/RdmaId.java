@@ -66,6 +66,9 @@ public final class RdmaId implements AutoCloseable {
     /** What close has to free. */
     private long retired;
 
+    /** Made with the id: closing after a failure for want of memory must not fail too. */
+    private final LongUnaryOperator destroy = ignored -> Natives.idDestroy(retired);
+
     private RdmaId(RdmaPortSpace portSpace, RdmaEvent request, RdmaQpInitAttr requestAttr) {
         this.portSpace = portSpace;
         this.request = request;
@@ -672,7 +675,6 @@ public final class RdmaId implements AutoCloseable {
      */
     @Override
     public void close() {
-        LongUnaryOperator destroy = ignored -> Natives.idDestroy(retired);
         control.lock();
         try {
             if (!handle.disown()) {
@@ -683,7 +685,7 @@ public final class RdmaId implements AutoCloseable {
             control.unlock();
         }
         // without the lock: the kernel may take its time, and whoever waits for the lock is to find the id closed
-        INTERNALS.check("rdma_destroy_id", free(destroy), handle);
+        INTERNALS.check("rdma_destroy_id", free(), handle);
     }
 
     /** Ends all use of the id and of what it has, under the lock. */
@@ -696,7 +698,7 @@ public final class RdmaId implements AutoCloseable {
                 srq == null ? 0 : srq.id());
     }
 
-    private long free(LongUnaryOperator destroy) {
+    private long free() {
         try {
             return handle.free(destroy);
         } finally {

@@ -3,10 +3,12 @@ package io.rpma.rdmacm;
 import io.rpma.RpmaMemory;
 import io.rpma.internal.Internals;
 import io.rpma.internal.NativeObject;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 
 /**
  * Memory of this side, registered with the device of an id: {@code struct ibv_mr}.
@@ -237,11 +239,11 @@ public final class RdmaMr implements AutoCloseable {
             String operation, long address, long size, Object memory, NativeObject[] parents, int access) {
         RdmaMr region = new RdmaMr(address, size, access, parents);
         NativeObject owner = parents[0];
+        LongSupplier registration = () -> Natives.mrReg(owner.id(), address, size, access);
         boolean registered = false;
         try {
             MEMORY.put(region.handle, memory);
-            region.handle.make(
-                    operation, () -> Call.device(operation, Natives.mrReg(owner.id(), address, size, access), owner));
+            region.handle.make(operation, () -> Call.device(operation, registration, owner));
             registered = true;
         } finally {
             if (!registered) {
@@ -250,6 +252,7 @@ public final class RdmaMr implements AutoCloseable {
         }
         region.id = region.handle.id();
         region.rkey = (int) Natives.mrRkey(region.id);
+        VarHandle.releaseFence();
         return region;
     }
 

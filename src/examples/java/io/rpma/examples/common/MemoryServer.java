@@ -25,7 +25,7 @@ public final class MemoryServer implements AutoCloseable {
     /** How long a client may take to establish its connection: it is accepted already. */
     private static final long ESTABLISH_S = 30;
 
-    /** How long a client may be silent until it is asked whether it is there; the next one waits for this long. */
+    /** How long a client may be silent until it is asked whether it is there; after as long again the next one is served. */
     private static final int SILENCE_S = 10;
 
     /** How long clients may fail one after the other until the failure is this side's. */

@@ -37,7 +37,7 @@ final class Receiver {
      *
      * @param address to listen on, of an RDMA device
      * @param port to listen on
-     * @param timeout for a sender to connect, and for its host to answer, in seconds
+     * @param timeout for a sender to connect, for it to be silent, and for its host to answer then, in seconds
      * @param transferTimeout for the sender to finish, in seconds
      */
     Receiver(String address, int port, int timeout, int transferTimeout) {
