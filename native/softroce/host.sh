@@ -135,6 +135,18 @@ require_jdk() {
     export JAVA_HOME=/usr/lib/jvm/java-$candidate-openjdk-amd64
 }
 
+# Prints the home of the newest JDK of release 21 or later that is installed.
+find_jdk_with_virtual_threads() {
+    local release number newest=20 home=
+    for release in /usr/lib/jvm/*/release; do
+        number=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$release" 2>/dev/null)
+        if ((${number:-0} > newest)) && [[ -x ${release%/release}/bin/java ]]; then
+            newest=$number home=${release%/release}
+        fi
+    done
+    [[ -n $home ]] && printf '%s\n' "$home"
+}
+
 require_for_build() {
     local -a build_packages=(
         mvn maven gcc gcc

@@ -107,6 +107,7 @@ test_in_parts() {
         [[ $other == "$row" ]] || ! $all_rows || start_guest_part "$other" "$other" "$other_bed" "any() | none()"
     done
     start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
+    start_virtual_part
     $sanitize || start_guests_part
     while ((${#part_of_job[@]} > 0)); do
         end_part
@@ -131,6 +132,17 @@ provide_test_guests() {
         provide_guest
     done
     ((${#wanted_beds[@]} == 0)) || provide_guest_maven
+}
+
+# The waits of virtual threads on two processors, which the default JDK may be too old for.
+start_virtual_part() {
+    local title="waits and loops on the stand-in with a newer JDK" home
+    if home=$(find_jdk_with_virtual_threads); then
+        start_part stand-in-virtual "$title" env "JAVA_HOME=$home" \
+            mvn -o -B -ntp surefire:test@stand-in -Dtest=WaitStressTest,EventLoopIT
+    else
+        summaries+=("$title: not run, there is no JDK 21 or later in /usr/lib/jvm")
+    fi
 }
 
 start_uml_parts() {
@@ -225,7 +237,7 @@ end_part() {
     if [[ $name == host ]]; then
         count_tests "$name" surefire-reports "${part_title[$name]}"
         [[ $bed != host ]] || count_tests "$name" failsafe-reports "device tests on $host_device" no-skips
-    elif [[ $name == stand-in ]]; then
+    elif [[ $name == stand-in* ]]; then
         count_tests "$name" stand-in-reports "${part_title[$name]}" no-skips
     else
         count_tests "$name" failsafe-reports "${part_title[$name]}" no-skips
