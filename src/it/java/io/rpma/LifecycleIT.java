@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -55,6 +56,14 @@ class LifecycleIT {
 
     private static void assertNoEvent(RpmaConn conn) throws InterruptedException {
         assertEquals(Optional.empty(), conn.nextEvent(0, TimeUnit.SECONDS));
+    }
+
+    /** Where no device has it: a device of the loopback's network would be found. */
+    @ParameterizedTest
+    @CsvSource({"127.0.0.1, or for this machine alone", "0.0.0.0, stands for all addresses"})
+    void anAddressOfNoDeviceIsRefusedWithTheReason(String wrong, String reason) {
+        RpmaException refused = assertThrows(RpmaException.class, () -> RpmaDevice.local(wrong));
+        assertTrue(refused.getMessage().contains(reason), refused.getMessage());
     }
 
     @Test
