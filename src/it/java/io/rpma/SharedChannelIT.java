@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -97,36 +95,6 @@ class SharedChannelIT {
         assertSame(pair.client.getCq(), pair.client.await(completions));
         assertEquals(7, completions.wrId(0));
         assertSharedChannel(() -> pair.client.getCq().await(completions));
-    }
-
-    @Test
-    void neitherQueueStarves() throws InterruptedException {
-        int each = 10;
-        for (int i = 0; i < each; i++) {
-            receive(100 + i);
-            write(i);
-        }
-        awaitLastWrite(each);
-        List<RpmaCq> order = new ArrayList<>();
-        long nextWrite = 0;
-        long nextReceive = 100;
-        for (int i = 0; i < 2 * each; i++) {
-            order.add(await());
-            assertEquals(order.get(i) == rcq ? nextReceive++ : nextWrite++, completions.wrId(0));
-        }
-        for (int i = 2; i < order.size(); i++) {
-            assertSame(order.get(i - 2), order.get(i), "the queues take turns: " + order);
-        }
-        assertEquals(each, Collections.frequency(order, rcq));
-    }
-
-    /** A message that is sent after the writes arrives after them. */
-    private void awaitLastWrite(int each) throws InterruptedException {
-        Pair.assertPosted(pair.client.recv(1000));
-        Pair.assertPosted(conn.send(RpmaConn.F_COMPLETION_ON_ERROR, 1000));
-        RpmaCompletions received = RpmaCompletions.create(1);
-        assertTrue(pair.client.await(received, Pair.TIMEOUT_S, TimeUnit.SECONDS).isPresent());
-        assertEquals(1000, received.wrId(0));
     }
 
     @Test

@@ -1,0 +1,56 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * In what order a connection takes the completions of both of its queues. On the stand-in an operation has completed when its
+ * post returns; on a device no program knows when the last one of a queue is there.
+ */
+@Tag("stand-in")
+@Timeout(60)
+class SharedChannelTest {
+    private static final int EACH = 10;
+    private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
+
+    @Test
+    void neitherQueueStarves() throws InterruptedException {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        try (RpmaConnCfg cfg = RpmaConnCfg.create()
+                        .setSqSize(EACH)
+                        .setRqSize(EACH)
+                        .setCqSize(EACH)
+                        .setRcqSize(EACH)
+                        .setComplChannel(true);
+                Pair pair = Pair.connect(cfg)) {
+            RpmaConn conn = pair.server;
+            RpmaCq rcq = conn.getRcq().orElseThrow();
+            for (int i = 0; i < EACH; i++) {
+                assertTrue(conn.recv(100 + i));
+                assertTrue(pair.client.send(ALWAYS, i));
+                assertTrue(conn.write(ALWAYS, i));
+            }
+            List<RpmaCq> order = new ArrayList<>();
+            long nextWrite = 0;
+            long nextReceive = 100;
+            for (int i = 0; i < 2 * EACH; i++) {
+                order.add(conn.await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                        .orElseThrow());
+                assertEquals(order.get(i) == rcq ? nextReceive++ : nextWrite++, completions.wrId(0));
+            }
+            for (int i = 2; i < order.size(); i++) {
+                assertSame(order.get(i - 2), order.get(i), "the queues take turns: " + order);
+            }
+            assertEquals(EACH, Collections.frequency(order, rcq));
+        }
+    }
+}
