@@ -86,6 +86,7 @@ test_here() {
 test_in_parts() {
     local other other_bed=qemu wanted=$bed
     provide_test_guests
+    $sanitize || start_guests_part
     case $wanted in
     auto)
         if $sanitize; then
@@ -108,7 +109,6 @@ test_in_parts() {
     done
     start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
     start_virtual_part
-    $sanitize || start_guests_part
     while ((${#part_of_job[@]} > 0)); do
         end_part
     done
