@@ -82,10 +82,8 @@ static jint post_some(const volatile struct record *records, jint count, jint *d
 }
 
 /* in the lower half how many were posted, in the upper half why the next one was not, or 0 */
-static jlong batch_post(JNIEnv *env, jclass natives, jlong address, jint count)
+static jlong batch_post(JNI_PARAMS, jlong address, jint count)
 {
-	(void)env;
-	(void)natives;
 	const volatile struct record *records = jni_pointer(address);
 	jint done = 0;
 	jint result = 0;

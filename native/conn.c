@@ -12,11 +12,9 @@
 
 typedef int fd_getter(const struct rpma_conn *conn, int *fd);
 
-static jint conn_read(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
-		jlong src_offset, jlong length, jint flags, jlong op_context)
+static jint conn_read(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle, jlong src_offset,
+		jlong length, jint flags, jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -25,11 +23,9 @@ static jint conn_read(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_
 	return result;
 }
 
-static jint conn_write(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
-		jlong src_offset, jlong length, jint flags, jlong op_context)
+static jint conn_write(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle, jlong src_offset,
+		jlong length, jint flags, jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -39,11 +35,9 @@ static jint conn_write(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst
 	return result;
 }
 
-static jint conn_write_with_imm(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset,
-		jlong src_handle, jlong src_offset, jlong length, jint flags, jint imm, jlong op_context)
+static jint conn_write_with_imm(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
+		jlong src_offset, jlong length, jint flags, jint imm, jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -53,11 +47,9 @@ static jint conn_write_with_imm(JNIEnv *env, jclass natives, jlong conn_handle, 
 	return result;
 }
 
-static jint conn_atomic_write(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong value,
-		jint flags, jlong op_context)
+static jint conn_atomic_write(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong value, jint flags,
+		jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -66,11 +58,9 @@ static jint conn_atomic_write(JNIEnv *env, jclass natives, jlong conn_handle, jl
 	return result;
 }
 
-static jint conn_write_atomic(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset,
-		jlong src_handle, jlong src_offset, jint flags, jlong op_context)
+static jint conn_write_atomic(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
+		jlong src_offset, jint flags, jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -79,11 +69,9 @@ static jint conn_write_atomic(JNIEnv *env, jclass natives, jlong conn_handle, jl
 	return result;
 }
 
-static jint conn_flush(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong length,
-		jint type, jint flags, jlong op_context)
+static jint conn_flush(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong length, jint type, jint flags,
+		jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -92,11 +80,8 @@ static jint conn_flush(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst
 	return result;
 }
 
-static jint conn_send(JNIEnv *env, jclass natives, jlong conn_handle, jlong src_handle, jlong offset, jlong length, jint flags,
-		jlong op_context)
+static jint conn_send(JNI_PARAMS, jlong conn_handle, jlong src_handle, jlong offset, jlong length, jint flags, jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -105,11 +90,9 @@ static jint conn_send(JNIEnv *env, jclass natives, jlong conn_handle, jlong src_
 	return result;
 }
 
-static jint conn_send_with_imm(JNIEnv *env, jclass natives, jlong conn_handle, jlong src_handle, jlong offset, jlong length,
-		jint flags, jint imm, jlong op_context)
+static jint conn_send_with_imm(JNI_PARAMS, jlong conn_handle, jlong src_handle, jlong offset, jlong length, jint flags,
+		jint imm, jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -118,11 +101,8 @@ static jint conn_send_with_imm(JNIEnv *env, jclass natives, jlong conn_handle, j
 	return result;
 }
 
-static jint conn_recv(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_handle, jlong offset, jlong length,
-		jlong op_context)
+static jint conn_recv(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong offset, jlong length, jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -132,10 +112,8 @@ static jint conn_recv(JNIEnv *env, jclass natives, jlong conn_handle, jlong dst_
 }
 
 /* rpma_conn_event of the next event, or librpma's code; RPMA_E_NO_EVENT when there is none */
-static jint conn_next_event(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_next_event(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
 		return HANDLE_CLOSED;
@@ -153,9 +131,8 @@ static jint conn_next_event(JNIEnv *env, jclass natives, jlong handle)
 }
 
 /* how many bytes it has filled in, of the 255 that there is room for */
-static jint conn_get_private_data(JNIEnv *env, jclass natives, jlong handle, jbyteArray bytes)
+static jint conn_get_private_data(JNI_PARAMS, jlong handle, jbyteArray bytes)
 {
-	(void)natives;
 	const struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
 		return HANDLE_CLOSED;
@@ -168,10 +145,8 @@ static jint conn_get_private_data(JNIEnv *env, jclass natives, jlong handle, jby
 	return rc != 0 ? rc : data.ptr == NULL ? 0 : data.len;
 }
 
-static jint conn_apply_remote_peer_cfg(JNIEnv *env, jclass natives, jlong handle, jlong cfg_handle)
+static jint conn_apply_remote_peer_cfg(JNI_PARAMS, jlong handle, jlong cfg_handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
 		return HANDLE_CLOSED;
@@ -186,10 +161,8 @@ static jint conn_apply_remote_peer_cfg(JNIEnv *env, jclass natives, jlong handle
 	return rc;
 }
 
-static jint conn_disconnect(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_disconnect(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
 		return HANDLE_CLOSED;
@@ -200,10 +173,8 @@ static jint conn_disconnect(JNIEnv *env, jclass natives, jlong handle)
 }
 
 /* the queue pair's number, 32 bits without a sign */
-static jlong conn_get_qp_num(JNIEnv *env, jclass natives, jlong handle)
+static jlong conn_get_qp_num(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
 		return HANDLE_CLOSED;
@@ -226,26 +197,20 @@ static jint get_fd(jlong handle, fd_getter *getter)
 	return rc != 0 ? rc : fd;
 }
 
-static jint conn_get_event_fd(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_get_event_fd(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	return get_fd(handle, rpma_conn_get_event_fd);
 }
 
 /* RPMA_E_NOT_SHARED_CHNL when each queue has a channel of its own */
-static jint conn_get_compl_fd(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_get_compl_fd(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	return get_fd(handle, rpma_conn_get_compl_fd);
 }
 
 /* takes a pending event of the shared channel and re-arms its queue; RPMA_E_NO_COMPLETION when there is no event */
-static jint conn_wait(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_wait(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
 		return HANDLE_CLOSED;
@@ -257,10 +222,8 @@ static jint conn_wait(JNIEnv *env, jclass natives, jlong handle)
 }
 
 /* the completion queues die with their connection; the handle of the receive queue is 0 where there is none */
-static jint conn_delete(JNIEnv *env, jclass natives, jlong handle, jlong cq_handle, jlong rcq_handle)
+static jint conn_delete(JNI_PARAMS, jlong handle, jlong cq_handle, jlong rcq_handle)
 {
-	(void)env;
-	(void)natives;
 	const jlong handles[] = {handle, cq_handle, rcq_handle};
 	struct rpma_conn *conn = handle_retire(handles, sizeof(handles) / sizeof(handles[0]));
 	if (conn == NULL)
@@ -269,9 +232,8 @@ static jint conn_delete(JNIEnv *env, jclass natives, jlong handle, jlong cq_hand
 	return log_end(rpma_conn_delete(&conn));
 }
 
-static jstring conn_event_message(JNIEnv *env, jclass natives, jint event)
+static jstring conn_event_message(JNI_PARAMS, jint event)
 {
-	(void)natives;
 	return (*env)->NewStringUTF(env, rpma_utils_conn_event_2str((enum rpma_conn_event)event));
 }
 

@@ -10,10 +10,8 @@
 typedef int size_setter(struct rpma_conn_cfg *cfg, uint32_t size);
 typedef int size_getter(const struct rpma_conn_cfg *cfg, uint32_t *size);
 
-static jlong conn_cfg_new(JNIEnv *env, jclass natives)
+static jlong conn_cfg_new(JNI_PARAMS)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_conn_cfg *cfg = NULL;
 	log_begin();
 	int rc = log_end(rpma_conn_cfg_new(&cfg));
@@ -25,10 +23,8 @@ static jlong conn_cfg_new(JNIEnv *env, jclass natives)
 	return handle;
 }
 
-static jint conn_cfg_delete(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_cfg_delete(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_conn_cfg *cfg = handle_retire(&handle, 1);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -36,10 +32,8 @@ static jint conn_cfg_delete(JNIEnv *env, jclass natives, jlong handle)
 	return log_end(rpma_conn_cfg_delete(&cfg));
 }
 
-static jint conn_cfg_set_timeout(JNIEnv *env, jclass natives, jlong handle, jint timeout_ms)
+static jint conn_cfg_set_timeout(JNI_PARAMS, jlong handle, jint timeout_ms)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -49,10 +43,8 @@ static jint conn_cfg_set_timeout(JNIEnv *env, jclass natives, jlong handle, jint
 	return rc;
 }
 
-static jint conn_cfg_get_timeout(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_cfg_get_timeout(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -86,66 +78,48 @@ static jint get_size(jlong handle, size_getter *getter)
 	return rc != 0 ? rc : (jint)size;
 }
 
-static jint conn_cfg_set_cq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+static jint conn_cfg_set_cq_size(JNI_PARAMS, jlong handle, jint size)
 {
-	(void)env;
-	(void)natives;
 	return set_size(handle, rpma_conn_cfg_set_cq_size, size);
 }
 
-static jint conn_cfg_get_cq_size(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_cfg_get_cq_size(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	return get_size(handle, rpma_conn_cfg_get_cq_size);
 }
 
-static jint conn_cfg_set_sq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+static jint conn_cfg_set_sq_size(JNI_PARAMS, jlong handle, jint size)
 {
-	(void)env;
-	(void)natives;
 	return set_size(handle, rpma_conn_cfg_set_sq_size, size);
 }
 
-static jint conn_cfg_get_sq_size(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_cfg_get_sq_size(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	return get_size(handle, rpma_conn_cfg_get_sq_size);
 }
 
-static jint conn_cfg_set_rq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+static jint conn_cfg_set_rq_size(JNI_PARAMS, jlong handle, jint size)
 {
-	(void)env;
-	(void)natives;
 	return set_size(handle, rpma_conn_cfg_set_rq_size, size);
 }
 
-static jint conn_cfg_get_rq_size(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_cfg_get_rq_size(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	return get_size(handle, rpma_conn_cfg_get_rq_size);
 }
 
-static jint conn_cfg_set_rcq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+static jint conn_cfg_set_rcq_size(JNI_PARAMS, jlong handle, jint size)
 {
-	(void)env;
-	(void)natives;
 	return set_size(handle, rpma_conn_cfg_set_rcq_size, size);
 }
 
-static jint conn_cfg_get_rcq_size(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_cfg_get_rcq_size(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	return get_size(handle, rpma_conn_cfg_get_rcq_size);
 }
 
-static jint conn_cfg_set_compl_channel(JNIEnv *env, jclass natives, jlong handle, jboolean shared)
+static jint conn_cfg_set_compl_channel(JNI_PARAMS, jlong handle, jboolean shared)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -155,10 +129,8 @@ static jint conn_cfg_set_compl_channel(JNIEnv *env, jclass natives, jlong handle
 	return rc;
 }
 
-static jint conn_cfg_get_compl_channel(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_cfg_get_compl_channel(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -169,10 +141,8 @@ static jint conn_cfg_get_compl_channel(JNIEnv *env, jclass natives, jlong handle
 	return rc != 0 ? rc : shared;
 }
 
-static jint conn_cfg_set_srq(JNIEnv *env, jclass natives, jlong handle, jlong srq_handle)
+static jint conn_cfg_set_srq(JNI_PARAMS, jlong handle, jlong srq_handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -188,10 +158,8 @@ static jint conn_cfg_set_srq(JNIEnv *env, jclass natives, jlong handle, jlong sr
 }
 
 /* whether a shared receive queue is set, 1 or 0; the queue itself may be gone */
-static jint conn_cfg_get_srq(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_cfg_get_srq(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;

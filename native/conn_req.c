@@ -47,9 +47,8 @@ static jlong new_held_request(jlong peer_handle, const char *address, const char
 }
 
 /* the configuration's handle may be 0 for the defaults */
-static jlong conn_req_new(JNIEnv *env, jclass natives, jlong peer, jstring address, jstring port, jlong cfg)
+static jlong conn_req_new(JNI_PARAMS, jlong peer, jstring address, jstring port, jlong cfg)
 {
-	(void)natives;
 	const char *address_text = (*env)->GetStringUTFChars(env, address, NULL);
 	if (address_text == NULL)
 		return RPMA_E_NOMEM;
@@ -69,10 +68,8 @@ static bool has_no_client(const struct thread *thread, int rc)
 	return rc == RPMA_E_PROVIDER && thread != NULL && log_says_only(thread, "rdma_reject()", EINVAL);
 }
 
-static jint conn_req_delete(JNIEnv *env, jclass natives, jlong handle)
+static jint conn_req_delete(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_conn_req *req = handle_retire(&handle, 1);
 	if (req == NULL)
 		return HANDLE_CLOSED;
@@ -85,9 +82,8 @@ static jint conn_req_delete(JNIEnv *env, jclass natives, jlong handle)
 }
 
 /* how many bytes it has filled in, of the 255 that there is room for */
-static jint conn_req_get_private_data(JNIEnv *env, jclass natives, jlong handle, jbyteArray bytes)
+static jint conn_req_get_private_data(JNI_PARAMS, jlong handle, jbyteArray bytes)
 {
-	(void)natives;
 	const struct rpma_conn_req *req = handle_hold(handle);
 	if (req == NULL)
 		return HANDLE_CLOSED;
@@ -199,10 +195,9 @@ static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, boo
  * Consumes the request, whatever comes of it; fills in the handles of the connection and its queues. The peer is that of an
  * incoming request, 0 for an outgoing one.
  */
-static jint conn_req_connect(JNIEnv *env, jclass natives, jlong handle, jlong peer_handle, jboolean emulates_flush,
-		jbyteArray private_data, jlongArray conn_handles)
+static jint conn_req_connect(JNI_PARAMS, jlong handle, jlong peer_handle, jboolean emulates_flush, jbyteArray private_data,
+		jlongArray conn_handles)
 {
-	(void)natives;
 	jbyte bytes[UINT8_MAX];
 	jsize length = private_data == NULL ? 0 : (*env)->GetArrayLength(env, private_data);
 	if (length > (jsize)sizeof(bytes))
@@ -230,11 +225,8 @@ static jint conn_req_connect(JNIEnv *env, jclass natives, jlong handle, jlong pe
 	return rc;
 }
 
-static jint conn_req_recv(JNIEnv *env, jclass natives, jlong handle, jlong dst_handle, jlong offset, jlong length,
-		jlong op_context)
+static jint conn_req_recv(JNI_PARAMS, jlong handle, jlong dst_handle, jlong offset, jlong length, jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;

@@ -43,10 +43,8 @@ int cq_waited(const char *what, int rc)
 }
 
 /* how many completions were taken, 0 when there is none, or librpma's code */
-static jint cq_get_wc(JNIEnv *env, jclass natives, jlong handle, jint capacity, jlong completions)
+static jint cq_get_wc(JNI_PARAMS, jlong handle, jint capacity, jlong completions)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
@@ -65,10 +63,8 @@ static jint cq_get_wc(JNIEnv *env, jclass natives, jlong handle, jint capacity, 
 }
 
 /* takes a pending event and re-arms the queue, without blocking; RPMA_E_NO_COMPLETION when there is no event */
-static jint cq_wait(JNIEnv *env, jclass natives, jlong handle)
+static jint cq_wait(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_cq *cq = handle_hold(handle);
 	if (cq == NULL)
 		return HANDLE_CLOSED;
@@ -127,11 +123,9 @@ static jint channel_rearm(const void *queues)
 }
 
 /* as channel_take(), but waits for the first completion: may end as a wait does, too */
-static jint cq_await(JNIEnv *env, jclass natives, jlong waited, jlong conn, jlong first, jlong second, jint capacity,
-		jlong completions, jint wake_fd, jlong timeout)
+static jint cq_await(JNI_PARAMS, jlong waited, jlong conn, jlong first, jlong second, jint capacity, jlong completions,
+		jint wake_fd, jlong timeout)
 {
-	(void)env;
-	(void)natives;
 	struct wait wait;
 	int rc = wait_begin(&wait, waited, wake_fd, timeout);
 	if (rc != 0)
@@ -147,10 +141,8 @@ static jint cq_await(JNIEnv *env, jclass natives, jlong waited, jlong conn, jlon
 	return result;
 }
 
-static jint cq_get_fd(JNIEnv *env, jclass natives, jlong handle)
+static jint cq_get_fd(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_cq *cq = handle_hold(handle);
 	if (cq == NULL)
 		return HANDLE_CLOSED;
@@ -161,9 +153,8 @@ static jint cq_get_fd(JNIEnv *env, jclass natives, jlong handle)
 	return rc != 0 ? rc : fd;
 }
 
-static jstring wc_status_message(JNIEnv *env, jclass natives, jint status)
+static jstring wc_status_message(JNI_PARAMS, jint status)
 {
-	(void)natives;
 	return (*env)->NewStringUTF(env, ibv_wc_status_str((enum ibv_wc_status)status));
 }
 

@@ -16,9 +16,8 @@
 #include "natives.h"
 
 /* the context, 0 when the address is on no RDMA device (a wildcard), or librpma's code */
-static jlong device_get(JNIEnv *env, jclass natives, jstring address, jboolean remote)
+static jlong device_get(JNI_PARAMS, jstring address, jboolean remote)
 {
-	(void)natives;
 	const char *text = (*env)->GetStringUTFChars(env, address, NULL);
 	if (text == NULL)
 		return 0;
@@ -31,10 +30,8 @@ static jlong device_get(JNIEnv *env, jclass natives, jstring address, jboolean r
 }
 
 /* 0, or RPMA_E_PROVIDER when the device has been removed meanwhile */
-static jint device_pin(JNIEnv *env, jclass natives, jlong device)
+static jint device_pin(JNI_PARAMS, jlong device)
 {
-	(void)env;
-	(void)natives;
 	log_begin();
 	struct ibv_context **contexts = rdma_get_devices(NULL);
 	if (contexts == NULL)
@@ -47,10 +44,8 @@ static jint device_pin(JNIEnv *env, jclass natives, jlong device)
 	return log_end(found ? 0 : log_error("rdma_get_devices()", ENODEV));
 }
 
-static jint device_is_odp_capable(JNIEnv *env, jclass natives, jlong device)
+static jint device_is_odp_capable(JNI_PARAMS, jlong device)
 {
-	(void)env;
-	(void)natives;
 	int capable = 0;
 	log_begin();
 	int rc = log_end(rpma_utils_ibv_context_is_odp_capable(jni_pointer(device), &capable));
@@ -76,9 +71,8 @@ static bool is_of(const struct dl_phdr_info *object, uintptr_t address)
 }
 
 /* looks for a name in the constants of the object that an address belongs to; ends at that object */
-static int find_in_image(struct dl_phdr_info *object, size_t size, void *data)
+static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__((unused)), void *data)
 {
-	(void)size;
 	struct image *image = data;
 	if (!is_of(object, image->address))
 		return 0;
@@ -104,10 +98,8 @@ static bool librpma_has_native_flush(void)
 }
 
 /* as librpma decides for each peer: 1 if a flush is the device's own operation, 0 if it is a read, or librpma's code */
-static jint device_is_flush_native(JNIEnv *env, jclass natives, jlong device)
+static jint device_is_flush_native(JNI_PARAMS, jlong device)
 {
-	(void)env;
-	(void)natives;
 	/* IB_UVERBS_DEVICE_FLUSH_GLOBAL and IB_UVERBS_DEVICE_FLUSH_PERSISTENT, which rdma-core has since release 45 */
 	const uint64_t flushes = UINT64_C(1) << 38 | UINT64_C(1) << 39;
 	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
@@ -119,9 +111,8 @@ static jint device_is_flush_native(JNIEnv *env, jclass natives, jlong device)
 	return (attributes.device_cap_flags_ex & flushes) == flushes && librpma_has_native_flush();
 }
 
-static jbyteArray device_name(JNIEnv *env, jclass natives, jlong device)
+static jbyteArray device_name(JNI_PARAMS, jlong device)
 {
-	(void)natives;
 	const char *name = ibv_get_device_name(((struct ibv_context *)jni_pointer(device))->device);
 	return jni_bytes(env, name, (jsize)strlen(name));
 }

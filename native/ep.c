@@ -22,9 +22,8 @@ static int listen_nonblocking(struct rpma_peer *peer, const char *address, const
 	return rc;
 }
 
-static jlong ep_listen(JNIEnv *env, jclass natives, jlong peer_handle, jstring address, jstring port)
+static jlong ep_listen(JNI_PARAMS, jlong peer_handle, jstring address, jstring port)
 {
-	(void)natives;
 	const char *address_text = (*env)->GetStringUTFChars(env, address, NULL);
 	if (address_text == NULL)
 		return RPMA_E_NOMEM;
@@ -51,10 +50,8 @@ static jlong ep_listen(JNIEnv *env, jclass natives, jlong peer_handle, jstring a
 	return result;
 }
 
-static jint ep_shutdown(JNIEnv *env, jclass natives, jlong handle)
+static jint ep_shutdown(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_ep *ep = handle_retire(&handle, 1);
 	if (ep == NULL)
 		return HANDLE_CLOSED;
@@ -90,10 +87,8 @@ static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
 }
 
 /* the configuration's handle may be 0 for the defaults; RPMA_E_NO_EVENT when nobody asks to connect */
-static jlong ep_next_conn_req(JNIEnv *env, jclass natives, jlong handle, jlong cfg_handle)
+static jlong ep_next_conn_req(JNI_PARAMS, jlong handle, jlong cfg_handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_conn_cfg *cfg = NULL;
 	if (cfg_handle != 0 && (cfg = handle_hold(cfg_handle)) == NULL)
 		return HANDLE_CLOSED;
@@ -108,10 +103,8 @@ static jlong ep_next_conn_req(JNIEnv *env, jclass natives, jlong handle, jlong c
 	return result;
 }
 
-static jint ep_get_fd(JNIEnv *env, jclass natives, jlong handle)
+static jint ep_get_fd(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_ep *ep = handle_hold(handle);
 	if (ep == NULL)
 		return HANDLE_CLOSED;

@@ -204,10 +204,8 @@ void handle_drop(const jlong *handles, int count)
 }
 
 /* how many objects are open */
-static jint handle_count(JNIEnv *env, jclass natives)
+static jint handle_count(JNI_PARAMS)
 {
-	(void)env;
-	(void)natives;
 	pthread_mutex_lock(&table_lock);
 	jint count = open_count;
 	pthread_mutex_unlock(&table_lock);
@@ -215,10 +213,8 @@ static jint handle_count(JNIEnv *env, jclass natives)
 }
 
 /* how many may be open at once */
-static jint handle_limit(JNIEnv *env, jclass natives)
+static jint handle_limit(JNI_PARAMS)
 {
-	(void)env;
-	(void)natives;
 	return HANDLE_ENTRIES - 1;
 }
 

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* the first two parameters of every native, which few use: the thread's environment and the class of Java's natives */
+#define JNI_PARAMS JNIEnv *env __attribute__((unused)), jclass natives __attribute__((unused))
+
 /* the natives of one file; onload.c registers them all with io.rpma.Natives */
 struct jni_table {
 	const JNINativeMethod *methods;

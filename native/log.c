@@ -199,64 +199,53 @@ void log_discard(void)
 }
 
 /* what was logged during this thread's last call, a line each */
-static jbyteArray last_messages(JNIEnv *env, jclass natives)
+static jbyteArray last_messages(JNI_PARAMS)
 {
-	(void)natives;
 	const struct thread *thread = thread_get();
 	if (thread == NULL)
 		return NULL;
 	return jni_bytes(env, thread->text, (jsize)thread->text_length);
 }
 
-static jboolean has_messages(JNIEnv *env, jclass natives)
+static jboolean has_messages(JNI_PARAMS)
 {
-	(void)env;
-	(void)natives;
 	return ring_count > 0 || dropped > 0;
 }
 
 /* the oldest line of the ring, or NULL when there is none */
-static jbyteArray next_message(JNIEnv *env, jclass natives)
+static jbyteArray next_message(JNI_PARAMS)
 {
-	(void)natives;
 	char line[LINE_SIZE];
 	return ring_take(line) ? jni_bytes(env, line, (jsize)strlen(line)) : NULL;
 }
 
-static jbyteArray errno_message(JNIEnv *env, jclass natives, jint error)
+static jbyteArray errno_message(JNI_PARAMS, jint error)
 {
-	(void)natives;
 	char reason[REASON_SIZE];
 	const char *text = strerror_r(error, reason, sizeof(reason));
 	return jni_bytes(env, text, (jsize)strlen(text));
 }
 
-static jbyteArray errno_name(JNIEnv *env, jclass natives, jint error)
+static jbyteArray errno_name(JNI_PARAMS, jint error)
 {
-	(void)natives;
 	const char *name = strerrorname_np(error);
 	return name == NULL ? jni_bytes(env, "", 0) : jni_bytes(env, name, (jsize)strlen(name));
 }
 
-static jbyteArray error_message(JNIEnv *env, jclass natives, jint code)
+static jbyteArray error_message(JNI_PARAMS, jint code)
 {
-	(void)natives;
 	const char *text = rpma_err_2str(code);
 	return jni_bytes(env, text, (jsize)strlen(text));
 }
 
-static jint log_set_threshold(JNIEnv *env, jclass natives, jint threshold, jint level)
+static jint log_set_threshold(JNI_PARAMS, jint threshold, jint level)
 {
-	(void)env;
-	(void)natives;
 	return rpma_log_set_threshold((enum rpma_log_threshold)threshold, (enum rpma_log_level)level);
 }
 
 /* the level, from -1, plus one: a negative result is librpma's code */
-static jint log_get_threshold(JNIEnv *env, jclass natives, jint threshold)
+static jint log_get_threshold(JNI_PARAMS, jint threshold)
 {
-	(void)env;
-	(void)natives;
 	enum rpma_log_level level = RPMA_LOG_DISABLED;
 	int rc = rpma_log_get_threshold((enum rpma_log_threshold)threshold, &level);
 	return rc != 0 ? rc : (jint)level + 1;

@@ -23,10 +23,8 @@ static jlong address_or_error(void *address)
  * page_bits is the binary logarithm of the size of huge pages, or 0 for ordinary ones. Left out of forks: after one, older kernels
  * give the first that writes a page a copy of it, and the device would go on with the other.
  */
-static jlong memory_map_anonymous(JNIEnv *env, jclass natives, jlong size, jint page_bits)
+static jlong memory_map_anonymous(JNI_PARAMS, jlong size, jint page_bits)
 {
-	(void)env;
-	(void)natives;
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	if (page_bits != 0)
 		flags |= MAP_HUGETLB | (int)((unsigned)page_bits << MAP_HUGE_SHIFT);
@@ -39,9 +37,8 @@ static jlong memory_map_anonymous(JNIEnv *env, jclass natives, jlong size, jint 
 }
 
 /* create: with O_CREAT and O_EXCL */
-static jint memory_open(JNIEnv *env, jclass natives, jbyteArray path, jboolean writable, jboolean create)
+static jint memory_open(JNI_PARAMS, jbyteArray path, jboolean writable, jboolean create)
 {
-	(void)natives;
 	jbyte *text = (*env)->GetByteArrayElements(env, path, NULL);
 	if (text == NULL)
 		return -ENOMEM;
@@ -53,10 +50,8 @@ static jint memory_open(JNIEnv *env, jclass natives, jbyteArray path, jboolean w
 }
 
 /* allocates the blocks too: on a full disk a sparse mapping would end in SIGBUS */
-static jint memory_allocate(JNIEnv *env, jclass natives, jint fd, jlong size)
+static jint memory_allocate(JNI_PARAMS, jint fd, jlong size)
 {
-	(void)env;
-	(void)natives;
 	int error;
 	do {
 		error = posix_fallocate(fd, 0, size);
@@ -65,27 +60,21 @@ static jint memory_allocate(JNIEnv *env, jclass natives, jint fd, jlong size)
 }
 
 /* with sync only where the mapping bypasses the page cache (DAX); EOPNOTSUPP says that it does not */
-static jlong memory_map(JNIEnv *env, jclass natives, jint fd, jlong size, jboolean writable, jboolean sync)
+static jlong memory_map(JNI_PARAMS, jint fd, jlong size, jboolean writable, jboolean sync)
 {
-	(void)env;
-	(void)natives;
 	int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
 	int flags = sync ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED;
 	return address_or_error(mmap(NULL, (size_t)size, protection, flags, fd, 0));
 }
 
-static void memory_close(JNIEnv *env, jclass natives, jint fd)
+static void memory_close(JNI_PARAMS, jint fd)
 {
-	(void)env;
-	(void)natives;
 	/* a mapping outlives its descriptor, and nothing was written through it */
 	(void)close(fd);
 }
 
-static jint memory_unmap(JNIEnv *env, jclass natives, jlong address, jlong size)
+static jint memory_unmap(JNI_PARAMS, jlong address, jlong size)
 {
-	(void)env;
-	(void)natives;
 	return munmap(jni_pointer(address), (size_t)size) == 0 ? 0 : -errno;
 }
 
@@ -93,10 +82,8 @@ static jint memory_unmap(JNIEnv *env, jclass natives, jlong address, jlong size)
  * For a mapping of a device DAX, whose pages stay; the address is that of a page. The kernel refuses to populate a page that is
  * broken, where the instructions would end the process. EINVAL is of a kernel before 5.14.
  */
-static jint memory_persist(JNIEnv *env, jclass natives, jlong address, jlong before, jlong size)
+static jint memory_persist(JNI_PARAMS, jlong address, jlong before, jlong size)
 {
-	(void)env;
-	(void)natives;
 	if (madvise(jni_pointer(address), (size_t)(before + size), MADV_POPULATE_READ) != 0 && errno != EINVAL)
 		return -errno;
 	persist((const char *)jni_pointer(address) + before, (size_t)size);
@@ -111,10 +98,8 @@ static jint memory_persist(JNIEnv *env, jclass natives, jlong address, jlong bef
  *
  * msync(2) passes over pages that the file has lost, and populating one reports the loss.
  */
-static jint memory_sync(JNIEnv *env, jclass natives, jlong address, jlong size, jboolean all)
+static jint memory_sync(JNI_PARAMS, jlong address, jlong size, jboolean all)
 {
-	(void)env;
-	(void)natives;
 	char *pages = jni_pointer(address);
 	if (all && madvise(pages, (size_t)size, MADV_POPULATE_WRITE) != 0)
 		return errno == EINVAL ? -EOPNOTSUPP : -errno;
@@ -126,18 +111,14 @@ static jint memory_sync(JNIEnv *env, jclass natives, jlong address, jlong size, 
 	return madvise(last, (size_t)page_size, MADV_POPULATE_READ) == 0 || errno == EINVAL ? 0 : -errno;
 }
 
-static jlong memory_page_size(JNIEnv *env, jclass natives)
+static jlong memory_page_size(JNI_PARAMS)
 {
-	(void)env;
-	(void)natives;
 	return sysconf(_SC_PAGESIZE);
 }
 
 /* whether a file is on no disk: 1 or 0, or a negative errno */
-static jint memory_is_in_memory(JNIEnv *env, jclass natives, jint fd)
+static jint memory_is_in_memory(JNI_PARAMS, jint fd)
 {
-	(void)env;
-	(void)natives;
 	struct statfs file_system;
 	if (fstatfs(fd, &file_system) != 0)
 		return -errno;
@@ -145,10 +126,8 @@ static jint memory_is_in_memory(JNIEnv *env, jclass natives, jint fd)
 }
 
 /* the size of the pages that a file is mapped in */
-static jlong memory_file_page_size(JNIEnv *env, jclass natives, jint fd)
+static jlong memory_file_page_size(JNI_PARAMS, jint fd)
 {
-	(void)env;
-	(void)natives;
 	struct statfs file_system;
 	if (fstatfs(fd, &file_system) != 0)
 		return -errno;
@@ -156,16 +135,14 @@ static jlong memory_file_page_size(JNIEnv *env, jclass natives, jint fd)
 }
 
 /* a direct buffer without an owner; the caller keeps the mapping while the buffer is reachable */
-static jobject memory_buffer(JNIEnv *env, jclass natives, jlong address, jlong size)
+static jobject memory_buffer(JNI_PARAMS, jlong address, jlong size)
 {
-	(void)natives;
 	return (*env)->NewDirectByteBuffer(env, jni_pointer(address), size);
 }
 
 /* the address of a direct buffer's first byte, or 0 when it has none */
-static jlong buffer_address(JNIEnv *env, jclass natives, jobject buffer)
+static jlong buffer_address(JNI_PARAMS, jobject buffer)
 {
-	(void)natives;
 	return (jlong)(intptr_t)(*env)->GetDirectBufferAddress(env, buffer);
 }
 

@@ -10,10 +10,8 @@
 /* librpma always uses this size; a larger one would be refused, not overrun the buffer */
 #define DESCRIPTOR_MAX 64
 
-static jlong mr_reg(JNIEnv *env, jclass natives, jlong peer_handle, jlong address, jlong size, jint usage)
+static jlong mr_reg(JNI_PARAMS, jlong peer_handle, jlong address, jlong size, jint usage)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_peer *peer = handle_hold(peer_handle);
 	if (peer == NULL)
 		return HANDLE_CLOSED;
@@ -29,10 +27,8 @@ static jlong mr_reg(JNIEnv *env, jclass natives, jlong peer_handle, jlong addres
 	return handle;
 }
 
-static jint mr_dereg(JNIEnv *env, jclass natives, jlong handle)
+static jint mr_dereg(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_mr_local *mr = handle_retire(&handle, 1);
 	if (mr == NULL)
 		return HANDLE_CLOSED;
@@ -40,10 +36,8 @@ static jint mr_dereg(JNIEnv *env, jclass natives, jlong handle)
 	return log_end(rpma_mr_dereg(&mr));
 }
 
-static jlong mr_get_ptr(JNIEnv *env, jclass natives, jlong handle)
+static jlong mr_get_ptr(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_mr_local *mr = handle_hold(handle);
 	if (mr == NULL)
 		return HANDLE_CLOSED;
@@ -54,10 +48,8 @@ static jlong mr_get_ptr(JNIEnv *env, jclass natives, jlong handle)
 	return rc != 0 ? rc : (jlong)(intptr_t)address;
 }
 
-static jlong mr_get_size(JNIEnv *env, jclass natives, jlong handle)
+static jlong mr_get_size(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_mr_local *mr = handle_hold(handle);
 	if (mr == NULL)
 		return HANDLE_CLOSED;
@@ -68,10 +60,8 @@ static jlong mr_get_size(JNIEnv *env, jclass natives, jlong handle)
 	return rc != 0 ? rc : (jlong)size;
 }
 
-static jint mr_get_descriptor_size(JNIEnv *env, jclass natives, jlong handle)
+static jint mr_get_descriptor_size(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_mr_local *mr = handle_hold(handle);
 	if (mr == NULL)
 		return HANDLE_CLOSED;
@@ -91,9 +81,8 @@ static int read_descriptor(const struct rpma_mr_local *mr, jbyte descriptor[DESC
 }
 
 /* fills an array of the size that mrGetDescriptorSize gave */
-static jint mr_get_descriptor(JNIEnv *env, jclass natives, jlong handle, jbyteArray descriptor)
+static jint mr_get_descriptor(JNI_PARAMS, jlong handle, jbyteArray descriptor)
 {
-	(void)natives;
 	const struct rpma_mr_local *mr = handle_hold(handle);
 	if (mr == NULL)
 		return HANDLE_CLOSED;
@@ -107,10 +96,8 @@ static jint mr_get_descriptor(JNIEnv *env, jclass natives, jlong handle, jbyteAr
 	return rc;
 }
 
-static jint mr_advise(JNIEnv *env, jclass natives, jlong handle, jlong offset, jlong length, jint advice, jint flags)
+static jint mr_advise(JNI_PARAMS, jlong handle, jlong offset, jlong length, jint advice, jint flags)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_mr_local *mr = handle_hold(handle);
 	if (mr == NULL)
 		return HANDLE_CLOSED;

@@ -9,9 +9,8 @@
 
 #define DESCRIPTOR_MAX 256
 
-static jlong mr_remote_from_descriptor(JNIEnv *env, jclass natives, jbyteArray descriptor)
+static jlong mr_remote_from_descriptor(JNI_PARAMS, jbyteArray descriptor)
 {
-	(void)natives;
 	jbyte bytes[DESCRIPTOR_MAX];
 	jsize length = (*env)->GetArrayLength(env, descriptor);
 	if (length > DESCRIPTOR_MAX)
@@ -28,10 +27,8 @@ static jlong mr_remote_from_descriptor(JNIEnv *env, jclass natives, jbyteArray d
 	return handle;
 }
 
-static jint mr_remote_delete(JNIEnv *env, jclass natives, jlong handle)
+static jint mr_remote_delete(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_mr_remote *mr = handle_retire(&handle, 1);
 	if (mr == NULL)
 		return HANDLE_CLOSED;
@@ -39,10 +36,8 @@ static jint mr_remote_delete(JNIEnv *env, jclass natives, jlong handle)
 	return log_end(rpma_mr_remote_delete(&mr));
 }
 
-static jlong mr_remote_get_size(JNIEnv *env, jclass natives, jlong handle)
+static jlong mr_remote_get_size(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_mr_remote *mr = handle_hold(handle);
 	if (mr == NULL)
 		return HANDLE_CLOSED;
@@ -54,10 +49,8 @@ static jlong mr_remote_get_size(JNIEnv *env, jclass natives, jlong handle)
 }
 
 /* the usage bits that say which flushes the region takes */
-static jint mr_remote_get_flush_type(JNIEnv *env, jclass natives, jlong handle)
+static jint mr_remote_get_flush_type(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_mr_remote *mr = handle_hold(handle);
 	if (mr == NULL)
 		return HANDLE_CLOSED;

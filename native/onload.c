@@ -20,9 +20,8 @@ static int register_tables(JNIEnv *env, jclass natives, const struct jni_table *
 }
 
 /* when io.rpma.rdmacm.Natives is initialised: to find it in JNI_OnLoad would initialise it there, which could deadlock */
-static jint register_rdmacm(JNIEnv *env, jclass natives, jclass rdmacm_natives)
+static jint register_rdmacm(JNI_PARAMS, jclass rdmacm_natives)
 {
-	(void)natives;
 	return register_tables(env, rdmacm_natives, rdmacm_tables, sizeof(rdmacm_tables) / sizeof(rdmacm_tables[0]));
 }
 
@@ -48,9 +47,8 @@ static int register_natives(JNIEnv *env)
 	return 0;
 }
 
-JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
+JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved __attribute__((unused)))
 {
-	(void)reserved;
 	JNIEnv *env;
 	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) != JNI_OK)
 		return JNI_ERR;
@@ -59,9 +57,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 	return JNI_VERSION_10;
 }
 
-JNIEXPORT void JNICALL JNI_OnUnload(JavaVM *vm, void *reserved)
+JNIEXPORT void JNICALL JNI_OnUnload(JavaVM *vm __attribute__((unused)), void *reserved __attribute__((unused)))
 {
-	(void)vm;
-	(void)reserved;
 	log_fini();
 }

@@ -7,10 +7,8 @@
 #include "log.h"
 #include "natives.h"
 
-static jlong peer_new(JNIEnv *env, jclass natives, jlong device)
+static jlong peer_new(JNI_PARAMS, jlong device)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_peer *peer = NULL;
 	log_begin();
 	int rc = log_end(rpma_peer_new(jni_pointer(device), &peer));
@@ -22,10 +20,8 @@ static jlong peer_new(JNIEnv *env, jclass natives, jlong device)
 	return handle;
 }
 
-static jint peer_delete(JNIEnv *env, jclass natives, jlong handle)
+static jint peer_delete(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_peer *peer = handle_retire(&handle, 1);
 	if (peer == NULL)
 		return HANDLE_CLOSED;

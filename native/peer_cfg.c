@@ -16,30 +16,24 @@ static jlong peer_cfg_handle(struct rpma_peer_cfg *cfg)
 	return handle;
 }
 
-static jlong peer_cfg_new(JNIEnv *env, jclass natives)
+static jlong peer_cfg_new(JNI_PARAMS)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_peer_cfg *cfg = NULL;
 	log_begin();
 	int rc = log_end(rpma_peer_cfg_new(&cfg));
 	return rc != 0 ? rc : peer_cfg_handle(cfg);
 }
 
-static jlong peer_cfg_from_descriptor(JNIEnv *env, jclass natives, jbyte descriptor)
+static jlong peer_cfg_from_descriptor(JNI_PARAMS, jbyte descriptor)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_peer_cfg *cfg = NULL;
 	log_begin();
 	int rc = log_end(rpma_peer_cfg_from_descriptor(&descriptor, sizeof(descriptor), &cfg));
 	return rc != 0 ? rc : peer_cfg_handle(cfg);
 }
 
-static jint peer_cfg_delete(JNIEnv *env, jclass natives, jlong handle)
+static jint peer_cfg_delete(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_peer_cfg *cfg = handle_retire(&handle, 1);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -47,10 +41,8 @@ static jint peer_cfg_delete(JNIEnv *env, jclass natives, jlong handle)
 	return log_end(rpma_peer_cfg_delete(&cfg));
 }
 
-static jint peer_cfg_set_direct_write_to_pmem(JNIEnv *env, jclass natives, jlong handle, jboolean supported)
+static jint peer_cfg_set_direct_write_to_pmem(JNI_PARAMS, jlong handle, jboolean supported)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_peer_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -60,10 +52,8 @@ static jint peer_cfg_set_direct_write_to_pmem(JNIEnv *env, jclass natives, jlong
 	return rc;
 }
 
-static jint peer_cfg_get_direct_write_to_pmem(JNIEnv *env, jclass natives, jlong handle)
+static jint peer_cfg_get_direct_write_to_pmem(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_peer_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -74,10 +64,8 @@ static jint peer_cfg_get_direct_write_to_pmem(JNIEnv *env, jclass natives, jlong
 	return rc != 0 ? rc : supported;
 }
 
-static jint peer_cfg_get_descriptor_size(JNIEnv *env, jclass natives, jlong handle)
+static jint peer_cfg_get_descriptor_size(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rpma_peer_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -89,9 +77,8 @@ static jint peer_cfg_get_descriptor_size(JNIEnv *env, jclass natives, jlong hand
 }
 
 /* fills an array of the size that peerCfgGetDescriptorSize gave */
-static jint peer_cfg_get_descriptor(JNIEnv *env, jclass natives, jlong handle, jbyteArray descriptor)
+static jint peer_cfg_get_descriptor(JNI_PARAMS, jlong handle, jbyteArray descriptor)
 {
-	(void)natives;
 	const struct rpma_peer_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;

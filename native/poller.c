@@ -82,10 +82,8 @@ static int adopt(struct poller *poller, jlong *handle)
 	return rc;
 }
 
-static jlong poller_new(JNIEnv *env, jclass natives)
+static jlong poller_new(JNI_PARAMS)
 {
-	(void)env;
-	(void)natives;
 	struct poller *poller = malloc(sizeof(*poller));
 	if (poller == NULL)
 		return RPMA_E_NOMEM;
@@ -98,10 +96,8 @@ static jlong poller_new(JNIEnv *env, jclass natives)
 	return rc;
 }
 
-static jint poller_delete(JNIEnv *env, jclass natives, jlong handle)
+static jint poller_delete(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct poller *poller = handle_retire(&handle, 1);
 	if (poller == NULL)
 		return HANDLE_CLOSED;
@@ -121,10 +117,8 @@ static int watch(const struct poller *poller, int fd, uint64_t number, bool agai
 }
 
 /* the next time that the object has something to say, a wait returns its number; a number is not NO_NUMBER */
-static jint poller_watch(JNIEnv *env, jclass natives, jlong handle, jlong object, jlong number, jboolean again)
+static jint poller_watch(JNI_PARAMS, jlong handle, jlong object, jlong number, jboolean again)
 {
-	(void)env;
-	(void)natives;
 	const struct poller *poller = handle_hold(handle);
 	if (poller == NULL)
 		return HANDLE_CLOSED;
@@ -140,10 +134,8 @@ static jint poller_watch(JNIEnv *env, jclass natives, jlong handle, jlong object
 }
 
 /* does nothing where the object is not watched */
-static void poller_unwatch(JNIEnv *env, jclass natives, jlong handle, jlong object)
+static void poller_unwatch(JNI_PARAMS, jlong handle, jlong object)
 {
-	(void)env;
-	(void)natives;
 	const struct poller *poller = handle_hold(handle);
 	if (poller == NULL)
 		return;
@@ -170,9 +162,8 @@ static jint take_numbers(const struct poller *poller, const struct epoll_event *
 }
 
 /* the count of objects that are ready, whose numbers it fills in; a negative timeout waits without end */
-static jint poller_wait(JNIEnv *env, jclass natives, jlong handle, jlongArray ready, jint timeout_ms)
+static jint poller_wait(JNI_PARAMS, jlong handle, jlongArray ready, jint timeout_ms)
 {
-	(void)natives;
 	struct epoll_event events[MOST_READY];
 	jlong numbers[MOST_READY];
 	jsize capacity = (*env)->GetArrayLength(env, ready);
@@ -193,10 +184,8 @@ static jint poller_wait(JNIEnv *env, jclass natives, jlong handle, jlongArray re
 	return result;
 }
 
-static void poller_wake(JNIEnv *env, jclass natives, jlong handle)
+static void poller_wake(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct poller *poller = handle_hold(handle);
 	if (poller == NULL)
 		return;

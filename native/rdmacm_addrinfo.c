@@ -41,9 +41,8 @@ static jlong find(const char *node, const char *service, jint port_space, jboole
 }
 
 /* the node may be NULL */
-static jlong addr_info_get(JNIEnv *env, jclass natives, jstring node, jstring service, jint port_space, jboolean passive)
+static jlong addr_info_get(JNI_PARAMS, jstring node, jstring service, jint port_space, jboolean passive)
 {
-	(void)natives;
 	const char *service_text = (*env)->GetStringUTFChars(env, service, NULL);
 	if (service_text == NULL)
 		return RDMACM_NOMEM;
@@ -61,10 +60,8 @@ static jlong addr_info_get(JNIEnv *env, jclass natives, jstring node, jstring se
 	return result;
 }
 
-static jint addr_info_free(JNIEnv *env, jclass natives, jlong handle)
+static jint addr_info_free(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rdma_addrinfo *info = handle_retire(&handle, 1);
 	if (info == NULL)
 		return HANDLE_CLOSED;
@@ -73,9 +70,8 @@ static jint addr_info_free(JNIEnv *env, jclass natives, jlong handle)
 }
 
 /* the socket address to listen on or to connect to; NULL when closed, or with a pending exception */
-static jbyteArray addr_info_address(JNIEnv *env, jclass natives, jlong handle)
+static jbyteArray addr_info_address(JNI_PARAMS, jlong handle)
 {
-	(void)natives;
 	const struct rdma_addrinfo *info = handle_hold(handle);
 	if (info == NULL)
 		return NULL;

@@ -24,9 +24,8 @@ static jlong adopt(struct ibv_ah *ah)
 }
 
 /* from the attributes of an event */
-static jlong ah_create(JNIEnv *env, jclass natives, jlong id_handle, jbyteArray attributes)
+static jlong ah_create(JNI_PARAMS, jlong id_handle, jbyteArray attributes)
 {
-	(void)natives;
 	struct ibv_ah_attr attr;
 	(*env)->GetByteArrayRegion(env, attributes, 0, (jsize)sizeof(attr), (jbyte *)&attr);
 	const struct rdmacm_id *self = handle_hold(id_handle);
@@ -62,10 +61,8 @@ static jlong from_completion(const struct rdma_cm_id *id, struct ibv_wc *complet
 }
 
 /* of the sender of a datagram, whose header is in the region */
-static jlong ah_from_completion(JNIEnv *env, jclass natives, jlong id_handle, jlong completion, jlong mr_handle, jlong offset)
+static jlong ah_from_completion(JNI_PARAMS, jlong id_handle, jlong completion, jlong mr_handle, jlong offset)
 {
-	(void)env;
-	(void)natives;
 	const struct rdmacm_id *self = handle_hold(id_handle);
 	if (self == NULL)
 		return HANDLE_CLOSED;
@@ -79,10 +76,8 @@ static jlong ah_from_completion(JNIEnv *env, jclass natives, jlong id_handle, jl
 	return result;
 }
 
-static jint ah_destroy(JNIEnv *env, jclass natives, jlong handle)
+static jint ah_destroy(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_ah *ah = handle_retire(&handle, 1);
 	if (ah == NULL)
 		return HANDLE_CLOSED;

@@ -32,17 +32,13 @@ static jint poll_queue(jlong queue, bool send, jint capacity, jlong completions)
 	return result;
 }
 
-static jint poll_send_comp(JNIEnv *env, jclass natives, jlong queue, jint capacity, jlong completions)
+static jint poll_send_comp(JNI_PARAMS, jlong queue, jint capacity, jlong completions)
 {
-	(void)env;
-	(void)natives;
 	return poll_queue(queue, true, capacity, completions);
 }
 
-static jint poll_recv_comp(JNIEnv *env, jclass natives, jlong queue, jint capacity, jlong completions)
+static jint poll_recv_comp(JNI_PARAMS, jlong queue, jint capacity, jlong completions)
 {
-	(void)env;
-	(void)natives;
 	return poll_queue(queue, false, capacity, completions);
 }
 
@@ -73,10 +69,8 @@ static jint rearm(const void *armed)
 	return errno == 0 ? 0 : rdmacm_failed();
 }
 
-static jint rearm_comp(JNIEnv *env, jclass natives, jlong queue, jboolean send, jboolean solicited_only)
+static jint rearm_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only)
 {
-	(void)env;
-	(void)natives;
 	const struct rdma_cm_id *id = handle_hold(queue);
 	if (id == NULL)
 		return HANDLE_CLOSED;
@@ -93,11 +87,9 @@ static jint take_of(const void *armed, jint capacity, struct ibv_wc *completions
 }
 
 /* how many completions were taken of a queue that is armed, once there are some; may end as a wait does, too */
-static jint await_comp(JNIEnv *env, jclass natives, jlong queue, jboolean send, jboolean solicited_only, jint capacity,
-		jlong completions, jint wake_fd, jlong timeout)
+static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jint capacity, jlong completions,
+		jint wake_fd, jlong timeout)
 {
-	(void)env;
-	(void)natives;
 	struct wait wait;
 	int rc = wait_begin(&wait, queue, wake_fd, timeout);
 	if (rc != 0)

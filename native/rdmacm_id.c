@@ -111,10 +111,8 @@ static struct rdmacm_id *take_over(struct rdma_cm_id *id)
 	return NULL;
 }
 
-static jlong id_create(JNIEnv *env, jclass natives, jint port_space)
+static jlong id_create(JNI_PARAMS, jint port_space)
 {
-	(void)env;
-	(void)natives;
 	struct rdmacm_id *self = new_self();
 	if (self == NULL)
 		return rdmacm_failed();
@@ -140,10 +138,8 @@ static jlong create_ep(struct rdma_addrinfo *info)
 	return adopt(self);
 }
 
-static jlong id_create_ep(JNIEnv *env, jclass natives, jlong info_handle)
+static jlong id_create_ep(JNI_PARAMS, jlong info_handle)
 {
-	(void)env;
-	(void)natives;
 	struct rdma_addrinfo *info = handle_hold(info_handle);
 	if (info == NULL)
 		return HANDLE_CLOSED;
@@ -153,20 +149,16 @@ static jlong id_create_ep(JNIEnv *env, jclass natives, jlong info_handle)
 }
 
 /* ends all use of an id; what it returns is for id_destroy() alone */
-static jlong id_retire(JNIEnv *env, jclass natives, jlong id, jlong requests, jlong send_queue, jlong recv_queue, jlong srq)
+static jlong id_retire(JNI_PARAMS, jlong id, jlong requests, jlong send_queue, jlong recv_queue, jlong srq)
 {
-	(void)env;
-	(void)natives;
 	const jlong handles[ID_HANDLES] = {
 		[ID] = id, [REQUESTS] = requests, [SEND_QUEUE] = send_queue, [RECV_QUEUE] = recv_queue, [SRQ] = srq,
 	};
 	return (jlong)(uintptr_t)handle_retire(handles, ID_HANDLES);
 }
 
-static jint id_destroy(JNIEnv *env, jclass natives, jlong retired)
+static jint id_destroy(JNI_PARAMS, jlong retired)
 {
-	(void)env;
-	(void)natives;
 	struct rdmacm_id *self = jni_pointer(retired);
 	if (self == NULL)
 		return HANDLE_CLOSED;
@@ -184,9 +176,8 @@ static struct sockaddr *read_address(JNIEnv *env, jbyteArray bytes, struct socka
 	return (struct sockaddr *)address;
 }
 
-static jint id_bind_addr(JNIEnv *env, jclass natives, jlong handle, jbyteArray address_bytes)
+static jint id_bind_addr(JNI_PARAMS, jlong handle, jbyteArray address_bytes)
 {
-	(void)natives;
 	struct sockaddr_storage storage;
 	struct sockaddr *address = read_address(env, address_bytes, &storage);
 	const struct rdmacm_id *self = handle_hold(handle);
@@ -197,10 +188,8 @@ static jint id_bind_addr(JNIEnv *env, jclass natives, jlong handle, jbyteArray a
 	return result;
 }
 
-static jint id_resolve_addr(JNIEnv *env, jclass natives, jlong handle, jbyteArray source, jbyteArray destination,
-		jint timeout_ms)
+static jint id_resolve_addr(JNI_PARAMS, jlong handle, jbyteArray source, jbyteArray destination, jint timeout_ms)
 {
-	(void)natives;
 	struct sockaddr_storage source_storage;
 	struct sockaddr_storage destination_storage;
 	struct sockaddr *from = read_address(env, source, &source_storage);
@@ -213,10 +202,8 @@ static jint id_resolve_addr(JNIEnv *env, jclass natives, jlong handle, jbyteArra
 	return result;
 }
 
-static jint id_resolve_route(JNIEnv *env, jclass natives, jlong handle, jint timeout_ms)
+static jint id_resolve_route(JNI_PARAMS, jlong handle, jint timeout_ms)
 {
-	(void)env;
-	(void)natives;
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
 		return HANDLE_CLOSED;
@@ -253,10 +240,8 @@ static jlong listen_on(const struct rdmacm_id *self, int backlog)
 }
 
 /* the handle to wait for requests with; called once for an id that listens */
-static jlong id_listen(JNIEnv *env, jclass natives, jlong handle, jint backlog)
+static jlong id_listen(JNI_PARAMS, jlong handle, jint backlog)
 {
-	(void)env;
-	(void)natives;
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
 		return HANDLE_CLOSED;
@@ -341,9 +326,8 @@ static jlong get_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray ev
 	return adopt(self);
 }
 
-static jlong id_get_request(JNIEnv *env, jclass natives, jlong requests, jbyteArray event)
+static jlong id_get_request(JNI_PARAMS, jlong requests, jbyteArray event)
 {
-	(void)natives;
 	struct rdma_cm_id *listener = handle_hold(requests);
 	if (listener == NULL)
 		return HANDLE_CLOSED;
@@ -353,9 +337,8 @@ static jlong id_get_request(JNIEnv *env, jclass natives, jlong requests, jbyteAr
 }
 
 /* 1 when there was an event, 0 when there is none */
-static jint id_next_event(JNIEnv *env, jclass natives, jlong handle, jbyteArray bytes)
+static jint id_next_event(JNI_PARAMS, jlong handle, jbyteArray bytes)
 {
-	(void)natives;
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
 		return HANDLE_CLOSED;
@@ -401,25 +384,22 @@ static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray pr
 	return result;
 }
 
-static jint id_connect(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data, jint responder_resources,
-		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
+static jint id_connect(JNI_PARAMS, jlong handle, jbyteArray private_data, jint responder_resources, jint initiator_depth,
+		jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
-	(void)natives;
 	return connect_by(rdma_connect, env, handle, private_data, responder_resources, initiator_depth, flow_control,
 			retry_count, rnr_retry_count);
 }
 
-static jint id_accept(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data, jint responder_resources,
-		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
+static jint id_accept(JNI_PARAMS, jlong handle, jbyteArray private_data, jint responder_resources, jint initiator_depth,
+		jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
-	(void)natives;
 	return connect_by(rdma_accept, env, handle, private_data, responder_resources, initiator_depth, flow_control,
 			retry_count, rnr_retry_count);
 }
 
-static jint id_reject(JNIEnv *env, jclass natives, jlong handle, jbyteArray private_data)
+static jint id_reject(JNI_PARAMS, jlong handle, jbyteArray private_data)
 {
-	(void)natives;
 	jbyte bytes[UINT8_MAX];
 	jsize length = (*env)->GetArrayLength(env, private_data);
 	if (length > (jsize)sizeof(bytes))
@@ -434,10 +414,8 @@ static jint id_reject(JNIEnv *env, jclass natives, jlong handle, jbyteArray priv
 }
 
 /* 1 or 0: whether its messages are InfiniBand's, as RoCE's are, or iWARP's */
-static jint id_is_infiniband(JNIEnv *env, jclass natives, jlong handle)
+static jint id_is_infiniband(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
 		return HANDLE_CLOSED;
@@ -448,10 +426,8 @@ static jint id_is_infiniband(JNIEnv *env, jclass natives, jlong handle)
 	return result;
 }
 
-static jint id_disconnect(JNIEnv *env, jclass natives, jlong handle)
+static jint id_disconnect(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
 		return HANDLE_CLOSED;
@@ -473,15 +449,13 @@ static jbyteArray address_of(JNIEnv *env, jlong handle, struct sockaddr *(*gette
 	return address;
 }
 
-static jbyteArray id_local_addr(JNIEnv *env, jclass natives, jlong handle)
+static jbyteArray id_local_addr(JNI_PARAMS, jlong handle)
 {
-	(void)natives;
 	return address_of(env, handle, rdma_get_local_addr);
 }
 
-static jbyteArray id_peer_addr(JNIEnv *env, jclass natives, jlong handle)
+static jbyteArray id_peer_addr(JNI_PARAMS, jlong handle)
 {
-	(void)natives;
 	return address_of(env, handle, rdma_get_peer_addr);
 }
 

@@ -9,10 +9,8 @@
 #include "rdmacm.h"
 
 /* rdma_reg_msgs(), rdma_reg_read() and rdma_reg_write() are this with their access */
-static jlong mr_reg(JNIEnv *env, jclass natives, jlong id_handle, jlong address, jlong size, jint access)
+static jlong mr_reg(JNI_PARAMS, jlong id_handle, jlong address, jlong size, jint access)
 {
-	(void)env;
-	(void)natives;
 	const struct rdmacm_id *self = handle_hold(id_handle);
 	if (self == NULL)
 		return HANDLE_CLOSED;
@@ -31,10 +29,8 @@ static jlong mr_reg(JNIEnv *env, jclass natives, jlong id_handle, jlong address,
 	return result;
 }
 
-static jint mr_dereg(JNIEnv *env, jclass natives, jlong handle)
+static jint mr_dereg(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_mr *mr = handle_retire(&handle, 1);
 	if (mr == NULL)
 		return HANDLE_CLOSED;
@@ -42,10 +38,8 @@ static jint mr_dereg(JNIEnv *env, jclass natives, jlong handle)
 }
 
 /* the key for the other side, 32 bits without a sign */
-static jlong mr_rkey(JNIEnv *env, jclass natives, jlong handle)
+static jlong mr_rkey(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	const struct ibv_mr *mr = handle_hold(handle);
 	if (mr == NULL)
 		return HANDLE_CLOSED;

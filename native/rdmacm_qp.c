@@ -90,10 +90,9 @@ static jint create_with(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool si
 }
 
 /* called once for an id */
-static jint qp_create(JNIEnv *env, jclass natives, jlong id_handle, jintArray numbers_array, jboolean sig_all,
-		jlong srq_handle, jlongArray queues_array)
+static jint qp_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array, jboolean sig_all, jlong srq_handle,
+		jlongArray queues_array)
 {
-	(void)natives;
 	jint numbers[QP_NUMBERS];
 	(*env)->GetIntArrayRegion(env, numbers_array, 0, QP_NUMBERS, numbers);
 	const struct rdmacm_id *self = handle_hold(id_handle);
@@ -209,120 +208,93 @@ static inline void set_transfer(struct ibv_send_wr *wr, enum ibv_wr_opcode opcod
 	wr->wr.rdma.rkey = (uint32_t)rkey;
 }
 
-static jint post_write(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length, jint flags,
-		jlong remote_addr, jint rkey, jlong context)
+static jint post_write(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong remote_addr, jint rkey,
+		jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
-static jint post_write_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags,
-		jlong remote_addr, jint rkey, jlong context)
+static jint post_write_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong remote_addr, jint rkey,
+		jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
 	return post_inline(queue, address, length, &wr);
 }
 
-static jint post_writev(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags,
-		jlong remote_addr, jint rkey, jlong context)
+static jint post_writev(JNI_PARAMS, jlong queue, jlong parts, jint count, jint flags, jlong remote_addr, jint rkey,
+		jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
 	return post_parts(queue, parts, count, &wr);
 }
 
-static jint post_write_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length,
-		jint flags, jlong remote_addr, jint rkey, jint imm, jlong context)
+static jint post_write_with_imm(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong remote_addr,
+		jint rkey, jint imm, jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_transfer(&wr, IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
-static jint post_write_with_imm_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length,
-		jint flags, jlong remote_addr, jint rkey, jint imm, jlong context)
+static jint post_write_with_imm_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong remote_addr,
+		jint rkey, jint imm, jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_transfer(&wr, IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
 	return post_inline(queue, address, length, &wr);
 }
 
-static jint post_read(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length, jint flags,
-		jlong remote_addr, jint rkey, jlong context)
+static jint post_read(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong remote_addr, jint rkey,
+		jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_transfer(&wr, IBV_WR_RDMA_READ, flags, remote_addr, rkey, 0, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
-static jint post_readv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags,
-		jlong remote_addr, jint rkey, jlong context)
+static jint post_readv(JNI_PARAMS, jlong queue, jlong parts, jint count, jint flags, jlong remote_addr, jint rkey,
+		jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_transfer(&wr, IBV_WR_RDMA_READ, flags, remote_addr, rkey, 0, context);
 	return post_parts(queue, parts, count, &wr);
 }
 
-static jint post_send(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length, jint flags,
-		jlong context)
+static jint post_send(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_message(&wr, IBV_WR_SEND, flags, 0, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
-static jint post_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags,
-		jlong context)
+static jint post_send_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_message(&wr, IBV_WR_SEND, flags, 0, context);
 	return post_inline(queue, address, length, &wr);
 }
 
-static jint post_sendv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jint flags, jlong context)
+static jint post_sendv(JNI_PARAMS, jlong queue, jlong parts, jint count, jint flags, jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_message(&wr, IBV_WR_SEND, flags, 0, context);
 	return post_parts(queue, parts, count, &wr);
 }
 
-static jint post_send_with_imm(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jlong length,
-		jint flags, jint imm, jlong context)
+static jint post_send_with_imm(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jint imm,
+		jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
-static jint post_send_with_imm_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags,
-		jint imm, jlong context)
+static jint post_send_with_imm_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jint imm, jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct ibv_send_wr wr;
 	set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
 	return post_inline(queue, address, length, &wr);
@@ -340,20 +312,16 @@ static jint post_atomic(enum ibv_wr_opcode opcode, jlong queue, jlong mr, jlong 
 	return post_region(queue, mr, offset, sizeof(uint64_t), &wr);
 }
 
-static jint post_compare_and_swap(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jint flags,
-		jlong remote_addr, jint rkey, jlong compare, jlong swap, jlong context)
+static jint post_compare_and_swap(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jint flags, jlong remote_addr, jint rkey,
+		jlong compare, jlong swap, jlong context)
 {
-	(void)env;
-	(void)natives;
 	return post_atomic(IBV_WR_ATOMIC_CMP_AND_SWP, queue, mr, offset, flags, remote_addr, rkey, compare, swap,
 			context);
 }
 
-static jint post_fetch_and_add(JNIEnv *env, jclass natives, jlong queue, jlong mr, jlong offset, jint flags,
-		jlong remote_addr, jint rkey, jlong add, jlong context)
+static jint post_fetch_and_add(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jint flags, jlong remote_addr, jint rkey,
+		jlong add, jlong context)
 {
-	(void)env;
-	(void)natives;
 	return post_atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, queue, mr, offset, flags, remote_addr, rkey, add, 0, context);
 }
 
@@ -367,11 +335,9 @@ static jint post_datagram(struct rdma_cm_id *id, jlong context, void *bytes, jlo
 			id, rdmacm_context(context), bytes, (size_t)length, mr, flags, ah, (uint32_t)remote_qpn));
 }
 
-static jint post_ud_send(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags,
-		jlong ah_handle, jint remote_qpn, jlong context)
+static jint post_ud_send(JNI_PARAMS, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags, jlong ah_handle,
+		jint remote_qpn, jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
@@ -385,11 +351,9 @@ static jint post_ud_send(JNIEnv *env, jclass natives, jlong queue, jlong mr_hand
 	return result;
 }
 
-static jint post_ud_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong address, jint length, jint flags,
-		jlong ah_handle, jint remote_qpn, jlong context)
+static jint post_ud_send_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong ah_handle,
+		jint remote_qpn, jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
@@ -403,10 +367,8 @@ static jint post_ud_send_inline(JNIEnv *env, jclass natives, jlong queue, jlong 
 }
 
 /* also to a shared receive queue, whose handle has the id that it is of: librdmacm posts there where an id has one */
-static jint post_recv(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle, jlong offset, jlong length, jlong context)
+static jint post_recv(JNI_PARAMS, jlong queue, jlong mr_handle, jlong offset, jlong length, jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
@@ -420,10 +382,8 @@ static jint post_recv(JNIEnv *env, jclass natives, jlong queue, jlong mr_handle,
 	return result;
 }
 
-static jint post_recvv(JNIEnv *env, jclass natives, jlong queue, jlong parts, jint count, jlong context)
+static jint post_recvv(JNI_PARAMS, jlong queue, jlong parts, jint count, jlong context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;

@@ -30,9 +30,8 @@ static jlong create(struct rdma_cm_id *id, jint numbers[SRQ_NUMBERS])
 }
 
 /* called once for an id, before it has a queue pair */
-static jlong srq_create(JNIEnv *env, jclass natives, jlong id_handle, jintArray numbers_array)
+static jlong srq_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array)
 {
-	(void)natives;
 	jint numbers[SRQ_NUMBERS];
 	(*env)->GetIntArrayRegion(env, numbers_array, 0, SRQ_NUMBERS, numbers);
 	const struct rdmacm_id *self = handle_hold(id_handle);

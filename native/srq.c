@@ -57,9 +57,8 @@ static jint make_held(jlong peer_handle, jlong cfg_handle, jlong handles[SRQ_HAN
 }
 
 /* the configuration's handle may be 0 for the defaults; fills in the handles of the queue and its completion queue */
-static jint srq_new(JNIEnv *env, jclass natives, jlong peer, jlong cfg, jlongArray srq_handles)
+static jint srq_new(JNI_PARAMS, jlong peer, jlong cfg, jlongArray srq_handles)
 {
-	(void)natives;
 	jlong handles[SRQ_HANDLES] = {0};
 	jint rc = make_held(peer, cfg, handles);
 	if (rc == 0)
@@ -67,10 +66,8 @@ static jint srq_new(JNIEnv *env, jclass natives, jlong peer, jlong cfg, jlongArr
 	return rc;
 }
 
-static jint srq_delete(JNIEnv *env, jclass natives, jlong handle, jlong rcq_handle)
+static jint srq_delete(JNI_PARAMS, jlong handle, jlong rcq_handle)
 {
-	(void)env;
-	(void)natives;
 	const jlong handles[] = {handle, rcq_handle};
 	struct rpma_srq *srq = handle_retire(handles, sizeof(handles) / sizeof(handles[0]));
 	if (srq == NULL)
@@ -79,10 +76,8 @@ static jint srq_delete(JNIEnv *env, jclass natives, jlong handle, jlong rcq_hand
 	return log_end(rpma_srq_delete(&srq));
 }
 
-static jint srq_recv(JNIEnv *env, jclass natives, jlong handle, jlong dst_handle, jlong offset, jlong length, jlong op_context)
+static jint srq_recv(JNI_PARAMS, jlong handle, jlong dst_handle, jlong offset, jlong length, jlong op_context)
 {
-	(void)env;
-	(void)natives;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;

@@ -10,10 +10,8 @@
 typedef int size_setter(struct rpma_srq_cfg *cfg, uint32_t size);
 typedef int size_getter(const struct rpma_srq_cfg *cfg, uint32_t *size);
 
-static jlong srq_cfg_new(JNIEnv *env, jclass natives)
+static jlong srq_cfg_new(JNI_PARAMS)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_srq_cfg *cfg = NULL;
 	log_begin();
 	int rc = log_end(rpma_srq_cfg_new(&cfg));
@@ -25,10 +23,8 @@ static jlong srq_cfg_new(JNIEnv *env, jclass natives)
 	return handle;
 }
 
-static jint srq_cfg_delete(JNIEnv *env, jclass natives, jlong handle)
+static jint srq_cfg_delete(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	struct rpma_srq_cfg *cfg = handle_retire(&handle, 1);
 	if (cfg == NULL)
 		return HANDLE_CLOSED;
@@ -59,31 +55,23 @@ static jint get_size(jlong handle, size_getter *getter)
 	return rc != 0 ? rc : (jint)size;
 }
 
-static jint srq_cfg_set_rq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+static jint srq_cfg_set_rq_size(JNI_PARAMS, jlong handle, jint size)
 {
-	(void)env;
-	(void)natives;
 	return set_size(handle, rpma_srq_cfg_set_rq_size, size);
 }
 
-static jint srq_cfg_get_rq_size(JNIEnv *env, jclass natives, jlong handle)
+static jint srq_cfg_get_rq_size(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	return get_size(handle, rpma_srq_cfg_get_rq_size);
 }
 
-static jint srq_cfg_set_rcq_size(JNIEnv *env, jclass natives, jlong handle, jint size)
+static jint srq_cfg_set_rcq_size(JNI_PARAMS, jlong handle, jint size)
 {
-	(void)env;
-	(void)natives;
 	return set_size(handle, rpma_srq_cfg_set_rcq_size, size);
 }
 
-static jint srq_cfg_get_rcq_size(JNIEnv *env, jclass natives, jlong handle)
+static jint srq_cfg_get_rcq_size(JNI_PARAMS, jlong handle)
 {
-	(void)env;
-	(void)natives;
 	return get_size(handle, rpma_srq_cfg_get_rcq_size);
 }
 

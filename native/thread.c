@@ -41,9 +41,8 @@ static void detach(void *argument)
 	free(thread);
 }
 
-static void *register_membarrier(void *unused)
+static void *register_membarrier(void *argument __attribute__((unused)))
 {
-	(void)unused;
 	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
 		atomic_store(&thread_has_membarrier, true);
 	return NULL;

@@ -96,10 +96,8 @@ void wait_end(const struct wait *wait)
 	handle_release(wait->handle);
 }
 
-static jint await(JNIEnv *env, jclass natives, jlong handle, jint wake_fd, jlong timeout)
+static jint await(JNI_PARAMS, jlong handle, jint wake_fd, jlong timeout)
 {
-	(void)env;
-	(void)natives;
 	struct wait wait;
 	int rc = wait_begin(&wait, handle, wake_fd, timeout);
 	if (rc != 0)
@@ -110,26 +108,20 @@ static jint await(JNIEnv *env, jclass natives, jlong handle, jint wake_fd, jlong
 }
 
 /* an eventfd, or -errno */
-static jint waker_new(JNIEnv *env, jclass natives)
+static jint waker_new(JNI_PARAMS)
 {
-	(void)env;
-	(void)natives;
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 
-static void waker_wake(JNIEnv *env, jclass natives, jint fd)
+static void waker_wake(JNI_PARAMS, jint fd)
 {
-	(void)env;
-	(void)natives;
 	/* fails only when the counter is full, and then the waiter is awake anyway */
 	(void)eventfd_write(fd, 1);
 }
 
-static void waker_reset(JNIEnv *env, jclass natives, jint fd)
+static void waker_reset(JNI_PARAMS, jint fd)
 {
-	(void)env;
-	(void)natives;
 	eventfd_t count;
 	/* fails only when nobody has woken it, which is what is asked for */
 	(void)eventfd_read(fd, &count);
