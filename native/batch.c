@@ -74,7 +74,7 @@ static jint post_some(const volatile struct record *records, jint count, jint *d
 		return RPMA_E_NOMEM;
 	jint result = 0;
 	jint i = 0;
-	while (i < count && (result = post(thread, &records[i])) == 0)
+	while (i < count && (result = post(thread, &records[i])) == RESULT_POSTED)
 		i++;
 	thread_unmark(thread);
 	*done += i;

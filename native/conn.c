@@ -116,7 +116,7 @@ static jint conn_next_event(JNI_PARAMS, jlong handle)
 {
 	struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 	log_begin();
 	int rc = rpma_conn_next_event(conn, &event);
@@ -135,7 +135,7 @@ static jint conn_get_private_data(JNI_PARAMS, jlong handle, jbyteArray bytes)
 {
 	const struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	struct rpma_conn_private_data data = {NULL, 0};
 	log_begin();
 	int rc = log_end(rpma_conn_get_private_data(conn, &data));
@@ -149,8 +149,8 @@ static jint conn_apply_remote_peer_cfg(JNI_PARAMS, jlong handle, jlong cfg_handl
 {
 	struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
-		return HANDLE_CLOSED;
-	int rc = HANDLE_CLOSED;
+		return RESULT_CLOSED;
+	int rc = RESULT_CLOSED;
 	const struct rpma_peer_cfg *cfg = handle_hold(cfg_handle);
 	if (cfg != NULL) {
 		log_begin();
@@ -165,7 +165,7 @@ static jint conn_disconnect(JNI_PARAMS, jlong handle)
 {
 	struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	int rc = log_end(rpma_conn_disconnect(conn));
 	handle_release(handle);
@@ -177,7 +177,7 @@ static jlong conn_get_qp_num(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	uint32_t qp_num = 0;
 	log_begin();
 	int rc = log_end(rpma_conn_get_qp_num(conn, &qp_num));
@@ -189,7 +189,7 @@ static jint get_fd(jlong handle, fd_getter *getter)
 {
 	const struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	int fd = -1;
 	log_begin();
 	int rc = log_end(getter(conn, &fd));
@@ -213,7 +213,7 @@ static jint conn_wait(JNI_PARAMS, jlong handle)
 {
 	struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	struct rpma_cq *cq = NULL;
 	log_begin();
 	int rc = log_end(cq_waited("rpma_conn_wait()", rpma_conn_wait(conn, 0, &cq, NULL)));
@@ -227,7 +227,7 @@ static jint conn_delete(JNI_PARAMS, jlong handle, jlong cq_handle, jlong rcq_han
 	const jlong handles[] = {handle, cq_handle, rcq_handle};
 	struct rpma_conn *conn = handle_retire(handles, sizeof(handles) / sizeof(handles[0]));
 	if (conn == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	return log_end(rpma_conn_delete(&conn));
 }

@@ -27,7 +27,7 @@ static jint conn_cfg_delete(JNI_PARAMS, jlong handle)
 {
 	struct rpma_conn_cfg *cfg = handle_retire(&handle, 1);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	return log_end(rpma_conn_cfg_delete(&cfg));
 }
@@ -36,7 +36,7 @@ static jint conn_cfg_set_timeout(JNI_PARAMS, jlong handle, jint timeout_ms)
 {
 	struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	int rc = log_end(rpma_conn_cfg_set_timeout(cfg, timeout_ms));
 	handle_release(handle);
@@ -47,7 +47,7 @@ static jint conn_cfg_get_timeout(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	int timeout_ms = 0;
 	log_begin();
 	int rc = log_end(rpma_conn_cfg_get_timeout(cfg, &timeout_ms));
@@ -59,7 +59,7 @@ static jint set_size(jlong handle, size_setter *setter, jint size)
 {
 	struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	int rc = log_end(setter(cfg, (uint32_t)size));
 	handle_release(handle);
@@ -70,7 +70,7 @@ static jint get_size(jlong handle, size_getter *getter)
 {
 	const struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	uint32_t size = 0;
 	log_begin();
 	int rc = log_end(getter(cfg, &size));
@@ -122,7 +122,7 @@ static jint conn_cfg_set_compl_channel(JNI_PARAMS, jlong handle, jboolean shared
 {
 	struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	int rc = log_end(rpma_conn_cfg_set_compl_channel(cfg, shared));
 	handle_release(handle);
@@ -133,7 +133,7 @@ static jint conn_cfg_get_compl_channel(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	bool shared = false;
 	log_begin();
 	int rc = log_end(rpma_conn_cfg_get_compl_channel(cfg, &shared));
@@ -145,8 +145,8 @@ static jint conn_cfg_set_srq(JNI_PARAMS, jlong handle, jlong srq_handle)
 {
 	struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
-	int rc = HANDLE_CLOSED;
+		return RESULT_CLOSED;
+	int rc = RESULT_CLOSED;
 	struct rpma_srq *srq = handle_hold(srq_handle);
 	if (srq != NULL) {
 		log_begin();
@@ -162,7 +162,7 @@ static jint conn_cfg_get_srq(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	struct rpma_srq *srq = NULL;
 	log_begin();
 	int rc = log_end(rpma_conn_cfg_get_srq(cfg, &srq));

@@ -34,8 +34,8 @@ static jlong new_held_request(jlong peer_handle, const char *address, const char
 {
 	const struct rpma_conn_cfg *cfg = NULL;
 	if (cfg_handle != 0 && (cfg = handle_hold(cfg_handle)) == NULL)
-		return HANDLE_CLOSED;
-	jlong result = HANDLE_CLOSED;
+		return RESULT_CLOSED;
+	jlong result = RESULT_CLOSED;
 	struct rpma_peer *peer = handle_hold(peer_handle);
 	if (peer != NULL) {
 		result = new_request(peer, address, port, cfg);
@@ -72,7 +72,7 @@ static jint conn_req_delete(JNI_PARAMS, jlong handle)
 {
 	struct rpma_conn_req *req = handle_retire(&handle, 1);
 	if (req == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	int rc = rpma_conn_req_delete(&req);
 	if (!has_no_client(thread_get(), rc))
@@ -86,7 +86,7 @@ static jint conn_req_get_private_data(JNI_PARAMS, jlong handle, jbyteArray bytes
 {
 	const struct rpma_conn_req *req = handle_hold(handle);
 	if (req == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	struct rpma_conn_private_data data = {NULL, 0};
 	log_begin();
 	int rc = log_end(rpma_conn_req_get_private_data(req, &data));
@@ -209,9 +209,9 @@ static jint conn_req_connect(JNI_PARAMS, jlong handle, jlong peer_handle, jboole
 
 	struct rpma_peer *peer = NULL;
 	if (peer_handle != 0 && (peer = handle_hold(peer_handle)) == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	struct rpma_conn_req *req = handle_retire(&handle, 1);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	jlong handles[CONN_HANDLES] = {0};
 	if (req != NULL) {
 		log_begin();
@@ -232,7 +232,7 @@ static jint conn_req_recv(JNI_PARAMS, jlong handle, jlong dst_handle, jlong offs
 		return RPMA_E_NOMEM;
 	struct rpma_conn_req *req = handle_marked(handle);
 	struct rpma_mr_local *dst = handle_marked(dst_handle);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	if (req != NULL && dst != NULL)
 		rc = rpma_conn_req_recv(req, dst, (size_t)offset, (size_t)length, op_context_of(op_context));
 	jint result = post_result(thread, rc);

@@ -22,9 +22,6 @@ _Static_assert(offsetof(struct ibv_wc, qp_num) == 28, "qp_num");
 _Static_assert(offsetof(struct ibv_wc, wc_flags) == 36, "wc_flags");
 _Static_assert(IBV_WC_WITH_IMM == 2, "IBV_WC_WITH_IMM");
 
-/* above every capacity of RpmaCompletions; Natives has it, too */
-#define SECOND_QUEUE (1 << 30)
-
 int cq_adopt(struct rpma_cq *cq, jlong *handle)
 {
 	int fd = -1;
@@ -48,7 +45,7 @@ static jint cq_get_wc(JNI_PARAMS, jlong handle, jint capacity, jlong completions
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	jint result = HANDLE_CLOSED;
+	jint result = RESULT_CLOSED;
 	struct rpma_cq *cq = handle_marked(handle);
 	if (__builtin_expect(cq != NULL, 1)) {
 		int taken = 0;
@@ -67,7 +64,7 @@ static jint cq_wait(JNI_PARAMS, jlong handle)
 {
 	struct rpma_cq *cq = handle_hold(handle);
 	if (cq == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	int rc = log_end(cq_waited("rpma_cq_wait()", rpma_cq_wait(cq)));
 	handle_release(handle);
@@ -84,7 +81,7 @@ struct channel {
 	struct rpma_cq *second;
 };
 
-/* how many completions were taken, plus SECOND_QUEUE if they are that one's; 0 when there is none, or librpma's code */
+/* how many completions were taken, plus RESULT_SECOND_QUEUE if they are that one's; 0 when there is none, or librpma's code */
 static jint channel_take(const void *queues, jint capacity, struct ibv_wc *completions)
 {
 	const struct channel *channel = queues;
@@ -96,7 +93,7 @@ static jint channel_take(const void *queues, jint capacity, struct ibv_wc *compl
 	int rc = rpma_cq_get_wc(channel->first, capacity, completions, &taken);
 	if (rc == RPMA_E_NO_COMPLETION && channel->second != NULL) {
 		rc = rpma_cq_get_wc(channel->second, capacity, completions, &taken);
-		queue = SECOND_QUEUE;
+		queue = RESULT_SECOND_QUEUE;
 	}
 	jint result;
 	if (rc == 0)
@@ -145,7 +142,7 @@ static jint cq_get_fd(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_cq *cq = handle_hold(handle);
 	if (cq == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	int fd = -1;
 	log_begin();
 	int rc = log_end(rpma_cq_get_fd(cq, &fd));

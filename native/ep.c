@@ -32,7 +32,7 @@ static jlong ep_listen(JNI_PARAMS, jlong peer_handle, jstring address, jstring p
 		(*env)->ReleaseStringUTFChars(env, address, address_text);
 		return RPMA_E_NOMEM;
 	}
-	jlong result = HANDLE_CLOSED;
+	jlong result = RESULT_CLOSED;
 	struct rpma_peer *peer = handle_hold(peer_handle);
 	if (peer != NULL) {
 		struct rpma_ep *ep = NULL;
@@ -54,7 +54,7 @@ static jint ep_shutdown(JNI_PARAMS, jlong handle)
 {
 	struct rpma_ep *ep = handle_retire(&handle, 1);
 	if (ep == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	return log_end(rpma_ep_shutdown(&ep));
 }
@@ -91,8 +91,8 @@ static jlong ep_next_conn_req(JNI_PARAMS, jlong handle, jlong cfg_handle)
 {
 	const struct rpma_conn_cfg *cfg = NULL;
 	if (cfg_handle != 0 && (cfg = handle_hold(cfg_handle)) == NULL)
-		return HANDLE_CLOSED;
-	jlong result = HANDLE_CLOSED;
+		return RESULT_CLOSED;
+	jlong result = RESULT_CLOSED;
 	struct rpma_ep *ep = handle_hold(handle);
 	if (ep != NULL) {
 		result = next_conn_req(ep, cfg);
@@ -107,7 +107,7 @@ static jint ep_get_fd(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_ep *ep = handle_hold(handle);
 	if (ep == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	int fd = -1;
 	log_begin();
 	int rc = log_end(rpma_ep_get_fd(ep, &fd));

@@ -110,7 +110,7 @@ int handle_hold_fd(jlong handle, int *wait_fd)
 {
 	const struct handle_entry *entry = hold(handle);
 	if (entry == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	*wait_fd = entry->wait_fd;
 	return 0;
 }
@@ -121,7 +121,7 @@ static int make_close_fd(struct handle_entry *entry, jlong handle)
 	int rc = 0;
 	pthread_mutex_lock(&table_lock);
 	if (!handle_is_open(entry, handle))
-		rc = HANDLE_CLOSED;
+		rc = RESULT_CLOSED;
 	else if (entry->close_fd < 0)
 		entry->close_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (rc == 0 && entry->close_fd < 0)
@@ -134,7 +134,7 @@ int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd)
 {
 	struct handle_entry *entry = hold(handle);
 	if (entry == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	int rc = entry->close_fd < 0 ? make_close_fd(entry, handle) : 0;
 	*wait_fd = entry->wait_fd;
 	*close_fd = entry->close_fd;

@@ -15,8 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* what a native returns for a handle whose object is closed; librpma's own codes start at -100000 */
-#define HANDLE_CLOSED (-1)
+#include "result.h"
 
 /* a power of two; pages that are not used yet take address space alone */
 #define HANDLE_ENTRIES (1U << 20)
@@ -39,11 +38,11 @@ jlong handle_new(void *object, int wait_fd);
 void *handle_hold(jlong handle);
 void handle_release(jlong handle);
 
-/* with a counted hold: the fd that a wait polls; 0 or HANDLE_CLOSED */
+/* with a counted hold: the fd that a wait polls; 0 or RESULT_CLOSED */
 int handle_hold_fd(jlong handle, int *wait_fd);
 
 /*
- * With a counted hold: the fd that a wait polls and the eventfd that ends it at close. 0, HANDLE_CLOSED or
+ * With a counted hold: the fd that a wait polls and the eventfd that ends it at close. 0, RESULT_CLOSED or
  * RPMA_E_PROVIDER with errno.
  */
 int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd);

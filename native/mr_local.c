@@ -14,7 +14,7 @@ static jlong mr_reg(JNI_PARAMS, jlong peer_handle, jlong address, jlong size, ji
 {
 	struct rpma_peer *peer = handle_hold(peer_handle);
 	if (peer == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	struct rpma_mr_local *mr = NULL;
 	log_begin();
 	int rc = log_end(rpma_mr_reg(peer, jni_pointer(address), (size_t)size, usage, &mr));
@@ -31,7 +31,7 @@ static jint mr_dereg(JNI_PARAMS, jlong handle)
 {
 	struct rpma_mr_local *mr = handle_retire(&handle, 1);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	return log_end(rpma_mr_dereg(&mr));
 }
@@ -40,7 +40,7 @@ static jlong mr_get_ptr(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_mr_local *mr = handle_hold(handle);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	void *address = NULL;
 	log_begin();
 	int rc = log_end(rpma_mr_get_ptr(mr, &address));
@@ -52,7 +52,7 @@ static jlong mr_get_size(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_mr_local *mr = handle_hold(handle);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	size_t size = 0;
 	log_begin();
 	int rc = log_end(rpma_mr_get_size(mr, &size));
@@ -64,7 +64,7 @@ static jint mr_get_descriptor_size(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_mr_local *mr = handle_hold(handle);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	size_t size = 0;
 	log_begin();
 	int rc = log_end(rpma_mr_get_descriptor_size(mr, &size));
@@ -85,7 +85,7 @@ static jint mr_get_descriptor(JNI_PARAMS, jlong handle, jbyteArray descriptor)
 {
 	const struct rpma_mr_local *mr = handle_hold(handle);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jbyte bytes[DESCRIPTOR_MAX];
 	size_t size = 0;
 	log_begin();
@@ -100,7 +100,7 @@ static jint mr_advise(JNI_PARAMS, jlong handle, jlong offset, jlong length, jint
 {
 	struct rpma_mr_local *mr = handle_hold(handle);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	int rc = log_end(rpma_mr_advise(mr, (size_t)offset, (size_t)length, advice, (uint32_t)flags));
 	handle_release(handle);

@@ -31,7 +31,7 @@ static jint mr_remote_delete(JNI_PARAMS, jlong handle)
 {
 	struct rpma_mr_remote *mr = handle_retire(&handle, 1);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	return log_end(rpma_mr_remote_delete(&mr));
 }
@@ -40,7 +40,7 @@ static jlong mr_remote_get_size(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_mr_remote *mr = handle_hold(handle);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	size_t size = 0;
 	log_begin();
 	int rc = log_end(rpma_mr_remote_get_size(mr, &size));
@@ -53,7 +53,7 @@ static jint mr_remote_get_flush_type(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_mr_remote *mr = handle_hold(handle);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	int usage = 0;
 	log_begin();
 	int rc = log_end(rpma_mr_remote_get_flush_type(mr, &usage));

@@ -24,7 +24,7 @@ static jint peer_delete(JNI_PARAMS, jlong handle)
 {
 	struct rpma_peer *peer = handle_retire(&handle, 1);
 	if (peer == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	return log_end(rpma_peer_delete(&peer));
 }

@@ -36,7 +36,7 @@ static jint peer_cfg_delete(JNI_PARAMS, jlong handle)
 {
 	struct rpma_peer_cfg *cfg = handle_retire(&handle, 1);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	return log_end(rpma_peer_cfg_delete(&cfg));
 }
@@ -45,7 +45,7 @@ static jint peer_cfg_set_direct_write_to_pmem(JNI_PARAMS, jlong handle, jboolean
 {
 	struct rpma_peer_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	int rc = log_end(rpma_peer_cfg_set_direct_write_to_pmem(cfg, supported));
 	handle_release(handle);
@@ -56,7 +56,7 @@ static jint peer_cfg_get_direct_write_to_pmem(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_peer_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	bool supported = false;
 	log_begin();
 	int rc = log_end(rpma_peer_cfg_get_direct_write_to_pmem(cfg, &supported));
@@ -68,7 +68,7 @@ static jint peer_cfg_get_descriptor_size(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_peer_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	size_t size = 0;
 	log_begin();
 	int rc = log_end(rpma_peer_cfg_get_descriptor_size(cfg, &size));
@@ -81,7 +81,7 @@ static jint peer_cfg_get_descriptor(JNI_PARAMS, jlong handle, jbyteArray descrip
 {
 	const struct rpma_peer_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jbyte bytes[1];
 	log_begin();
 	int rc = log_end(rpma_peer_cfg_get_descriptor(cfg, bytes));

@@ -100,7 +100,7 @@ static jint poller_delete(JNI_PARAMS, jlong handle)
 {
 	struct poller *poller = handle_retire(&handle, 1);
 	if (poller == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	poller_free(poller);
 	return 0;
 }
@@ -121,7 +121,7 @@ static jint poller_watch(JNI_PARAMS, jlong handle, jlong object, jlong number, j
 {
 	const struct poller *poller = handle_hold(handle);
 	if (poller == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	int fd;
 	int rc = handle_hold_fd(object, &fd);
 	if (rc == 0) {
@@ -169,7 +169,7 @@ static jint poller_wait(JNI_PARAMS, jlong handle, jlongArray ready, jint timeout
 	jsize capacity = (*env)->GetArrayLength(env, ready);
 	const struct poller *poller = handle_hold(handle);
 	if (poller == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	int count = epoll_wait(poller->epoll_fd, events, capacity < MOST_READY ? capacity : MOST_READY, timeout_ms);
 	jint result = 0;
 	if (count > 0) {

@@ -18,7 +18,7 @@ jint post_failed(struct thread *thread, int rc)
 	if (rc != RPMA_E_PROVIDER || !(log_says_errno(thread, ENOMEM) || log_says_errno(thread, ENOSPC)))
 		return log_failed(thread, rc);
 	log_discard();
-	return QUEUE_FULL;
+	return RESULT_QUEUE_FULL;
 }
 
 /* Java has checked the offset, but in a batch that two threads use at once it may be that of another region: see batch.c */
@@ -53,7 +53,7 @@ jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handl
 {
 	const struct rpma_mr_local *src = handle_marked(src_handle);
 	if (src == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	void *from = NULL;
 	int rc = find_value(src, src_offset, &from);
 	if (rc != 0)
@@ -69,7 +69,7 @@ jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handl
 	struct rpma_conn *conn = handle_marked(conn_handle);
 	struct rpma_mr_remote *dst = handle_marked(dst_handle);
 	if (conn == NULL || dst == NULL || handle_marked(src_handle) == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	/* not post_result(), which would take an ENOMEM of this for a full queue */
 	if (error != 0)
 		return log_failed(thread, log_error("process_vm_readv()", error));

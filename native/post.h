@@ -1,8 +1,8 @@
 /*
  * post.h -- the posts: each has one function, used by the single post and by the batch
  *
- * They are called between thread_mark() and thread_unmark(), look their handles up and call librpma. They return 0, QUEUE_FULL,
- * HANDLE_CLOSED or librpma's code. A region that is left out has the handle 0.
+ * They are called between thread_mark() and thread_unmark(), look their handles up and call librpma. They return
+ * RESULT_POSTED, RESULT_QUEUE_FULL, RESULT_CLOSED or librpma's code. A region that is left out has the handle 0.
  */
 #ifndef RPMA_JAVA_POST_H
 #define RPMA_JAVA_POST_H
@@ -15,16 +15,13 @@
 #include "jni_util.h"
 #include "thread.h"
 
-/* what a post returns when the queue has no room: an answer, not an error */
-#define QUEUE_FULL 1
-
 /* tells why a post failed, and ends its call as log_end() does */
 jint post_failed(struct thread *thread, int rc);
 
-/* what a post returns for HANDLE_CLOSED, or for the result of its function of librpma */
+/* what a post returns for RESULT_CLOSED, or for the result of its function of librpma */
 static inline jint post_result(struct thread *thread, int rc)
 {
-	return __builtin_expect(rc == 0 || rc == HANDLE_CLOSED, 1) ? rc : post_failed(thread, rc);
+	return __builtin_expect(rc == 0 || rc == RESULT_CLOSED, 1) ? rc : post_failed(thread, rc);
 }
 
 /* a region that is left out has the handle 0, and librpma takes NULL for it */
@@ -44,7 +41,7 @@ static inline jint post_read(struct thread *thread, jlong conn_handle, jlong dst
 	struct rpma_conn *conn = handle_marked(conn_handle);
 	struct rpma_mr_local *dst = handle_marked(dst_handle);
 	const struct rpma_mr_remote *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	if (conn != NULL && is_usable(dst_handle, dst) && is_usable(src_handle, src))
 		rc = rpma_read(conn, dst, (size_t)dst_offset, src, (size_t)src_offset, (size_t)length, flags,
 				op_context_of(op_context));
@@ -57,7 +54,7 @@ static inline jint post_write(struct thread *thread, jlong conn_handle, jlong ds
 	struct rpma_conn *conn = handle_marked(conn_handle);
 	struct rpma_mr_remote *dst = handle_marked(dst_handle);
 	const struct rpma_mr_local *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	if (conn != NULL && is_usable(dst_handle, dst) && is_usable(src_handle, src))
 		rc = rpma_write(conn, dst, (size_t)dst_offset, src, (size_t)src_offset, (size_t)length, flags,
 				op_context_of(op_context));
@@ -70,7 +67,7 @@ static inline jint post_write_with_imm(struct thread *thread, jlong conn_handle,
 	struct rpma_conn *conn = handle_marked(conn_handle);
 	struct rpma_mr_remote *dst = handle_marked(dst_handle);
 	const struct rpma_mr_local *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	if (conn != NULL && is_usable(dst_handle, dst) && is_usable(src_handle, src))
 		rc = rpma_write_with_imm(conn, dst, (size_t)dst_offset, src, (size_t)src_offset, (size_t)length, flags,
 				(uint32_t)imm, op_context_of(op_context));
@@ -82,7 +79,7 @@ static inline jint post_atomic_write(struct thread *thread, jlong conn_handle, j
 {
 	struct rpma_conn *conn = handle_marked(conn_handle);
 	struct rpma_mr_remote *dst = handle_marked(dst_handle);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	if (conn != NULL && dst != NULL)
 		rc = rpma_atomic_write(conn, dst, (size_t)dst_offset, (const char *)&value, flags, op_context_of(op_context));
 	return post_result(thread, rc);
@@ -100,7 +97,7 @@ static inline jint post_flush(struct thread *thread, jlong conn_handle, jlong ds
 {
 	struct rpma_conn *conn = handle_marked(conn_handle);
 	struct rpma_mr_remote *dst = handle_marked(dst_handle);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	if (conn != NULL && dst != NULL)
 		rc = rpma_flush(conn, dst, (size_t)dst_offset, (size_t)length, (enum rpma_flush_type)type, flags,
 				op_context_of(op_context));
@@ -112,7 +109,7 @@ static inline jint post_send(struct thread *thread, jlong conn_handle, jlong src
 {
 	struct rpma_conn *conn = handle_marked(conn_handle);
 	const struct rpma_mr_local *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	if (conn != NULL && is_usable(src_handle, src))
 		rc = rpma_send(conn, src, (size_t)offset, (size_t)length, flags, op_context_of(op_context));
 	return post_result(thread, rc);
@@ -123,7 +120,7 @@ static inline jint post_send_with_imm(struct thread *thread, jlong conn_handle, 
 {
 	struct rpma_conn *conn = handle_marked(conn_handle);
 	const struct rpma_mr_local *src = handle_marked(src_handle);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	if (conn != NULL && is_usable(src_handle, src))
 		rc = rpma_send_with_imm(conn, src, (size_t)offset, (size_t)length, flags, (uint32_t)imm,
 				op_context_of(op_context));
@@ -135,7 +132,7 @@ static inline jint post_recv(struct thread *thread, jlong conn_handle, jlong dst
 {
 	struct rpma_conn *conn = handle_marked(conn_handle);
 	struct rpma_mr_local *dst = handle_marked(dst_handle);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	if (conn != NULL && is_usable(dst_handle, dst))
 		rc = rpma_recv(conn, dst, (size_t)offset, (size_t)length, op_context_of(op_context));
 	return post_result(thread, rc);
@@ -146,7 +143,7 @@ static inline jint post_srq_recv(struct thread *thread, jlong srq_handle, jlong 
 {
 	struct rpma_srq *srq = handle_marked(srq_handle);
 	struct rpma_mr_local *dst = handle_marked(dst_handle);
-	int rc = HANDLE_CLOSED;
+	int rc = RESULT_CLOSED;
 	if (srq != NULL && is_usable(dst_handle, dst))
 		rc = rpma_srq_recv(srq, dst, (size_t)offset, (size_t)length, op_context_of(op_context));
 	return post_result(thread, rc);

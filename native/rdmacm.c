@@ -10,18 +10,15 @@
 #include "handle.h"
 #include "jni_util.h"
 
-/* what a post returns when the queue has no room: an answer, not an error */
-#define QUEUE_FULL 1
-
 jint rdmacm_failed(void)
 {
 	int error = abs(errno);
-	return RDMACM_ERRNO - (error != 0 ? error : EIO);
+	return RESULT_ERRNO - (error != 0 ? error : EIO);
 }
 
 jint rdmacm_post_failed(void)
 {
-	return abs(errno) == ENOMEM ? QUEUE_FULL : rdmacm_failed();
+	return abs(errno) == ENOMEM ? RESULT_QUEUE_FULL : rdmacm_failed();
 }
 
 int rdmacm_sges(jlong parts, jint count, struct ibv_sge sges[RDMACM_MAX_SGE])
@@ -30,7 +27,7 @@ int rdmacm_sges(jlong parts, jint count, struct ibv_sge sges[RDMACM_MAX_SGE])
 	for (jint i = 0; i < count; i++) {
 		const struct ibv_mr *mr = handle_marked(part[i].mr);
 		if (mr == NULL)
-			return HANDLE_CLOSED;
+			return RESULT_CLOSED;
 		sges[i].addr = (uintptr_t)rdmacm_address(mr, part[i].offset);
 		sges[i].length = (uint32_t)part[i].length;
 		sges[i].lkey = mr->lkey;

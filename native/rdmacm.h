@@ -8,15 +8,9 @@
 #include <rdma/rdma_cma.h>
 #include <stdint.h>
 
-/* an errno is returned as this minus it: apart from HANDLE_CLOSED and from librpma's codes */
-#define RDMACM_ERRNO (-1000)
-#define RDMACM_NOMEM (RDMACM_ERRNO - ENOMEM)
+#include "result.h"
 
-/* what a native returns when the id has no device yet, which librdmacm would follow a null pointer for */
-#define RDMACM_NO_DEVICE (-2)
-
-/* what rdma_get_request() has come upon instead of a request */
-#define RDMACM_OTHER_EVENT (-3)
+#define RDMACM_NOMEM (RESULT_ERRNO - ENOMEM)
 
 /* more than any device takes in one operation */
 #define RDMACM_MAX_SGE 64
@@ -41,10 +35,10 @@ jint rdmacm_post_failed(void);
 
 static inline jint rdmacm_posted(int rc)
 {
-	return __builtin_expect(rc == 0, 1) ? 0 : rdmacm_post_failed();
+	return __builtin_expect(rc == 0, 1) ? RESULT_POSTED : rdmacm_post_failed();
 }
 
-/* fills in what the parts name, between thread_mark() and thread_unmark(); 0 or HANDLE_CLOSED */
+/* fills in what the parts name, between thread_mark() and thread_unmark(); 0 or RESULT_CLOSED */
 int rdmacm_sges(jlong parts, jint count, struct ibv_sge sges[RDMACM_MAX_SGE]);
 
 /* the address of a byte of a region; Java has checked that it is inside */

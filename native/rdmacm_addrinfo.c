@@ -64,7 +64,7 @@ static jint addr_info_free(JNI_PARAMS, jlong handle)
 {
 	struct rdma_addrinfo *info = handle_retire(&handle, 1);
 	if (info == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	rdma_freeaddrinfo(info);
 	return 0;
 }

@@ -30,9 +30,9 @@ static jlong ah_create(JNI_PARAMS, jlong id_handle, jbyteArray attributes)
 	(*env)->GetByteArrayRegion(env, attributes, 0, (jsize)sizeof(attr), (jbyte *)&attr);
 	const struct rdmacm_id *self = handle_hold(id_handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	struct ibv_pd *pd = rdmacm_pd(self->id);
-	jlong result = pd == NULL ? RDMACM_NO_DEVICE : adopt(ibv_create_ah(pd, &attr));
+	jlong result = pd == NULL ? RESULT_NO_DEVICE : adopt(ibv_create_ah(pd, &attr));
 	handle_release(id_handle);
 	return result;
 }
@@ -53,7 +53,7 @@ static jlong from_completion(const struct rdma_cm_id *id, struct ibv_wc *complet
 	struct ibv_grh header;
 	struct ibv_pd *pd = rdmacm_pd(id);
 	if (pd == NULL)
-		return RDMACM_NO_DEVICE;
+		return RESULT_NO_DEVICE;
 	if (read_header(mr, offset, &header) != 0)
 		return rdmacm_failed();
 	errno = 0; /* a header that makes no sense leaves none */
@@ -65,8 +65,8 @@ static jlong ah_from_completion(JNI_PARAMS, jlong id_handle, jlong completion, j
 {
 	const struct rdmacm_id *self = handle_hold(id_handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
-	jlong result = HANDLE_CLOSED;
+		return RESULT_CLOSED;
+	jlong result = RESULT_CLOSED;
 	const struct ibv_mr *mr = handle_hold(mr_handle);
 	if (mr != NULL) {
 		result = from_completion(self->id, jni_pointer(completion), mr, offset);
@@ -80,9 +80,9 @@ static jint ah_destroy(JNI_PARAMS, jlong handle)
 {
 	struct ibv_ah *ah = handle_retire(&handle, 1);
 	if (ah == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	int error = ibv_destroy_ah(ah);
-	return error == 0 ? 0 : RDMACM_ERRNO - error;
+	return error == 0 ? 0 : RESULT_ERRNO - error;
 }
 
 static const JNINativeMethod methods[] = {

@@ -16,7 +16,7 @@ static jint take(struct ibv_cq *cq, jint capacity, struct ibv_wc *completions)
 {
 	int taken = ibv_poll_cq(cq, capacity, completions);
 	/* a provider's own code, not an errno */
-	return taken < 0 ? RDMACM_ERRNO - EIO : taken;
+	return taken < 0 ? RESULT_ERRNO - EIO : taken;
 }
 
 static jint poll_queue(jlong queue, bool send, jint capacity, jlong completions)
@@ -24,7 +24,7 @@ static jint poll_queue(jlong queue, bool send, jint capacity, jlong completions)
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
+	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = handle_marked(queue);
 	if (__builtin_expect(id != NULL, 1))
 		result = take(send ? id->send_cq : id->recv_cq, capacity, jni_pointer(completions));
@@ -73,7 +73,7 @@ static jint rearm_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicite
 {
 	const struct rdma_cm_id *id = handle_hold(queue);
 	if (id == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	const struct armed armed = to_arm(id, send, solicited_only);
 	jint result = rearm(&armed);
 	handle_release(queue);

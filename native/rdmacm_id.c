@@ -142,7 +142,7 @@ static jlong id_create_ep(JNI_PARAMS, jlong info_handle)
 {
 	struct rdma_addrinfo *info = handle_hold(info_handle);
 	if (info == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jlong result = create_ep(info);
 	handle_release(info_handle);
 	return result;
@@ -161,7 +161,7 @@ static jint id_destroy(JNI_PARAMS, jlong retired)
 {
 	struct rdmacm_id *self = jni_pointer(retired);
 	if (self == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	return destroy(self) == 0 ? 0 : rdmacm_failed();
 }
 
@@ -182,7 +182,7 @@ static jint id_bind_addr(JNI_PARAMS, jlong handle, jbyteArray address_bytes)
 	struct sockaddr *address = read_address(env, address_bytes, &storage);
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jint result = rdma_bind_addr(self->id, address) == 0 ? 0 : rdmacm_failed();
 	handle_release(handle);
 	return result;
@@ -196,7 +196,7 @@ static jint id_resolve_addr(JNI_PARAMS, jlong handle, jbyteArray source, jbyteAr
 	struct sockaddr *to = read_address(env, destination, &destination_storage);
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jint result = rdma_resolve_addr(self->id, from, to, timeout_ms) == 0 ? 0 : rdmacm_failed();
 	handle_release(handle);
 	return result;
@@ -206,8 +206,8 @@ static jint id_resolve_route(JNI_PARAMS, jlong handle, jint timeout_ms)
 {
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
-	jint result = RDMACM_NO_DEVICE;
+		return RESULT_CLOSED;
+	jint result = RESULT_NO_DEVICE;
 	if (self->id->verbs != NULL)
 		result = rdma_resolve_route(self->id, timeout_ms) == 0 ? 0 : rdmacm_failed();
 	handle_release(handle);
@@ -244,7 +244,7 @@ static jlong id_listen(JNI_PARAMS, jlong handle, jint backlog)
 {
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jlong result = listen_on(self, backlog);
 	handle_release(handle);
 	return result;
@@ -306,7 +306,7 @@ static jlong no_request(JNIEnv *env, const struct rdma_cm_id *listener, jbyteArr
 	if (listener->event == NULL)
 		return errno == EAGAIN ? 0 : rdmacm_failed();
 	give_event(env, listener->event, event);
-	return RDMACM_OTHER_EVENT;
+	return RESULT_OTHER_EVENT;
 }
 
 /* the request's id, 0 when there is none; its event goes to Java and is acknowledged when the id changes channels */
@@ -330,7 +330,7 @@ static jlong id_get_request(JNI_PARAMS, jlong requests, jbyteArray event)
 {
 	struct rdma_cm_id *listener = handle_hold(requests);
 	if (listener == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jlong result = get_request(env, listener, event);
 	handle_release(requests);
 	return result;
@@ -341,7 +341,7 @@ static jint id_next_event(JNI_PARAMS, jlong handle, jbyteArray bytes)
 {
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jint result = 1;
 	struct rdma_cm_event *event = NULL;
 	if (rdma_get_cm_event(self->channel, &event) != 0) {
@@ -363,7 +363,7 @@ static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray pr
 	jbyte bytes[UINT8_MAX];
 	jsize length = (*env)->GetArrayLength(env, private_data);
 	if (length > (jsize)sizeof(bytes))
-		return RDMACM_ERRNO - EINVAL;
+		return RESULT_ERRNO - EINVAL;
 	(*env)->GetByteArrayRegion(env, private_data, 0, length, bytes);
 	struct rdma_conn_param param = {
 		.private_data = bytes,
@@ -376,8 +376,8 @@ static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray pr
 	};
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
-	jint result = RDMACM_NO_DEVICE;
+		return RESULT_CLOSED;
+	jint result = RESULT_NO_DEVICE;
 	if (self->id->verbs != NULL)
 		result = call(self->id, &param) == 0 ? 0 : rdmacm_failed();
 	handle_release(handle);
@@ -403,11 +403,11 @@ static jint id_reject(JNI_PARAMS, jlong handle, jbyteArray private_data)
 	jbyte bytes[UINT8_MAX];
 	jsize length = (*env)->GetArrayLength(env, private_data);
 	if (length > (jsize)sizeof(bytes))
-		return RDMACM_ERRNO - EINVAL;
+		return RESULT_ERRNO - EINVAL;
 	(*env)->GetByteArrayRegion(env, private_data, 0, length, bytes);
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jint result = rdma_reject(self->id, bytes, (uint8_t)length) == 0 ? 0 : rdmacm_failed();
 	handle_release(handle);
 	return result;
@@ -418,8 +418,8 @@ static jint id_is_infiniband(JNI_PARAMS, jlong handle)
 {
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
-	jint result = RDMACM_NO_DEVICE;
+		return RESULT_CLOSED;
+	jint result = RESULT_NO_DEVICE;
 	if (self->id->verbs != NULL)
 		result = self->id->verbs->device->transport_type == IBV_TRANSPORT_IB;
 	handle_release(handle);
@@ -430,8 +430,8 @@ static jint id_disconnect(JNI_PARAMS, jlong handle)
 {
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
-	jint result = RDMACM_NO_DEVICE;
+		return RESULT_CLOSED;
+	jint result = RESULT_NO_DEVICE;
 	if (self->id->verbs != NULL)
 		result = rdma_disconnect(self->id) == 0 ? 0 : rdmacm_failed();
 	handle_release(handle);

@@ -13,8 +13,8 @@ static jlong mr_reg(JNI_PARAMS, jlong id_handle, jlong address, jlong size, jint
 {
 	const struct rdmacm_id *self = handle_hold(id_handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
-	jlong result = RDMACM_NO_DEVICE;
+		return RESULT_CLOSED;
+	jlong result = RESULT_NO_DEVICE;
 	struct ibv_mr *mr = NULL;
 	struct ibv_pd *pd = rdmacm_pd(self->id);
 	if (pd != NULL) {
@@ -33,7 +33,7 @@ static jint mr_dereg(JNI_PARAMS, jlong handle)
 {
 	struct ibv_mr *mr = handle_retire(&handle, 1);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	return rdma_dereg_mr(mr) == 0 ? 0 : rdmacm_failed();
 }
 
@@ -42,7 +42,7 @@ static jlong mr_rkey(JNI_PARAMS, jlong handle)
 {
 	const struct ibv_mr *mr = handle_hold(handle);
 	if (mr == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jlong rkey = mr->rkey;
 	handle_release(handle);
 	return rkey;

@@ -76,13 +76,13 @@ static jint adopt(struct rdma_cm_id *id, jlong queues[QUEUES])
 static jint create_with(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all, jlong srq_handle)
 {
 	if (id->verbs == NULL)
-		return RDMACM_NO_DEVICE;
+		return RESULT_NO_DEVICE;
 	if (srq_handle == 0)
 		return create(id, numbers, sig_all, NULL);
 	const struct rdma_cm_id *owner = handle_hold(srq_handle);
 	if (owner == NULL)
-		return HANDLE_CLOSED;
-	jint result = RDMACM_ERRNO - EINVAL;
+		return RESULT_CLOSED;
+	jint result = RESULT_ERRNO - EINVAL;
 	if (owner->verbs == id->verbs)
 		result = create(id, numbers, sig_all, owner->srq);
 	handle_release(srq_handle);
@@ -97,7 +97,7 @@ static jint qp_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array, jboo
 	(*env)->GetIntArrayRegion(env, numbers_array, 0, QP_NUMBERS, numbers);
 	const struct rdmacm_id *self = handle_hold(id_handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jlong queues[QUEUES] = {0};
 	jint result = create_with(self->id, numbers, sig_all, srq_handle);
 	if (result == 0)
@@ -120,7 +120,7 @@ static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
 	bool sends = id != NULL && id->qp->state >= IBV_QPS_RTS;
 	if (__builtin_expect(sends, 1))
 		return id;
-	*reason = id == NULL ? HANDLE_CLOSED : RDMACM_ERRNO - ENOTCONN;
+	*reason = id == NULL ? RESULT_CLOSED : RESULT_ERRNO - ENOTCONN;
 	return NULL;
 }
 
@@ -132,7 +132,7 @@ static inline jint post(const struct rdma_cm_id *id, struct ibv_send_wr *wr, str
 	wr->num_sge = count;
 	int error = ibv_post_send(id->qp, wr, &bad);
 	if (__builtin_expect(error == 0, 1))
-		return 0;
+		return RESULT_POSTED;
 	errno = error;
 	return rdmacm_post_failed();
 }
@@ -143,7 +143,7 @@ static inline jint post_region(jlong queue, jlong mr_handle, jlong offset, jlong
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
+	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = sender(queue, &result);
 	const struct ibv_mr *mr = handle_marked(mr_handle);
 	if (id != NULL && mr != NULL) {
@@ -164,7 +164,7 @@ static inline jint post_inline(jlong queue, jlong address, jint length, struct i
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
+	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = sender(queue, &result);
 	if (id != NULL) {
 		struct ibv_sge sge = {.addr = (uint64_t)address, .length = (uint32_t)length};
@@ -181,7 +181,7 @@ static inline jint post_parts(jlong queue, jlong parts, jint count, struct ibv_s
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
+	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = sender(queue, &result);
 	struct ibv_sge sges[RDMACM_MAX_SGE];
 	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
@@ -330,7 +330,7 @@ static jint post_datagram(struct rdma_cm_id *id, jlong context, void *bytes, jlo
 		struct ibv_ah *ah, jint remote_qpn)
 {
 	if (ah->context != id->verbs)
-		return RDMACM_ERRNO - EINVAL;
+		return RESULT_ERRNO - EINVAL;
 	return rdmacm_posted(rdma_post_ud_send(
 			id, rdmacm_context(context), bytes, (size_t)length, mr, flags, ah, (uint32_t)remote_qpn));
 }
@@ -341,7 +341,7 @@ static jint post_ud_send(JNI_PARAMS, jlong queue, jlong mr_handle, jlong offset,
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
+	jint result = RESULT_CLOSED;
 	struct rdma_cm_id *id = sender(queue, &result);
 	struct ibv_mr *mr = handle_marked(mr_handle);
 	struct ibv_ah *ah = handle_marked(ah_handle);
@@ -357,7 +357,7 @@ static jint post_ud_send_inline(JNI_PARAMS, jlong queue, jlong address, jint len
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	jint result = HANDLE_CLOSED;
+	jint result = RESULT_CLOSED;
 	struct rdma_cm_id *id = sender(queue, &result);
 	struct ibv_ah *ah = handle_marked(ah_handle);
 	if (id != NULL && ah != NULL)
@@ -374,7 +374,7 @@ static jint post_recv(JNI_PARAMS, jlong queue, jlong mr_handle, jlong offset, jl
 		return RDMACM_NOMEM;
 	struct rdma_cm_id *id = handle_marked(queue);
 	struct ibv_mr *mr = handle_marked(mr_handle);
-	jint result = HANDLE_CLOSED;
+	jint result = RESULT_CLOSED;
 	if (id != NULL && mr != NULL)
 		result = rdmacm_posted(
 				rdma_post_recv(id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length, mr));
@@ -389,7 +389,7 @@ static jint post_recvv(JNI_PARAMS, jlong queue, jlong parts, jint count, jlong c
 		return RDMACM_NOMEM;
 	struct rdma_cm_id *id = handle_marked(queue);
 	struct ibv_sge sges[RDMACM_MAX_SGE];
-	jint result = HANDLE_CLOSED;
+	jint result = RESULT_CLOSED;
 	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
 		result = rdmacm_posted(rdma_post_recvv(id, rdmacm_context(context), sges, count));
 	thread_unmark(thread);

@@ -14,7 +14,7 @@ enum srq_numbers { MAX_WR, MAX_SGE, SRQ_NUMBERS };
 static jlong create(struct rdma_cm_id *id, jint numbers[SRQ_NUMBERS])
 {
 	if (id->pd == NULL)
-		return RDMACM_NO_DEVICE;
+		return RESULT_NO_DEVICE;
 	struct ibv_srq_init_attr attr = {
 		.attr = {.max_wr = (uint32_t)numbers[MAX_WR], .max_sge = (uint32_t)numbers[MAX_SGE]},
 	};
@@ -36,7 +36,7 @@ static jlong srq_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array)
 	(*env)->GetIntArrayRegion(env, numbers_array, 0, SRQ_NUMBERS, numbers);
 	const struct rdmacm_id *self = handle_hold(id_handle);
 	if (self == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	jlong result = create(self->id, numbers);
 	handle_release(id_handle);
 	(*env)->SetIntArrayRegion(env, numbers_array, 0, SRQ_NUMBERS, numbers);

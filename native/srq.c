@@ -43,8 +43,8 @@ static jint make_held(jlong peer_handle, jlong cfg_handle, jlong handles[SRQ_HAN
 {
 	struct rpma_srq_cfg *cfg = NULL;
 	if (cfg_handle != 0 && (cfg = handle_hold(cfg_handle)) == NULL)
-		return HANDLE_CLOSED;
-	jint rc = HANDLE_CLOSED;
+		return RESULT_CLOSED;
+	jint rc = RESULT_CLOSED;
 	struct rpma_peer *peer = handle_hold(peer_handle);
 	if (peer != NULL) {
 		log_begin();
@@ -71,7 +71,7 @@ static jint srq_delete(JNI_PARAMS, jlong handle, jlong rcq_handle)
 	const jlong handles[] = {handle, rcq_handle};
 	struct rpma_srq *srq = handle_retire(handles, sizeof(handles) / sizeof(handles[0]));
 	if (srq == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	return log_end(rpma_srq_delete(&srq));
 }

@@ -27,7 +27,7 @@ static jint srq_cfg_delete(JNI_PARAMS, jlong handle)
 {
 	struct rpma_srq_cfg *cfg = handle_retire(&handle, 1);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	return log_end(rpma_srq_cfg_delete(&cfg));
 }
@@ -36,7 +36,7 @@ static jint set_size(jlong handle, size_setter *setter, jint size)
 {
 	struct rpma_srq_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	log_begin();
 	int rc = log_end(setter(cfg, (uint32_t)size));
 	handle_release(handle);
@@ -47,7 +47,7 @@ static jint get_size(jlong handle, size_getter *getter)
 {
 	const struct rpma_srq_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	uint32_t size = 0;
 	log_begin();
 	int rc = log_end(getter(cfg, &size));

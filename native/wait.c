@@ -66,11 +66,11 @@ static jint await_ready(const struct wait *wait)
 	if (ready < 0)
 		return failed("ppoll()");
 	if (fds[1].revents != 0)
-		return HANDLE_CLOSED;
+		return RESULT_CLOSED;
 	/* an interruption goes before what other threads may take each time */
 	if (fds[2].revents != 0)
-		return WAIT_WOKEN;
-	return fds[0].revents != 0 ? WAIT_READY : WAIT_TIMED_OUT;
+		return RESULT_WOKEN;
+	return fds[0].revents != 0 ? RESULT_READY : RESULT_TIMED_OUT;
 }
 
 jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions)
@@ -78,7 +78,7 @@ jint wait_take(const struct wait *wait, const struct wait_source *source, jint c
 	bool is_over = false;
 	while (!is_over) {
 		jint result = await_ready(wait);
-		if (result != WAIT_READY)
+		if (result != RESULT_READY)
 			return result;
 		result = source->rearm(source->queues);
 		if (result == 0)
@@ -88,7 +88,7 @@ jint wait_take(const struct wait *wait, const struct wait_source *source, jint c
 		/* another thread may take each completion that comes: then the time counts, not the events */
 		is_over = wait->deadline >= 0 && now() >= wait->deadline;
 	}
-	return WAIT_TIMED_OUT;
+	return RESULT_TIMED_OUT;
 }
 
 void wait_end(const struct wait *wait)

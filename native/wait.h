@@ -8,9 +8,6 @@
 #include <jni.h>
 #include <stdint.h>
 
-/* of a wait, as in Waiter; besides them it may end with HANDLE_CLOSED or librpma's code */
-enum wait_outcome { WAIT_TIMED_OUT = 0, WAIT_READY = 1, WAIT_WOKEN = -2 };
-
 /* made by wait_begin(); holds the handle */
 struct wait {
 	jlong handle;
@@ -20,7 +17,7 @@ struct wait {
 	int64_t deadline;
 };
 
-/* a negative timeout waits without end; 0, HANDLE_CLOSED or librpma's code, after which there is nothing to end */
+/* a negative timeout waits without end; 0, RESULT_CLOSED or librpma's code, after which there is nothing to end */
 int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
 
 /* completions that are waited for */

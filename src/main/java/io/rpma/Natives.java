@@ -20,7 +20,7 @@ final class Natives {
     static final int POSTED = 0;
 
     /** A post found its queue full. */
-    static final int QUEUE_FULL = 1;
+    static final int QUEUE_FULL = 2;
 
     private Natives() {}
 

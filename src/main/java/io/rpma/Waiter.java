@@ -17,7 +17,7 @@ final class Waiter extends Interruptible {
     // of a wait; besides them it may end with Natives.CLOSED or an error
     static final int TIMED_OUT = 0;
     static final int READY = 1;
-    static final int WOKEN = -2;
+    static final int WOKEN = -4;
 
     /** Waiters own a descriptor each, so they are used again and again. Guards itself. */
     private static final ArrayDeque<Waiter> IDLE = new ArrayDeque<>();
