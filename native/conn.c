@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <librpma.h>
 
+#include "call.h"
 #include "cq.h"
 #include "handle.h"
 #include "log.h"
@@ -150,50 +151,36 @@ static jint conn_apply_remote_peer_cfg(JNI_PARAMS, jlong handle, jlong cfg_handl
 	struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
 		return RESULT_CLOSED;
-	int rc = RESULT_CLOSED;
-	const struct rpma_peer_cfg *cfg = handle_hold(cfg_handle);
-	if (cfg != NULL) {
-		log_begin();
-		rc = log_end(rpma_conn_apply_remote_peer_cfg(conn, cfg));
-		handle_release(cfg_handle);
-	}
+	const struct rpma_peer_cfg *cfg = call_begin(cfg_handle);
+	int rc = cfg == NULL ? RESULT_CLOSED : call_end(cfg_handle, rpma_conn_apply_remote_peer_cfg(conn, cfg));
 	handle_release(handle);
 	return rc;
 }
 
 static jint conn_disconnect(JNI_PARAMS, jlong handle)
 {
-	struct rpma_conn *conn = handle_hold(handle);
-	if (conn == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	int rc = log_end(rpma_conn_disconnect(conn));
-	handle_release(handle);
-	return rc;
+	struct rpma_conn *conn = call_begin(handle);
+	return conn == NULL ? RESULT_CLOSED : call_end(handle, rpma_conn_disconnect(conn));
 }
 
 /* the queue pair's number, 32 bits without a sign */
 static jlong conn_get_qp_num(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_conn *conn = handle_hold(handle);
+	const struct rpma_conn *conn = call_begin(handle);
 	if (conn == NULL)
 		return RESULT_CLOSED;
 	uint32_t qp_num = 0;
-	log_begin();
-	int rc = log_end(rpma_conn_get_qp_num(conn, &qp_num));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_conn_get_qp_num(conn, &qp_num));
 	return rc != 0 ? rc : (jlong)qp_num;
 }
 
 static jint get_fd(jlong handle, fd_getter *getter)
 {
-	const struct rpma_conn *conn = handle_hold(handle);
+	const struct rpma_conn *conn = call_begin(handle);
 	if (conn == NULL)
 		return RESULT_CLOSED;
 	int fd = -1;
-	log_begin();
-	int rc = log_end(getter(conn, &fd));
-	handle_release(handle);
+	int rc = call_end(handle, getter(conn, &fd));
 	return rc != 0 ? rc : fd;
 }
 
@@ -211,13 +198,11 @@ static jint conn_get_compl_fd(JNI_PARAMS, jlong handle)
 /* takes a pending event of the shared channel and re-arms its queue; RPMA_E_NO_COMPLETION when there is no event */
 static jint conn_wait(JNI_PARAMS, jlong handle)
 {
-	struct rpma_conn *conn = handle_hold(handle);
+	struct rpma_conn *conn = call_begin(handle);
 	if (conn == NULL)
 		return RESULT_CLOSED;
 	struct rpma_cq *cq = NULL;
-	log_begin();
-	int rc = log_end(cq_waited("rpma_conn_wait()", rpma_conn_wait(conn, 0, &cq, NULL)));
-	handle_release(handle);
+	int rc = call_end(handle, cq_waited("rpma_conn_wait()", rpma_conn_wait(conn, 0, &cq, NULL)));
 	return rc;
 }
 
@@ -225,11 +210,8 @@ static jint conn_wait(JNI_PARAMS, jlong handle)
 static jint conn_delete(JNI_PARAMS, jlong handle, jlong cq_handle, jlong rcq_handle)
 {
 	const jlong handles[] = {handle, cq_handle, rcq_handle};
-	struct rpma_conn *conn = handle_retire(handles, sizeof(handles) / sizeof(handles[0]));
-	if (conn == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	return log_end(rpma_conn_delete(&conn));
+	struct rpma_conn *conn = call_begin_last(handles, sizeof(handles) / sizeof(handles[0]));
+	return conn == NULL ? RESULT_CLOSED : log_end(rpma_conn_delete(&conn));
 }
 
 static jstring conn_event_message(JNI_PARAMS, jint event)

@@ -3,6 +3,7 @@
  */
 #include <librpma.h>
 
+#include "call.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -25,56 +26,39 @@ static jlong conn_cfg_new(JNI_PARAMS)
 
 static jint conn_cfg_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_conn_cfg *cfg = handle_retire(&handle, 1);
-	if (cfg == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	return log_end(rpma_conn_cfg_delete(&cfg));
+	struct rpma_conn_cfg *cfg = call_begin_last(&handle, 1);
+	return cfg == NULL ? RESULT_CLOSED : log_end(rpma_conn_cfg_delete(&cfg));
 }
 
 static jint conn_cfg_set_timeout(JNI_PARAMS, jlong handle, jint timeout_ms)
 {
-	struct rpma_conn_cfg *cfg = handle_hold(handle);
-	if (cfg == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	int rc = log_end(rpma_conn_cfg_set_timeout(cfg, timeout_ms));
-	handle_release(handle);
-	return rc;
+	struct rpma_conn_cfg *cfg = call_begin(handle);
+	return cfg == NULL ? RESULT_CLOSED : call_end(handle, rpma_conn_cfg_set_timeout(cfg, timeout_ms));
 }
 
 static jint conn_cfg_get_timeout(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_conn_cfg *cfg = handle_hold(handle);
+	const struct rpma_conn_cfg *cfg = call_begin(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
 	int timeout_ms = 0;
-	log_begin();
-	int rc = log_end(rpma_conn_cfg_get_timeout(cfg, &timeout_ms));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_conn_cfg_get_timeout(cfg, &timeout_ms));
 	return rc != 0 ? rc : timeout_ms;
 }
 
 static jint set_size(jlong handle, size_setter *setter, jint size)
 {
-	struct rpma_conn_cfg *cfg = handle_hold(handle);
-	if (cfg == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	int rc = log_end(setter(cfg, (uint32_t)size));
-	handle_release(handle);
-	return rc;
+	struct rpma_conn_cfg *cfg = call_begin(handle);
+	return cfg == NULL ? RESULT_CLOSED : call_end(handle, setter(cfg, (uint32_t)size));
 }
 
 static jint get_size(jlong handle, size_getter *getter)
 {
-	const struct rpma_conn_cfg *cfg = handle_hold(handle);
+	const struct rpma_conn_cfg *cfg = call_begin(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
 	uint32_t size = 0;
-	log_begin();
-	int rc = log_end(getter(cfg, &size));
-	handle_release(handle);
+	int rc = call_end(handle, getter(cfg, &size));
 	return rc != 0 ? rc : (jint)size;
 }
 
@@ -120,24 +104,17 @@ static jint conn_cfg_get_rcq_size(JNI_PARAMS, jlong handle)
 
 static jint conn_cfg_set_compl_channel(JNI_PARAMS, jlong handle, jboolean shared)
 {
-	struct rpma_conn_cfg *cfg = handle_hold(handle);
-	if (cfg == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	int rc = log_end(rpma_conn_cfg_set_compl_channel(cfg, shared));
-	handle_release(handle);
-	return rc;
+	struct rpma_conn_cfg *cfg = call_begin(handle);
+	return cfg == NULL ? RESULT_CLOSED : call_end(handle, rpma_conn_cfg_set_compl_channel(cfg, shared));
 }
 
 static jint conn_cfg_get_compl_channel(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_conn_cfg *cfg = handle_hold(handle);
+	const struct rpma_conn_cfg *cfg = call_begin(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
 	bool shared = false;
-	log_begin();
-	int rc = log_end(rpma_conn_cfg_get_compl_channel(cfg, &shared));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_conn_cfg_get_compl_channel(cfg, &shared));
 	return rc != 0 ? rc : shared;
 }
 
@@ -146,13 +123,8 @@ static jint conn_cfg_set_srq(JNI_PARAMS, jlong handle, jlong srq_handle)
 	struct rpma_conn_cfg *cfg = handle_hold(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
-	int rc = RESULT_CLOSED;
-	struct rpma_srq *srq = handle_hold(srq_handle);
-	if (srq != NULL) {
-		log_begin();
-		rc = log_end(rpma_conn_cfg_set_srq(cfg, srq));
-		handle_release(srq_handle);
-	}
+	struct rpma_srq *srq = call_begin(srq_handle);
+	int rc = srq == NULL ? RESULT_CLOSED : call_end(srq_handle, rpma_conn_cfg_set_srq(cfg, srq));
 	handle_release(handle);
 	return rc;
 }
@@ -160,13 +132,11 @@ static jint conn_cfg_set_srq(JNI_PARAMS, jlong handle, jlong srq_handle)
 /* whether a shared receive queue is set, 1 or 0; the queue itself may be gone */
 static jint conn_cfg_get_srq(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_conn_cfg *cfg = handle_hold(handle);
+	const struct rpma_conn_cfg *cfg = call_begin(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
 	struct rpma_srq *srq = NULL;
-	log_begin();
-	int rc = log_end(rpma_conn_cfg_get_srq(cfg, &srq));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_conn_cfg_get_srq(cfg, &srq));
 	return rc != 0 ? rc : srq != NULL;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "call.h"
 #include "cq.h"
 #include "handle.h"
 #include "log.h"
@@ -70,10 +71,9 @@ static bool has_no_client(const struct thread *thread, int rc)
 
 static jint conn_req_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_conn_req *req = handle_retire(&handle, 1);
+	struct rpma_conn_req *req = call_begin_last(&handle, 1);
 	if (req == NULL)
 		return RESULT_CLOSED;
-	log_begin();
 	int rc = rpma_conn_req_delete(&req);
 	if (!has_no_client(thread_get(), rc))
 		return log_end(rc);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "call.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -62,13 +63,8 @@ static jint cq_get_wc(JNI_PARAMS, jlong handle, jint capacity, jlong completions
 /* takes a pending event and re-arms the queue, without blocking; RPMA_E_NO_COMPLETION when there is no event */
 static jint cq_wait(JNI_PARAMS, jlong handle)
 {
-	struct rpma_cq *cq = handle_hold(handle);
-	if (cq == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	int rc = log_end(cq_waited("rpma_cq_wait()", rpma_cq_wait(cq)));
-	handle_release(handle);
-	return rc;
+	struct rpma_cq *cq = call_begin(handle);
+	return cq == NULL ? RESULT_CLOSED : call_end(handle, cq_waited("rpma_cq_wait()", rpma_cq_wait(cq)));
 }
 
 /*
@@ -140,13 +136,11 @@ static jint cq_await(JNI_PARAMS, jlong waited, jlong conn, jlong first, jlong se
 
 static jint cq_get_fd(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_cq *cq = handle_hold(handle);
+	const struct rpma_cq *cq = call_begin(handle);
 	if (cq == NULL)
 		return RESULT_CLOSED;
 	int fd = -1;
-	log_begin();
-	int rc = log_end(rpma_cq_get_fd(cq, &fd));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_cq_get_fd(cq, &fd));
 	return rc != 0 ? rc : fd;
 }
 

@@ -5,6 +5,7 @@
 #include <librpma.h>
 #include <rdma/rdma_cma.h>
 
+#include "call.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -33,13 +34,11 @@ static jlong ep_listen(JNI_PARAMS, jlong peer_handle, jstring address, jstring p
 		return RPMA_E_NOMEM;
 	}
 	jlong result = RESULT_CLOSED;
-	struct rpma_peer *peer = handle_hold(peer_handle);
+	struct rpma_peer *peer = call_begin(peer_handle);
 	if (peer != NULL) {
 		struct rpma_ep *ep = NULL;
 		int fd = -1;
-		log_begin();
-		result = log_end(listen_nonblocking(peer, address_text, port_text, &ep, &fd));
-		handle_release(peer_handle);
+		result = call_end(peer_handle, listen_nonblocking(peer, address_text, port_text, &ep, &fd));
 		if (result == 0)
 			result = handle_new(ep, fd);
 		if (result < 0 && ep != NULL)
@@ -52,11 +51,8 @@ static jlong ep_listen(JNI_PARAMS, jlong peer_handle, jstring address, jstring p
 
 static jint ep_shutdown(JNI_PARAMS, jlong handle)
 {
-	struct rpma_ep *ep = handle_retire(&handle, 1);
-	if (ep == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	return log_end(rpma_ep_shutdown(&ep));
+	struct rpma_ep *ep = call_begin_last(&handle, 1);
+	return ep == NULL ? RESULT_CLOSED : log_end(rpma_ep_shutdown(&ep));
 }
 
 /*
@@ -105,13 +101,11 @@ static jlong ep_next_conn_req(JNI_PARAMS, jlong handle, jlong cfg_handle)
 
 static jint ep_get_fd(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_ep *ep = handle_hold(handle);
+	const struct rpma_ep *ep = call_begin(handle);
 	if (ep == NULL)
 		return RESULT_CLOSED;
 	int fd = -1;
-	log_begin();
-	int rc = log_end(rpma_ep_get_fd(ep, &fd));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_ep_get_fd(ep, &fd));
 	return rc != 0 ? rc : fd;
 }
 

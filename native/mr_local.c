@@ -3,6 +3,7 @@
  */
 #include <librpma.h>
 
+#include "call.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -12,13 +13,11 @@
 
 static jlong mr_reg(JNI_PARAMS, jlong peer_handle, jlong address, jlong size, jint usage)
 {
-	struct rpma_peer *peer = handle_hold(peer_handle);
+	struct rpma_peer *peer = call_begin(peer_handle);
 	if (peer == NULL)
 		return RESULT_CLOSED;
 	struct rpma_mr_local *mr = NULL;
-	log_begin();
-	int rc = log_end(rpma_mr_reg(peer, jni_pointer(address), (size_t)size, usage, &mr));
-	handle_release(peer_handle);
+	int rc = call_end(peer_handle, rpma_mr_reg(peer, jni_pointer(address), (size_t)size, usage, &mr));
 	if (rc != 0)
 		return rc;
 	jlong handle = handle_new(mr, -1);
@@ -29,46 +28,37 @@ static jlong mr_reg(JNI_PARAMS, jlong peer_handle, jlong address, jlong size, ji
 
 static jint mr_dereg(JNI_PARAMS, jlong handle)
 {
-	struct rpma_mr_local *mr = handle_retire(&handle, 1);
-	if (mr == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	return log_end(rpma_mr_dereg(&mr));
+	struct rpma_mr_local *mr = call_begin_last(&handle, 1);
+	return mr == NULL ? RESULT_CLOSED : log_end(rpma_mr_dereg(&mr));
 }
 
 static jlong mr_get_ptr(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_mr_local *mr = handle_hold(handle);
+	const struct rpma_mr_local *mr = call_begin(handle);
 	if (mr == NULL)
 		return RESULT_CLOSED;
 	void *address = NULL;
-	log_begin();
-	int rc = log_end(rpma_mr_get_ptr(mr, &address));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_mr_get_ptr(mr, &address));
 	return rc != 0 ? rc : (jlong)(intptr_t)address;
 }
 
 static jlong mr_get_size(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_mr_local *mr = handle_hold(handle);
+	const struct rpma_mr_local *mr = call_begin(handle);
 	if (mr == NULL)
 		return RESULT_CLOSED;
 	size_t size = 0;
-	log_begin();
-	int rc = log_end(rpma_mr_get_size(mr, &size));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_mr_get_size(mr, &size));
 	return rc != 0 ? rc : (jlong)size;
 }
 
 static jint mr_get_descriptor_size(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_mr_local *mr = handle_hold(handle);
+	const struct rpma_mr_local *mr = call_begin(handle);
 	if (mr == NULL)
 		return RESULT_CLOSED;
 	size_t size = 0;
-	log_begin();
-	int rc = log_end(rpma_mr_get_descriptor_size(mr, &size));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_mr_get_descriptor_size(mr, &size));
 	return rc != 0 ? rc : (jint)size;
 }
 
@@ -83,14 +73,12 @@ static int read_descriptor(const struct rpma_mr_local *mr, jbyte descriptor[DESC
 /* fills an array of the size that mrGetDescriptorSize gave */
 static jint mr_get_descriptor(JNI_PARAMS, jlong handle, jbyteArray descriptor)
 {
-	const struct rpma_mr_local *mr = handle_hold(handle);
+	const struct rpma_mr_local *mr = call_begin(handle);
 	if (mr == NULL)
 		return RESULT_CLOSED;
 	jbyte bytes[DESCRIPTOR_MAX];
 	size_t size = 0;
-	log_begin();
-	int rc = log_end(read_descriptor(mr, bytes, &size));
-	handle_release(handle);
+	int rc = call_end(handle, read_descriptor(mr, bytes, &size));
 	if (rc == 0)
 		(*env)->SetByteArrayRegion(env, descriptor, 0, (jsize)size, bytes);
 	return rc;
@@ -98,13 +86,10 @@ static jint mr_get_descriptor(JNI_PARAMS, jlong handle, jbyteArray descriptor)
 
 static jint mr_advise(JNI_PARAMS, jlong handle, jlong offset, jlong length, jint advice, jint flags)
 {
-	struct rpma_mr_local *mr = handle_hold(handle);
+	struct rpma_mr_local *mr = call_begin(handle);
 	if (mr == NULL)
 		return RESULT_CLOSED;
-	log_begin();
-	int rc = log_end(rpma_mr_advise(mr, (size_t)offset, (size_t)length, advice, (uint32_t)flags));
-	handle_release(handle);
-	return rc;
+	return call_end(handle, rpma_mr_advise(mr, (size_t)offset, (size_t)length, advice, (uint32_t)flags));
 }
 
 static const JNINativeMethod methods[] = {

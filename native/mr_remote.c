@@ -3,6 +3,7 @@
  */
 #include <librpma.h>
 
+#include "call.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -29,35 +30,28 @@ static jlong mr_remote_from_descriptor(JNI_PARAMS, jbyteArray descriptor)
 
 static jint mr_remote_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_mr_remote *mr = handle_retire(&handle, 1);
-	if (mr == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	return log_end(rpma_mr_remote_delete(&mr));
+	struct rpma_mr_remote *mr = call_begin_last(&handle, 1);
+	return mr == NULL ? RESULT_CLOSED : log_end(rpma_mr_remote_delete(&mr));
 }
 
 static jlong mr_remote_get_size(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_mr_remote *mr = handle_hold(handle);
+	const struct rpma_mr_remote *mr = call_begin(handle);
 	if (mr == NULL)
 		return RESULT_CLOSED;
 	size_t size = 0;
-	log_begin();
-	int rc = log_end(rpma_mr_remote_get_size(mr, &size));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_mr_remote_get_size(mr, &size));
 	return rc != 0 ? rc : (jlong)size;
 }
 
 /* the usage bits that say which flushes the region takes */
 static jint mr_remote_get_flush_type(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_mr_remote *mr = handle_hold(handle);
+	const struct rpma_mr_remote *mr = call_begin(handle);
 	if (mr == NULL)
 		return RESULT_CLOSED;
 	int usage = 0;
-	log_begin();
-	int rc = log_end(rpma_mr_remote_get_flush_type(mr, &usage));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_mr_remote_get_flush_type(mr, &usage));
 	return rc != 0 ? rc : usage;
 }
 

@@ -3,6 +3,7 @@
  */
 #include <librpma.h>
 
+#include "call.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -22,11 +23,8 @@ static jlong peer_new(JNI_PARAMS, jlong device)
 
 static jint peer_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_peer *peer = handle_retire(&handle, 1);
-	if (peer == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	return log_end(rpma_peer_delete(&peer));
+	struct rpma_peer *peer = call_begin_last(&handle, 1);
+	return peer == NULL ? RESULT_CLOSED : log_end(rpma_peer_delete(&peer));
 }
 
 static const JNINativeMethod methods[] = {

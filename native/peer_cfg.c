@@ -4,6 +4,7 @@
 #include <librpma.h>
 #include <stdlib.h>
 
+#include "call.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -34,58 +35,44 @@ static jlong peer_cfg_from_descriptor(JNI_PARAMS, jbyte descriptor)
 
 static jint peer_cfg_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_peer_cfg *cfg = handle_retire(&handle, 1);
-	if (cfg == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	return log_end(rpma_peer_cfg_delete(&cfg));
+	struct rpma_peer_cfg *cfg = call_begin_last(&handle, 1);
+	return cfg == NULL ? RESULT_CLOSED : log_end(rpma_peer_cfg_delete(&cfg));
 }
 
 static jint peer_cfg_set_direct_write_to_pmem(JNI_PARAMS, jlong handle, jboolean supported)
 {
-	struct rpma_peer_cfg *cfg = handle_hold(handle);
-	if (cfg == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	int rc = log_end(rpma_peer_cfg_set_direct_write_to_pmem(cfg, supported));
-	handle_release(handle);
-	return rc;
+	struct rpma_peer_cfg *cfg = call_begin(handle);
+	return cfg == NULL ? RESULT_CLOSED : call_end(handle, rpma_peer_cfg_set_direct_write_to_pmem(cfg, supported));
 }
 
 static jint peer_cfg_get_direct_write_to_pmem(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_peer_cfg *cfg = handle_hold(handle);
+	const struct rpma_peer_cfg *cfg = call_begin(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
 	bool supported = false;
-	log_begin();
-	int rc = log_end(rpma_peer_cfg_get_direct_write_to_pmem(cfg, &supported));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_peer_cfg_get_direct_write_to_pmem(cfg, &supported));
 	return rc != 0 ? rc : supported;
 }
 
 static jint peer_cfg_get_descriptor_size(JNI_PARAMS, jlong handle)
 {
-	const struct rpma_peer_cfg *cfg = handle_hold(handle);
+	const struct rpma_peer_cfg *cfg = call_begin(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
 	size_t size = 0;
-	log_begin();
-	int rc = log_end(rpma_peer_cfg_get_descriptor_size(cfg, &size));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_peer_cfg_get_descriptor_size(cfg, &size));
 	return rc != 0 ? rc : (jint)size;
 }
 
 /* fills an array of the size that peerCfgGetDescriptorSize gave */
 static jint peer_cfg_get_descriptor(JNI_PARAMS, jlong handle, jbyteArray descriptor)
 {
-	const struct rpma_peer_cfg *cfg = handle_hold(handle);
+	const struct rpma_peer_cfg *cfg = call_begin(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
 	jbyte bytes[1];
-	log_begin();
-	int rc = log_end(rpma_peer_cfg_get_descriptor(cfg, bytes));
-	handle_release(handle);
+	int rc = call_end(handle, rpma_peer_cfg_get_descriptor(cfg, bytes));
 	if (rc == 0)
 		(*env)->SetByteArrayRegion(env, descriptor, 0, sizeof(bytes), bytes);
 	return rc;

@@ -3,6 +3,7 @@
  */
 #include <librpma.h>
 
+#include "call.h"
 #include "cq.h"
 #include "handle.h"
 #include "log.h"
@@ -44,13 +45,8 @@ static jint make_held(jlong peer_handle, jlong cfg_handle, jlong handles[SRQ_HAN
 	struct rpma_srq_cfg *cfg = NULL;
 	if (cfg_handle != 0 && (cfg = handle_hold(cfg_handle)) == NULL)
 		return RESULT_CLOSED;
-	jint rc = RESULT_CLOSED;
-	struct rpma_peer *peer = handle_hold(peer_handle);
-	if (peer != NULL) {
-		log_begin();
-		rc = log_end(make(peer, cfg, handles));
-		handle_release(peer_handle);
-	}
+	struct rpma_peer *peer = call_begin(peer_handle);
+	jint rc = peer == NULL ? RESULT_CLOSED : call_end(peer_handle, make(peer, cfg, handles));
 	if (cfg != NULL)
 		handle_release(cfg_handle);
 	return rc;
@@ -69,11 +65,8 @@ static jint srq_new(JNI_PARAMS, jlong peer, jlong cfg, jlongArray srq_handles)
 static jint srq_delete(JNI_PARAMS, jlong handle, jlong rcq_handle)
 {
 	const jlong handles[] = {handle, rcq_handle};
-	struct rpma_srq *srq = handle_retire(handles, sizeof(handles) / sizeof(handles[0]));
-	if (srq == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	return log_end(rpma_srq_delete(&srq));
+	struct rpma_srq *srq = call_begin_last(handles, sizeof(handles) / sizeof(handles[0]));
+	return srq == NULL ? RESULT_CLOSED : log_end(rpma_srq_delete(&srq));
 }
 
 static jint srq_recv(JNI_PARAMS, jlong handle, jlong dst_handle, jlong offset, jlong length, jlong op_context)

@@ -3,6 +3,7 @@
  */
 #include <librpma.h>
 
+#include "call.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -25,33 +26,23 @@ static jlong srq_cfg_new(JNI_PARAMS)
 
 static jint srq_cfg_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_srq_cfg *cfg = handle_retire(&handle, 1);
-	if (cfg == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	return log_end(rpma_srq_cfg_delete(&cfg));
+	struct rpma_srq_cfg *cfg = call_begin_last(&handle, 1);
+	return cfg == NULL ? RESULT_CLOSED : log_end(rpma_srq_cfg_delete(&cfg));
 }
 
 static jint set_size(jlong handle, size_setter *setter, jint size)
 {
-	struct rpma_srq_cfg *cfg = handle_hold(handle);
-	if (cfg == NULL)
-		return RESULT_CLOSED;
-	log_begin();
-	int rc = log_end(setter(cfg, (uint32_t)size));
-	handle_release(handle);
-	return rc;
+	struct rpma_srq_cfg *cfg = call_begin(handle);
+	return cfg == NULL ? RESULT_CLOSED : call_end(handle, setter(cfg, (uint32_t)size));
 }
 
 static jint get_size(jlong handle, size_getter *getter)
 {
-	const struct rpma_srq_cfg *cfg = handle_hold(handle);
+	const struct rpma_srq_cfg *cfg = call_begin(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
 	uint32_t size = 0;
-	log_begin();
-	int rc = log_end(getter(cfg, &size));
-	handle_release(handle);
+	int rc = call_end(handle, getter(cfg, &size));
 	return rc != 0 ? rc : (jint)size;
 }
 
