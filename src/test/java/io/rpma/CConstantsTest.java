@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.rpma.testing.CHeader;
 import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The enumerations that stand for constants of C. */
+/** The enumerations and numbers that stand for constants of C. */
 @Timeout(30)
 class CConstantsTest {
     private static final String RPMA = "librpma.h";
@@ -27,6 +31,36 @@ class CConstantsTest {
 
     private static Map<String, Integer> ordinals(String prefix, List<? extends Enum<?>> constants) {
         return constants.stream().collect(Collectors.toMap(c -> prefix + c, Enum::ordinal));
+    }
+
+    /** Asserts that each constant of an enumeration of the shim is in at least one class, and the same in all. */
+    private static void assertSame(String file, String enumeration, String prefix, Class<?>... classes)
+            throws IOException, ReflectiveOperationException {
+        Map<String, Integer> c = new CHeader(Path.of("native", file)).enumeration(enumeration);
+        for (String name : c.keySet()) {
+            assertThat(values(name.substring(prefix.length()), classes))
+                    .as(name)
+                    .containsOnly(c.get(name));
+        }
+    }
+
+    private static Set<Integer> values(String name, Class<?>... classes) throws ReflectiveOperationException {
+        Set<Integer> values = new HashSet<>();
+        for (Class<?> type : classes) {
+            for (Field field : type.getDeclaredFields()) {
+                if (field.getName().equals(name)) {
+                    field.setAccessible(true);
+                    values.add(field.getInt(null));
+                }
+            }
+        }
+        return values;
+    }
+
+    @Test
+    void resultsOfNatives() throws Exception {
+        Class<?> rdmacmNatives = Class.forName("io.rpma.rdmacm.Natives");
+        assertSame("result.h", "result", "RESULT_", Natives.class, rdmacmNatives, Waiter.class, Call.class);
     }
 
     @Test

@@ -14,7 +14,12 @@ public final class CHeader {
 
     /** Reads a header of the system. */
     public CHeader(String name) throws IOException {
-        text = Files.readString(Path.of("/usr/include", name)).replaceAll("(?s)/\\*.*?\\*/", " ");
+        this(Path.of("/usr/include", name));
+    }
+
+    /** Reads a header or another file of C. */
+    public CHeader(Path file) throws IOException {
+        text = Files.readString(file).replaceAll("(?s)/\\*.*?\\*/", " ");
     }
 
     /** The value of a macro. */
