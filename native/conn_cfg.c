@@ -8,8 +8,18 @@
 #include "log.h"
 #include "natives.h"
 
-typedef int size_setter(struct rpma_conn_cfg *cfg, uint32_t size);
-typedef int size_getter(const struct rpma_conn_cfg *cfg, uint32_t *size);
+/* RpmaConnCfg has the same */
+enum size { CQ_SIZE, SQ_SIZE, RQ_SIZE, RCQ_SIZE };
+
+static const struct {
+	int (*set)(struct rpma_conn_cfg *cfg, uint32_t size);
+	int (*get)(const struct rpma_conn_cfg *cfg, uint32_t *size);
+} sizes[] = {
+	[CQ_SIZE] = {rpma_conn_cfg_set_cq_size, rpma_conn_cfg_get_cq_size},
+	[SQ_SIZE] = {rpma_conn_cfg_set_sq_size, rpma_conn_cfg_get_sq_size},
+	[RQ_SIZE] = {rpma_conn_cfg_set_rq_size, rpma_conn_cfg_get_rq_size},
+	[RCQ_SIZE] = {rpma_conn_cfg_set_rcq_size, rpma_conn_cfg_get_rcq_size},
+};
 
 static jlong conn_cfg_new(JNI_PARAMS)
 {
@@ -46,60 +56,20 @@ static jint conn_cfg_get_timeout(JNI_PARAMS, jlong handle)
 	return rc != 0 ? rc : timeout_ms;
 }
 
-static jint set_size(jlong handle, size_setter *setter, jint size)
+static jint conn_cfg_set_size(JNI_PARAMS, jlong handle, jint which, jint size)
 {
 	struct rpma_conn_cfg *cfg = call_begin(handle);
-	return cfg == NULL ? RESULT_CLOSED : call_end(handle, setter(cfg, (uint32_t)size));
+	return cfg == NULL ? RESULT_CLOSED : call_end(handle, sizes[which].set(cfg, (uint32_t)size));
 }
 
-static jint get_size(jlong handle, size_getter *getter)
+static jint conn_cfg_get_size(JNI_PARAMS, jlong handle, jint which)
 {
 	const struct rpma_conn_cfg *cfg = call_begin(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
 	uint32_t size = 0;
-	int rc = call_end(handle, getter(cfg, &size));
+	int rc = call_end(handle, sizes[which].get(cfg, &size));
 	return rc != 0 ? rc : (jint)size;
-}
-
-static jint conn_cfg_set_cq_size(JNI_PARAMS, jlong handle, jint size)
-{
-	return set_size(handle, rpma_conn_cfg_set_cq_size, size);
-}
-
-static jint conn_cfg_get_cq_size(JNI_PARAMS, jlong handle)
-{
-	return get_size(handle, rpma_conn_cfg_get_cq_size);
-}
-
-static jint conn_cfg_set_sq_size(JNI_PARAMS, jlong handle, jint size)
-{
-	return set_size(handle, rpma_conn_cfg_set_sq_size, size);
-}
-
-static jint conn_cfg_get_sq_size(JNI_PARAMS, jlong handle)
-{
-	return get_size(handle, rpma_conn_cfg_get_sq_size);
-}
-
-static jint conn_cfg_set_rq_size(JNI_PARAMS, jlong handle, jint size)
-{
-	return set_size(handle, rpma_conn_cfg_set_rq_size, size);
-}
-
-static jint conn_cfg_get_rq_size(JNI_PARAMS, jlong handle)
-{
-	return get_size(handle, rpma_conn_cfg_get_rq_size);
-}
-
-static jint conn_cfg_set_rcq_size(JNI_PARAMS, jlong handle, jint size)
-{
-	return set_size(handle, rpma_conn_cfg_set_rcq_size, size);
-}
-
-static jint conn_cfg_get_rcq_size(JNI_PARAMS, jlong handle)
-{
-	return get_size(handle, rpma_conn_cfg_get_rcq_size);
 }
 
 static jint conn_cfg_set_compl_channel(JNI_PARAMS, jlong handle, jboolean shared)
@@ -145,14 +115,8 @@ static const JNINativeMethod methods[] = {
 	{"connCfgDelete", "(J)I", conn_cfg_delete},
 	{"connCfgSetTimeout", "(JI)I", conn_cfg_set_timeout},
 	{"connCfgGetTimeout", "(J)I", conn_cfg_get_timeout},
-	{"connCfgSetCqSize", "(JI)I", conn_cfg_set_cq_size},
-	{"connCfgGetCqSize", "(J)I", conn_cfg_get_cq_size},
-	{"connCfgSetSqSize", "(JI)I", conn_cfg_set_sq_size},
-	{"connCfgGetSqSize", "(J)I", conn_cfg_get_sq_size},
-	{"connCfgSetRqSize", "(JI)I", conn_cfg_set_rq_size},
-	{"connCfgGetRqSize", "(J)I", conn_cfg_get_rq_size},
-	{"connCfgSetRcqSize", "(JI)I", conn_cfg_set_rcq_size},
-	{"connCfgGetRcqSize", "(J)I", conn_cfg_get_rcq_size},
+	{"connCfgSetSize", "(JII)I", conn_cfg_set_size},
+	{"connCfgGetSize", "(JI)I", conn_cfg_get_size},
 	{"connCfgSetComplChannel", "(JZ)I", conn_cfg_set_compl_channel},
 	{"connCfgGetComplChannel", "(J)I", conn_cfg_get_compl_channel},
 	{"connCfgSetSrq", "(JJ)I", conn_cfg_set_srq},

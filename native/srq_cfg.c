@@ -8,8 +8,16 @@
 #include "log.h"
 #include "natives.h"
 
-typedef int size_setter(struct rpma_srq_cfg *cfg, uint32_t size);
-typedef int size_getter(const struct rpma_srq_cfg *cfg, uint32_t *size);
+/* RpmaSrqCfg has the same */
+enum size { RQ_SIZE, RCQ_SIZE };
+
+static const struct {
+	int (*set)(struct rpma_srq_cfg *cfg, uint32_t size);
+	int (*get)(const struct rpma_srq_cfg *cfg, uint32_t *size);
+} sizes[] = {
+	[RQ_SIZE] = {rpma_srq_cfg_set_rq_size, rpma_srq_cfg_get_rq_size},
+	[RCQ_SIZE] = {rpma_srq_cfg_set_rcq_size, rpma_srq_cfg_get_rcq_size},
+};
 
 static jlong srq_cfg_new(JNI_PARAMS)
 {
@@ -30,49 +38,27 @@ static jint srq_cfg_delete(JNI_PARAMS, jlong handle)
 	return cfg == NULL ? RESULT_CLOSED : log_end(rpma_srq_cfg_delete(&cfg));
 }
 
-static jint set_size(jlong handle, size_setter *setter, jint size)
+static jint srq_cfg_set_size(JNI_PARAMS, jlong handle, jint which, jint size)
 {
 	struct rpma_srq_cfg *cfg = call_begin(handle);
-	return cfg == NULL ? RESULT_CLOSED : call_end(handle, setter(cfg, (uint32_t)size));
+	return cfg == NULL ? RESULT_CLOSED : call_end(handle, sizes[which].set(cfg, (uint32_t)size));
 }
 
-static jint get_size(jlong handle, size_getter *getter)
+static jint srq_cfg_get_size(JNI_PARAMS, jlong handle, jint which)
 {
 	const struct rpma_srq_cfg *cfg = call_begin(handle);
 	if (cfg == NULL)
 		return RESULT_CLOSED;
 	uint32_t size = 0;
-	int rc = call_end(handle, getter(cfg, &size));
+	int rc = call_end(handle, sizes[which].get(cfg, &size));
 	return rc != 0 ? rc : (jint)size;
-}
-
-static jint srq_cfg_set_rq_size(JNI_PARAMS, jlong handle, jint size)
-{
-	return set_size(handle, rpma_srq_cfg_set_rq_size, size);
-}
-
-static jint srq_cfg_get_rq_size(JNI_PARAMS, jlong handle)
-{
-	return get_size(handle, rpma_srq_cfg_get_rq_size);
-}
-
-static jint srq_cfg_set_rcq_size(JNI_PARAMS, jlong handle, jint size)
-{
-	return set_size(handle, rpma_srq_cfg_set_rcq_size, size);
-}
-
-static jint srq_cfg_get_rcq_size(JNI_PARAMS, jlong handle)
-{
-	return get_size(handle, rpma_srq_cfg_get_rcq_size);
 }
 
 static const JNINativeMethod methods[] = {
 	{"srqCfgNew", "()J", srq_cfg_new},
 	{"srqCfgDelete", "(J)I", srq_cfg_delete},
-	{"srqCfgSetRqSize", "(JI)I", srq_cfg_set_rq_size},
-	{"srqCfgGetRqSize", "(J)I", srq_cfg_get_rq_size},
-	{"srqCfgSetRcqSize", "(JI)I", srq_cfg_set_rcq_size},
-	{"srqCfgGetRcqSize", "(J)I", srq_cfg_get_rcq_size},
+	{"srqCfgSetSize", "(JII)I", srq_cfg_set_size},
+	{"srqCfgGetSize", "(JI)I", srq_cfg_get_size},
 };
 
 const struct jni_table srq_cfg_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -95,21 +95,10 @@ final class Natives {
 
     static native int connCfgGetTimeout(long cfg);
 
-    static native int connCfgSetCqSize(long cfg, int size);
+    /** The sizes are those of {@link RpmaConnCfg}. */
+    static native int connCfgSetSize(long cfg, int which, int size);
 
-    static native int connCfgGetCqSize(long cfg);
-
-    static native int connCfgSetSqSize(long cfg, int size);
-
-    static native int connCfgGetSqSize(long cfg);
-
-    static native int connCfgSetRqSize(long cfg, int size);
-
-    static native int connCfgGetRqSize(long cfg);
-
-    static native int connCfgSetRcqSize(long cfg, int size);
-
-    static native int connCfgGetRcqSize(long cfg);
+    static native int connCfgGetSize(long cfg, int which);
 
     static native int connCfgSetComplChannel(long cfg, boolean shared);
 
@@ -124,13 +113,10 @@ final class Natives {
 
     static native int srqCfgDelete(long cfg);
 
-    static native int srqCfgSetRqSize(long cfg, int size);
+    /** The sizes are those of {@link RpmaSrqCfg}. */
+    static native int srqCfgSetSize(long cfg, int which, int size);
 
-    static native int srqCfgGetRqSize(long cfg);
-
-    static native int srqCfgSetRcqSize(long cfg, int size);
-
-    static native int srqCfgGetRcqSize(long cfg);
+    static native int srqCfgGetSize(long cfg, int which);
 
     // srq.c
     static native int srqNew(long peer, long cfg, long[] srqAndRcq);

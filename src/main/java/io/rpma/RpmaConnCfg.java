@@ -15,6 +15,12 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * rpma_conn_cfg_set_compl_channel(3), rpma_conn_cfg_set_srq(3).
  */
 public final class RpmaConnCfg implements AutoCloseable {
+    // native/conn_cfg.c has the same
+    private static final int CQ_SIZE = 0;
+    private static final int SQ_SIZE = 1;
+    private static final int RQ_SIZE = 2;
+    private static final int RCQ_SIZE = 3;
+
     private final Handle handle;
 
     /** Read while a request is made: librpma keeps a pointer to the shared receive queue, which must not change then. */
@@ -79,7 +85,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     public RpmaConnCfg setCqSize(int size) {
         Check.queueSize("completion", size, 1);
-        Call.check("rpma_conn_cfg_set_cq_size", Natives.connCfgSetCqSize(handle.id(), size), handle);
+        Call.check("rpma_conn_cfg_set_cq_size", Natives.connCfgSetSize(handle.id(), CQ_SIZE, size), handle);
         return this;
     }
 
@@ -89,7 +95,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getCqSize() {
-        return (int) Call.check("rpma_conn_cfg_get_cq_size", Natives.connCfgGetCqSize(handle.id()), handle);
+        return (int) Call.check("rpma_conn_cfg_get_cq_size", Natives.connCfgGetSize(handle.id(), CQ_SIZE), handle);
     }
 
     /**
@@ -103,7 +109,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     public RpmaConnCfg setSqSize(int size) {
         Check.queueSize("send", size, 1);
-        Call.check("rpma_conn_cfg_set_sq_size", Natives.connCfgSetSqSize(handle.id(), size), handle);
+        Call.check("rpma_conn_cfg_set_sq_size", Natives.connCfgSetSize(handle.id(), SQ_SIZE, size), handle);
         return this;
     }
 
@@ -113,7 +119,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getSqSize() {
-        return (int) Call.check("rpma_conn_cfg_get_sq_size", Natives.connCfgGetSqSize(handle.id()), handle);
+        return (int) Call.check("rpma_conn_cfg_get_sq_size", Natives.connCfgGetSize(handle.id(), SQ_SIZE), handle);
     }
 
     /**
@@ -127,7 +133,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     public RpmaConnCfg setRqSize(int size) {
         Check.queueSize("receive", size, 0);
-        Call.check("rpma_conn_cfg_set_rq_size", Natives.connCfgSetRqSize(handle.id(), size), handle);
+        Call.check("rpma_conn_cfg_set_rq_size", Natives.connCfgSetSize(handle.id(), RQ_SIZE, size), handle);
         return this;
     }
 
@@ -137,7 +143,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getRqSize() {
-        return (int) Call.check("rpma_conn_cfg_get_rq_size", Natives.connCfgGetRqSize(handle.id()), handle);
+        return (int) Call.check("rpma_conn_cfg_get_rq_size", Natives.connCfgGetSize(handle.id(), RQ_SIZE), handle);
     }
 
     /**
@@ -151,7 +157,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     public RpmaConnCfg setRcqSize(int size) {
         Check.queueSize("receive completion", size, 0);
-        Call.check("rpma_conn_cfg_set_rcq_size", Natives.connCfgSetRcqSize(handle.id(), size), handle);
+        Call.check("rpma_conn_cfg_set_rcq_size", Natives.connCfgSetSize(handle.id(), RCQ_SIZE, size), handle);
         return this;
     }
 
@@ -161,7 +167,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getRcqSize() {
-        return (int) Call.check("rpma_conn_cfg_get_rcq_size", Natives.connCfgGetRcqSize(handle.id()), handle);
+        return (int) Call.check("rpma_conn_cfg_get_rcq_size", Natives.connCfgGetSize(handle.id(), RCQ_SIZE), handle);
     }
 
     /**

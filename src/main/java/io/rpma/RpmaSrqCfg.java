@@ -9,6 +9,10 @@ package io.rpma;
  * <p>Manual pages: rpma_srq_cfg_new(3), rpma_srq_cfg_set_rq_size(3), rpma_srq_cfg_set_rcq_size(3).
  */
 public final class RpmaSrqCfg implements AutoCloseable {
+    // native/srq_cfg.c has the same
+    private static final int RQ_SIZE = 0;
+    private static final int RCQ_SIZE = 1;
+
     private final Handle handle;
 
     private RpmaSrqCfg() {
@@ -37,7 +41,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
      */
     public RpmaSrqCfg setRqSize(int size) {
         Check.queueSize("shared receive", size, 1);
-        Call.check("rpma_srq_cfg_set_rq_size", Natives.srqCfgSetRqSize(handle.id(), size), handle);
+        Call.check("rpma_srq_cfg_set_rq_size", Natives.srqCfgSetSize(handle.id(), RQ_SIZE, size), handle);
         return this;
     }
 
@@ -47,7 +51,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getRqSize() {
-        return (int) Call.check("rpma_srq_cfg_get_rq_size", Natives.srqCfgGetRqSize(handle.id()), handle);
+        return (int) Call.check("rpma_srq_cfg_get_rq_size", Natives.srqCfgGetSize(handle.id(), RQ_SIZE), handle);
     }
 
     /**
@@ -61,7 +65,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
      */
     public RpmaSrqCfg setRcqSize(int size) {
         Check.queueSize("receive completion", size, 0);
-        Call.check("rpma_srq_cfg_set_rcq_size", Natives.srqCfgSetRcqSize(handle.id(), size), handle);
+        Call.check("rpma_srq_cfg_set_rcq_size", Natives.srqCfgSetSize(handle.id(), RCQ_SIZE, size), handle);
         return this;
     }
 
@@ -71,7 +75,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getRcqSize() {
-        return (int) Call.check("rpma_srq_cfg_get_rcq_size", Natives.srqCfgGetRcqSize(handle.id()), handle);
+        return (int) Call.check("rpma_srq_cfg_get_rcq_size", Natives.srqCfgGetSize(handle.id(), RCQ_SIZE), handle);
     }
 
     Handle handle() {

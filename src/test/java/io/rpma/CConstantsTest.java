@@ -63,6 +63,13 @@ class CConstantsTest {
         assertSame("result.h", "result", "RESULT_", Natives.class, rdmacmNatives, Waiter.class, Call.class);
     }
 
+    /** Set and read by the same number, a size does not tell which one it is. */
+    @Test
+    void sizesOfConfigurations() throws Exception {
+        assertSame("conn_cfg.c", "size", "", RpmaConnCfg.class);
+        assertSame("srq_cfg.c", "size", "", RpmaSrqCfg.class);
+    }
+
     @Test
     void connectionEvents() throws IOException {
         Map<String, Integer> c = new HashMap<>(new CHeader(RPMA).enumeration("rpma_conn_event"));
