@@ -2,7 +2,7 @@
 # native/rxe test: the tests without a device on this host, the others on a device, and what came of them.
 #
 # A part is one Maven that runs tests, here or in a guest, with a directory for its log and reports. Parts in guests run beside
-# each other, each on the bed that serves its tests best: CONTRIBUTING.md has the table.
+# each other, each on the bed that serves its tests best: docs/testing.md has the table.
 
 # Tags of tests that user-mode Linux can't run, and of those that are worth a second run in QEMU.
 qemu_tags="persistent-memory | huge-pages"
