@@ -9,8 +9,8 @@ import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaInlineData;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPair;
+import io.rpma.testing.Document;
 import io.rpma.testing.Jvm;
-import io.rpma.testing.Readme;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -31,10 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the README shows: the example, the write by librdmacm and the JShell session do what it says. */
+/** The programs and sessions of the documents: the example, the write by librdmacm and the JShell session. */
 @Tag("processes")
 @Timeout(300)
-class ReadmeIT {
+class DocumentIT {
     private static final String CLASS = "Hello";
     private static final int MOST_LINES = 40;
     private static final String SHELL_COMMAND = "$ ";
@@ -60,7 +60,7 @@ class ReadmeIT {
 
     /** Compiles the example with nothing but the jar; it is one class. */
     private void compileExample() throws IOException {
-        String example = Readme.blocks("java").get(0);
+        String example = Document.README.blocks("java").get(0);
         assertThat(example.lines().count()).isLessThanOrEqualTo(MOST_LINES);
         Path source = Files.writeString(directory.resolve(CLASS + ".java"), example);
         Path classes = Files.createDirectory(directory.resolve("classes"));
@@ -85,7 +85,7 @@ class ReadmeIT {
 
     @Test
     void theExampleDoesWhatIsShown() throws Exception {
-        String shown = Readme.blocks("console").get(0);
+        String shown = Document.README.blocks("console").get(0);
         List<String> output =
                 shown.lines().filter(line -> !line.startsWith(SHELL_COMMAND)).collect(Collectors.toList());
         assertThat(output).isNotEmpty();
@@ -155,7 +155,7 @@ class ReadmeIT {
 
     @Test
     void theJShellSessionShowsWhatIsShown() throws Exception {
-        List<String> session = Readme.blocks("jshell").get(0).lines().collect(Collectors.toList());
+        List<String> session = Document.JSHELL.blocks("jshell").get(0).lines().collect(Collectors.toList());
         List<String> inputs = session.stream()
                 .filter(line -> line.startsWith(JSHELL_PROMPT))
                 .map(line -> line.substring(JSHELL_PROMPT.length()))

@@ -2,7 +2,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rpma.testing.Readme;
+import io.rpma.testing.Document;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.lang.module.ModuleDescriptor;
@@ -20,15 +20,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The README's table of functions, against what the shim imports and what librpma exports. */
+/** The tables and programs of the documents, against librpma's symbols and the tested sources. */
 @Timeout(30)
-class ReadmeTest {
+class DocumentTest {
     /** | `prefix` | names without the prefix | Java | */
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `(rpma_\\w*)` \\|([^|]*)\\|");
 
     private static List<String> table() throws IOException {
         List<String> functions = new ArrayList<>();
-        Matcher row = ROW.matcher(Readme.section("Status"));
+        Matcher row = ROW.matcher(Document.FUNCTIONS.section("librpma"));
         while (row.find()) {
             String prefix = row.group(1);
             names(row.group(2)).map(prefix::concat).forEach(functions::add);
@@ -72,18 +72,18 @@ class ReadmeTest {
     /** {@code EventLoopIT} runs it. */
     @Test
     void theServerOfManyConnectionsIsTheOneThatIsTested() throws IOException {
-        String shown = Readme.blocks("java").get(1);
+        String shown = Document.README.blocks("java").get(1);
         assertThat(Files.readString(Path.of("src/it/java/io/rpma/EchoServer.java")))
                 .contains(shown.indent(8));
         assertThat(Files.readString(Path.of("src/main/java/io/rpma/RpmaEventLoop.java")))
                 .contains(shown.lines().map(line -> " * " + line + "\n").collect(Collectors.joining()));
     }
 
-    /** {@code ReadmeIT} runs it. */
+    /** {@code DocumentIT} runs it. */
     @Test
     void theInlineWriteIsTheOneThatIsTested() throws IOException {
         assertThat(Files.readString(Path.of("src/it/java/io/rpma/InlineWriter.java")))
-                .contains(Readme.blocks("java").get(2).indent(8));
+                .contains(Document.README.blocks("java").get(2).indent(8));
     }
 
     @Test

@@ -9,27 +9,36 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The README, whose statements the tests hold it to. */
-public final class Readme {
-    private static final Path FILE = Path.of("README.md");
+/** The documents whose statements are tested. */
+public enum Document {
+    /** The first page. */
+    README("README.md"),
+    /** The tables of functions. */
+    FUNCTIONS("docs/functions.md"),
+    /** The session in JShell. */
+    JSHELL("docs/jshell.md");
 
-    private Readme() {}
+    private final Path file;
+
+    Document(String file) {
+        this.file = Path.of(file);
+    }
 
     /** The code blocks of a language, in their order. */
-    public static List<String> blocks(String language) throws IOException {
+    public List<String> blocks(String language) throws IOException {
         return Pattern.compile("(?ms)^```" + language + "$\\R(.*?)^```$")
-                .matcher(Files.readString(FILE))
+                .matcher(Files.readString(file))
                 .results()
                 .map((MatchResult block) -> block.group(1))
                 .collect(Collectors.toList());
     }
 
     /** The text below a heading, up to the next one. */
-    public static String section(String heading) throws IOException {
+    public String section(String heading) throws IOException {
         Matcher section =
-                Pattern.compile("(?ms)^## " + heading + "$\\R(.*?)(?=^## |\\z)").matcher(Files.readString(FILE));
+                Pattern.compile("(?ms)^## " + heading + "$\\R(.*?)(?=^## |\\z)").matcher(Files.readString(file));
         if (!section.find()) {
-            throw new AssertionError("no section '" + heading + "' in " + FILE);
+            throw new AssertionError("no section '" + heading + "' in " + file);
         }
         return section.group(1);
     }
