@@ -68,16 +68,17 @@ static jint cq_wait(JNI_PARAMS, jlong handle)
 }
 
 /*
- * The queues that share a completion channel, which is conn's then; else it is the first one's, and there is no other. They
+ * The queues that share a completion channel, which is conn's then; else it is cq's, and there is no rcq. They
  * are held. Their calls are marked all the same, because that brackets what librpma logs, and needs no fence.
  */
 struct channel {
 	struct rpma_conn *conn;
-	struct rpma_cq *first;
-	struct rpma_cq *second;
+	struct rpma_cq *cq;
+	struct rpma_cq *rcq;
+	bool rcq_first;
 };
 
-/* how many completions were taken, plus RESULT_SECOND_QUEUE if they are that one's; 0 when there is none, or librpma's code */
+/* how many completions were taken, plus RESULT_SECOND_QUEUE if they are rcq's; 0 when there is none, or librpma's code */
 static jint channel_take(const void *queues, jint capacity, struct ibv_wc *completions)
 {
 	const struct channel *channel = queues;
@@ -85,15 +86,15 @@ static jint channel_take(const void *queues, jint capacity, struct ibv_wc *compl
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
 	int taken = 0;
-	int queue = 0;
-	int rc = rpma_cq_get_wc(channel->first, capacity, completions, &taken);
-	if (rc == RPMA_E_NO_COMPLETION && channel->second != NULL) {
-		rc = rpma_cq_get_wc(channel->second, capacity, completions, &taken);
-		queue = RESULT_SECOND_QUEUE;
+	struct rpma_cq *from = channel->rcq_first ? channel->rcq : channel->cq;
+	int rc = rpma_cq_get_wc(from, capacity, completions, &taken);
+	if (rc == RPMA_E_NO_COMPLETION && channel->rcq != NULL) {
+		from = channel->rcq_first ? channel->cq : channel->rcq;
+		rc = rpma_cq_get_wc(from, capacity, completions, &taken);
 	}
 	jint result;
 	if (rc == 0)
-		result = taken | queue;
+		result = from == channel->rcq ? taken | RESULT_SECOND_QUEUE : taken;
 	else
 		result = rc == RPMA_E_NO_COMPLETION ? 0 : log_failed(thread, rc);
 	thread_unmark(thread);
@@ -101,14 +102,14 @@ static jint channel_take(const void *queues, jint capacity, struct ibv_wc *compl
 }
 
 /* takes a pending event and re-arms the queue that it is of; 0, also when there is none, or librpma's code */
-static jint channel_rearm(const void *queues)
+static jint channel_arm(const void *queues)
 {
 	const struct channel *channel = queues;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
 	struct rpma_cq *cq = NULL;
-	int rc = channel->conn == NULL ? cq_waited("rpma_cq_wait()", rpma_cq_wait(channel->first))
+	int rc = channel->conn == NULL ? cq_waited("rpma_cq_wait()", rpma_cq_wait(channel->cq))
 				       : cq_waited("rpma_conn_wait()", rpma_conn_wait(channel->conn, 0, &cq, NULL));
 	jint result = rc == 0 || rc == RPMA_E_NO_COMPLETION ? 0 : log_failed(thread, rc);
 	thread_unmark(thread);
@@ -116,20 +117,17 @@ static jint channel_rearm(const void *queues)
 }
 
 /* as channel_take(), but waits for the first completion: may end as a wait does, too */
-static jint cq_await(JNI_PARAMS, jlong waited, jlong conn, jlong first, jlong second, jint capacity, jlong completions,
+static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_first, jint capacity, jlong completions,
 		jint wake_fd, jlong timeout)
 {
 	struct wait wait;
-	int rc = wait_begin(&wait, waited, wake_fd, timeout);
+	int rc = wait_begin(&wait, cq, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
 	/* they are retired together, so that the hold on one keeps them all */
-	const struct channel channel = {handle_held(conn), handle_held(first), handle_held(second)};
-	const struct wait_source source = {channel_take, channel_rearm, &channel};
-	/* the one who waited before may have taken the event of more than it took */
-	jint result = channel_take(&channel, capacity, jni_pointer(completions));
-	if (result == 0)
-		result = wait_take(&wait, &source, capacity, jni_pointer(completions));
+	const struct channel channel = {handle_held(conn), handle_held(cq), handle_held(rcq), rcq_first};
+	const struct wait_source source = {channel_take, channel_arm, &channel, true};
+	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
 	wait_end(&wait);
 	return result;
 }
@@ -152,7 +150,7 @@ static jstring wc_status_message(JNI_PARAMS, jint status)
 static const JNINativeMethod methods[] = {
 	{"cqGetWc", "(JIJ)I", cq_get_wc},
 	{"cqWait", "(J)I", cq_wait},
-	{"cqAwait", "(JJJJIJIJ)I", cq_await},
+	{"cqAwait", "(JJJZIJIJ)I", cq_await},
 	{"cqGetFd", "(J)I", cq_get_fd},
 	{"wcStatusMessage", "(I)Ljava/lang/String;", wc_status_message},
 };

@@ -11,7 +11,7 @@
 /* the first two parameters of every native, which few use: the thread's environment and the class of Java's natives */
 #define JNI_PARAMS JNIEnv *env __attribute__((unused)), jclass natives __attribute__((unused))
 
-/* the natives of one file; onload.c registers them all with io.rpma.Natives */
+/* the natives of one file; onload.c registers them all with io.rpma.internal.Natives */
 struct jni_table {
 	const JNINativeMethod *methods;
 	size_t count;

@@ -28,6 +28,8 @@ static unsigned ring_first;
 /* changed with the lock, and read without it by those who only want to know whether there is something */
 static _Atomic unsigned ring_count;
 static _Atomic unsigned dropped;
+/* whether messages for debugging get through */
+static _Atomic bool repeats;
 
 static void ring_put(const char *line, size_t length)
 {
@@ -107,15 +109,33 @@ __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level le
 	errno = error;
 }
 
-static void publish(const struct thread *thread)
+/* Java's exception for a failed call has its warnings and errors: the log repeats them for those who debug alone */
+static void repeat(char *line, size_t length)
 {
-	const char *line = thread->text;
+	if (line[0] > '0' + RPMA_LOG_LEVEL_WARNING) {
+		ring_put(line, length);
+	} else if (repeats) {
+		char level = line[0];
+		line[0] = '0' + RPMA_LOG_LEVEL_DEBUG;
+		ring_put(line, length);
+		line[0] = level;
+	}
+}
+
+/* the messages of a call that has ended go to the ring */
+static void publish(struct thread *thread, bool failed)
+{
+	char *line = thread->text;
 	const char *end = thread->text + thread->text_length;
 	while (line < end) {
-		const char *newline = memchr(line, '\n', (size_t)(end - line));
+		char *newline = memchr(line, '\n', (size_t)(end - line));
 		if (newline == NULL)
 			return;
-		ring_put(line, (size_t)(newline - line));
+		size_t length = (size_t)(newline - line);
+		if (failed)
+			repeat(line, length);
+		else
+			ring_put(line, length);
 		line = newline + 1;
 	}
 }
@@ -135,13 +155,13 @@ int log_end(int rc)
 	if (thread == NULL)
 		return rc;
 	thread->call = (thread->call | 1) + 1;
-	publish(thread);
+	publish(thread, rc < 0);
 	return rc;
 }
 
 int log_failed(struct thread *thread, int rc)
 {
-	publish(thread);
+	publish(thread, true);
 	return rc;
 }
 
@@ -240,7 +260,10 @@ static jbyteArray error_message(JNI_PARAMS, jint code)
 
 static jint log_set_threshold(JNI_PARAMS, jint threshold, jint level)
 {
-	return rpma_log_set_threshold((enum rpma_log_threshold)threshold, (enum rpma_log_level)level);
+	int rc = rpma_log_set_threshold((enum rpma_log_threshold)threshold, (enum rpma_log_level)level);
+	if (rc == 0 && threshold == RPMA_LOG_THRESHOLD)
+		repeats = level == RPMA_LOG_LEVEL_DEBUG;
+	return rc;
 }
 
 /* the level, from -1, plus one: a negative result is librpma's code */

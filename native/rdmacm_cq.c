@@ -42,7 +42,7 @@ static jint poll_recv_comp(JNI_PARAMS, jlong queue, jint capacity, jlong complet
 	return poll_queue(queue, false, capacity, completions);
 }
 
-/* a queue that is armed: asked for an event */
+/* a queue to be armed: the next completion, or the next solicited one, makes an event */
 struct armed {
 	struct ibv_cq *cq;
 	struct ibv_comp_channel *channel;
@@ -55,8 +55,8 @@ static struct armed to_arm(const struct rdma_cm_id *id, bool send, bool solicite
 		    : (struct armed){id->recv_cq, id->recv_cq_channel, solicited_only};
 }
 
-/* takes a pending event, if there is one, and asks for the next, without blocking */
-static jint rearm(const void *armed)
+/* takes a pending event, if there is one, and arms the queue, without blocking */
+static jint arm(const void *armed)
 {
 	const struct armed *queue = armed;
 	struct ibv_cq *of = NULL;
@@ -69,13 +69,13 @@ static jint rearm(const void *armed)
 	return errno == 0 ? 0 : rdmacm_failed();
 }
 
-static jint rearm_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only)
+static jint arm_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only)
 {
 	const struct rdma_cm_id *id = handle_hold(queue);
 	if (id == NULL)
 		return RESULT_CLOSED;
 	const struct armed armed = to_arm(id, send, solicited_only);
-	jint result = rearm(&armed);
+	jint result = arm(&armed);
 	handle_release(queue);
 	return result;
 }
@@ -86,16 +86,16 @@ static jint take_of(const void *armed, jint capacity, struct ibv_wc *completions
 	return take(queue->cq, capacity, completions);
 }
 
-/* how many completions were taken of a queue that is armed, once there are some; may end as a wait does, too */
-static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jint capacity, jlong completions,
-		jint wake_fd, jlong timeout)
+/* how many completions were taken, once there are some; may end as a wait does, too */
+static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jboolean is_armed, jint capacity,
+		jlong completions, jint wake_fd, jlong timeout)
 {
 	struct wait wait;
 	int rc = wait_begin(&wait, queue, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
 	const struct armed armed = to_arm(handle_held(queue), send, solicited_only);
-	const struct wait_source source = {take_of, rearm, &armed};
+	const struct wait_source source = {take_of, arm, &armed, is_armed};
 	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
 	wait_end(&wait);
 	return result;
@@ -104,8 +104,8 @@ static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicite
 static const JNINativeMethod methods[] = {
 	{"pollSendComp", "(JIJ)I", poll_send_comp},
 	{"pollRecvComp", "(JIJ)I", poll_recv_comp},
-	{"rearmComp", "(JZZ)I", rearm_comp},
-	{"awaitComp", "(JZZIJIJ)I", await_comp},
+	{"armComp", "(JZZ)I", arm_comp},
+	{"awaitComp", "(JZZZIJIJ)I", await_comp},
 };
 
 const struct jni_table rdmacm_cq_natives = {methods, sizeof(methods) / sizeof(methods[0])};

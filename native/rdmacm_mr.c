@@ -49,9 +49,9 @@ static jlong mr_rkey(JNI_PARAMS, jlong handle)
 }
 
 static const JNINativeMethod methods[] = {
-	{"mrReg", "(JJJI)J", mr_reg},
-	{"mrDereg", "(J)I", mr_dereg},
-	{"mrRkey", "(J)J", mr_rkey},
+	{"rdmaMrReg", "(JJJI)J", mr_reg},
+	{"rdmaMrDereg", "(J)I", mr_dereg},
+	{"rdmaMrRkey", "(J)J", mr_rkey},
 };
 
 const struct jni_table rdmacm_mr_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -44,7 +44,7 @@ static jlong srq_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array)
 }
 
 static const JNINativeMethod methods[] = {
-	{"srqCreate", "(J[I)J", srq_create},
+	{"rdmaSrqCreate", "(J[I)J", srq_create},
 };
 
 const struct jni_table rdmacm_srq_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -5,7 +5,7 @@
 #define RPMA_JAVA_RESULT_H
 
 /*
- * The constants of Java's classes Natives, Waiter and Call have the same values.
+ * The constants of Java's class Result have the same values.
  *
  * A negative result is a failure, and means the same whichever native returns it; librpma's codes start at -100000. Others are
  * values such as handles and counts, or answers of the natives that are named here. The natives of memory.c and wakerNew() do

@@ -24,17 +24,17 @@ static int64_t now(void)
 	return (int64_t)time.tv_sec * NANOS_PER_SECOND + time.tv_nsec;
 }
 
-/* a negative deadline never comes */
+/* WAIT_FOREVER never comes */
 static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
 {
 	for (;;) {
 		struct timespec left = {0, 0};
-		if (deadline >= 0) {
+		if (deadline != WAIT_FOREVER) {
 			int64_t nanos = deadline - now();
 			if (nanos > 0)
 				left = (struct timespec){(time_t)(nanos / NANOS_PER_SECOND), (long)(nanos % NANOS_PER_SECOND)};
 		}
-		int ready = ppoll(fds, count, deadline < 0 ? NULL : &left, NULL);
+		int ready = ppoll(fds, count, deadline == WAIT_FOREVER ? NULL : &left, NULL);
 		if (ready >= 0 || errno != EINTR)
 			return ready;
 	}
@@ -51,9 +51,8 @@ int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout)
 {
 	wait->handle = handle;
 	wait->wake_fd = wake_fd;
-	wait->deadline = -1;
-	if (timeout >= 0 && __builtin_add_overflow(now(), timeout, &wait->deadline))
-		wait->deadline = INT64_MAX;
+	if (timeout == WAIT_FOREVER || __builtin_add_overflow(now(), timeout, &wait->deadline))
+		wait->deadline = WAIT_FOREVER;
 	int rc = handle_hold_fds(handle, &wait->wait_fd, &wait->close_fd);
 	return rc == RPMA_E_PROVIDER ? failed("eventfd()") : rc;
 }
@@ -73,22 +72,27 @@ static jint await_ready(const struct wait *wait)
 	return fds[0].revents != 0 ? RESULT_READY : RESULT_TIMED_OUT;
 }
 
+static jint arm_and_take(const struct wait_source *source, jint capacity, struct ibv_wc *completions)
+{
+	jint result = source->arm(source->queues);
+	return result == 0 ? source->take(source->queues, capacity, completions) : result;
+}
+
 jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions)
 {
+	/* the thread that waited before may have taken the event of more completions than it took */
+	jint result = source->is_armed ? source->take(source->queues, capacity, completions)
+				       : arm_and_take(source, capacity, completions);
 	bool is_over = false;
-	while (!is_over) {
-		jint result = await_ready(wait);
+	while (result == 0 && !is_over) {
+		result = await_ready(wait);
 		if (result != RESULT_READY)
 			return result;
-		result = source->rearm(source->queues);
-		if (result == 0)
-			result = source->take(source->queues, capacity, completions);
-		if (result != 0)
-			return result;
-		/* another thread may take each completion that comes: then the time counts, not the events */
-		is_over = wait->deadline >= 0 && now() >= wait->deadline;
+		result = arm_and_take(source, capacity, completions);
+		/* another thread may take each completion that arrives: then the time counts, not the events */
+		is_over = wait->deadline != WAIT_FOREVER && now() >= wait->deadline;
 	}
-	return RESULT_TIMED_OUT;
+	return result;
 }
 
 void wait_end(const struct wait *wait)

@@ -6,7 +6,11 @@
 
 #include <infiniband/verbs.h>
 #include <jni.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Waiter.FOREVER in Java */
+#define WAIT_FOREVER INT64_MAX
 
 /* made by wait_begin(); holds the handle */
 struct wait {
@@ -17,22 +21,20 @@ struct wait {
 	int64_t deadline;
 };
 
-/* a negative timeout waits without end; 0, RESULT_CLOSED or librpma's code, after which there is nothing to end */
+/* WAIT_FOREVER, as a timeout, waits without end; 0, RESULT_CLOSED or librpma's code, after which there is nothing to end */
 int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
 
 /* completions that are waited for */
 struct wait_source {
 	/* how many were taken, 0 when there is none, or an error */
 	jint (*take)(const void *queues, jint capacity, struct ibv_wc *completions);
-	/* takes a pending event, if there is one, and asks for the next; 0 or an error */
-	jint (*rearm)(const void *queues);
+	/* takes a pending event, if there is one, and arms the queue: the next completion makes an event; 0 or an error */
+	jint (*arm)(const void *queues);
 	const void *queues;
+	bool is_armed;
 };
 
-/*
- * Waits for the first completion of what is armed and has none; how many were taken, an error of the source, or
- * how the wait has ended.
- */
+/* waits for the first completion; how many were taken, an error of the source, or how the wait has ended */
 jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions);
 
 void wait_end(const struct wait *wait);

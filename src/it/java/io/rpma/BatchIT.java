@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.internal.Delivery;
 import io.rpma.testing.LogCapture;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -228,6 +229,7 @@ class BatchIT {
                 assertDone(small.client, done, done + posted - 1);
             }
             assertEquals(0, all.count());
+            Delivery.settle();
             assertEquals(List.of(), log.records());
         }
     }

@@ -29,9 +29,7 @@ public final class Blocked {
         thread = new Thread(task, "blocked");
         thread.setDaemon(true);
         thread.start();
-        while (!isIn("io.rpma.Natives", natives)
-                && !isIn("io.rpma.rdmacm.Natives", natives)
-                && !isIn(LockSupport.class.getName(), "park")) {
+        while (!isIn("io.rpma.internal.Natives", natives) && !isIn(LockSupport.class.getName(), "park")) {
             assertFalse(task.isDone(), "the wait ended at once");
             Thread.onSpinWait();
         }

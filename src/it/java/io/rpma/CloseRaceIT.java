@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.internal.OpenResources;
 import io.rpma.testing.Race;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;

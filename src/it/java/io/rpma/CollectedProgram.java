@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.internal.Natives;
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEventType;

@@ -3,6 +3,7 @@ package io.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.rpma.internal.OpenResources;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEvent;
 import io.rpma.rdmacm.RdmaEventType;

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.internal.Natives;
+import io.rpma.internal.OpenResources;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Race;
 import java.nio.ByteBuffer;

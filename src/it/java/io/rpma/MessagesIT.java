@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.internal.Delivery;
 import io.rpma.testing.LogCapture;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -197,6 +198,7 @@ class MessagesIT {
             assertTrue(posted >= QUEUE, "room for " + posted + " only");
             assertTrue(posted < CQ_SIZE, "the queue never was full");
             assertFalse(post.getAsBoolean());
+            Delivery.settle();
             assertEquals(List.of(), log.messages());
             return posted;
         }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.RandomCalls.Choice;
 import io.rpma.RandomCalls.Slots;
+import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Optional;

@@ -2,6 +2,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.internal.OpenResources;
 import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaAh;
 import io.rpma.rdmacm.RdmaConnParam;

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.sun.nio.file.ExtendedOpenOption;
+import io.rpma.internal.Errno;
+import io.rpma.internal.Natives;
 import io.rpma.testing.ArenaBuffer;
 import java.io.IOException;
 import java.nio.ByteBuffer;

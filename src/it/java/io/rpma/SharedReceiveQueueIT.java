@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.internal.Log;
+import io.rpma.internal.Natives;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
 import java.nio.ByteBuffer;
@@ -173,7 +175,7 @@ class SharedReceiveQueueIT {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);
                 RpmaConnCfg cfg = using(srq);
                 Pair pair = connect(cfg)) {
-            int result = Natives.connRecv(pair.server.handle().id(), 0, 0, 0, 1);
+            int result = Natives.connRecv(pair.server.object().handle(), 0, 0, 0, 1);
             assertEquals(RpmaError.PROVIDER.code(), result);
             String reasons = Log.lastReasons();
             assertTrue(reasons.contains("ibv_post_recv failed: Invalid argument"), reasons);
@@ -202,7 +204,7 @@ class SharedReceiveQueueIT {
         RpmaSrq srq = RpmaSrq.create(peer, null);
         try (RpmaConnCfg cfg = using(srq)) {
             try (Pair pair = connect(cfg)) {
-                assertMessage(IllegalStateException.class, srq::close, srq, pair.server.handle());
+                assertMessage(IllegalStateException.class, srq::close, srq, pair.server.object());
                 Pair.assertPosted(srq.recv(1));
                 Pair.assertPosted(pair.client.send(ALWAYS, 2));
                 Pair.assertDone(srq.getRcq().orElseThrow(), 1);

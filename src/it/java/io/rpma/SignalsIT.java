@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.internal.Natives;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Tool;
 import java.io.IOException;

@@ -1,5 +1,9 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Loader;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.LongBuffer;
@@ -146,10 +150,18 @@ public final class RpmaBatch {
             long length,
             int flags,
             long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.READ_DST, RpmaConn.DESTINATION, dstOffset, length);
-        long srcId = RpmaMrRemote.use(src, RpmaMrUsage.READ_SRC, RpmaConn.SOURCE, srcOffset, length);
-        return add(what(Op.READ, flags), RpmaConn.id(conn), dstId, dstOffset, srcId, srcOffset, length, opContext);
+        RpmaConn.checkFlags(flags);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.READ_DST, RpmaConn.DESTINATION, dstOffset, length);
+        long srcHandle = RpmaMrRemote.use(src, RpmaMrUsage.READ_SRC, RpmaConn.SOURCE, srcOffset, length);
+        return add(
+                what(Op.READ, flags),
+                RpmaConn.handleOf(conn),
+                dstHandle,
+                dstOffset,
+                srcHandle,
+                srcOffset,
+                length,
+                opContext);
     }
 
     /**
@@ -162,8 +174,8 @@ public final class RpmaBatch {
      * @throws IllegalArgumentException if the flags are wrong
      */
     public boolean read(RpmaConn conn, int flags, long opContext) {
-        Check.flags(flags);
-        return add(what(Op.READ, flags), RpmaConn.id(conn), 0, 0, 0, 0, 0, opContext);
+        RpmaConn.checkFlags(flags);
+        return add(what(Op.READ, flags), RpmaConn.handleOf(conn), 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -190,10 +202,18 @@ public final class RpmaBatch {
             long length,
             int flags,
             long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, dstOffset, length);
-        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, length);
-        return add(what(Op.WRITE, flags), RpmaConn.id(conn), srcId, srcOffset, dstId, dstOffset, length, opContext);
+        RpmaConn.checkFlags(flags);
+        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, dstOffset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, length);
+        return add(
+                what(Op.WRITE, flags),
+                RpmaConn.handleOf(conn),
+                srcHandle,
+                srcOffset,
+                dstHandle,
+                dstOffset,
+                length,
+                opContext);
     }
 
     /**
@@ -206,8 +226,8 @@ public final class RpmaBatch {
      * @throws IllegalArgumentException if the flags are wrong
      */
     public boolean write(RpmaConn conn, int flags, long opContext) {
-        Check.flags(flags);
-        return add(what(Op.WRITE, flags), RpmaConn.id(conn), 0, 0, 0, 0, 0, opContext);
+        RpmaConn.checkFlags(flags);
+        return add(what(Op.WRITE, flags), RpmaConn.handleOf(conn), 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -236,11 +256,11 @@ public final class RpmaBatch {
             int flags,
             int imm,
             long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, dstOffset, length);
-        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, length);
+        RpmaConn.checkFlags(flags);
+        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, dstOffset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, length);
         long what = what(Op.WRITE_WITH_IMM, flags) | imm(imm);
-        return add(what, RpmaConn.id(conn), srcId, srcOffset, dstId, dstOffset, length, opContext);
+        return add(what, RpmaConn.handleOf(conn), srcHandle, srcOffset, dstHandle, dstOffset, length, opContext);
     }
 
     /**
@@ -254,8 +274,8 @@ public final class RpmaBatch {
      * @throws IllegalArgumentException if the flags are wrong
      */
     public boolean writeWithImm(RpmaConn conn, int flags, int imm, long opContext) {
-        Check.flags(flags);
-        return add(what(Op.WRITE_WITH_IMM, flags) | imm(imm), RpmaConn.id(conn), 0, 0, 0, 0, 0, opContext);
+        RpmaConn.checkFlags(flags);
+        return add(what(Op.WRITE_WITH_IMM, flags) | imm(imm), RpmaConn.handleOf(conn), 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -273,9 +293,9 @@ public final class RpmaBatch {
      *     the flags are wrong
      */
     public boolean atomicWrite(RpmaConn conn, RpmaMrRemote dst, long dstOffset, long value, int flags, long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrRemote.useAtomic(dst, dstOffset);
-        return add(what(Op.ATOMIC_WRITE, flags), RpmaConn.id(conn), 0, value, dstId, dstOffset, 0, opContext);
+        RpmaConn.checkFlags(flags);
+        long dstHandle = RpmaMrRemote.useAtomic(dst, dstOffset);
+        return add(what(Op.ATOMIC_WRITE, flags), RpmaConn.handleOf(conn), 0, value, dstHandle, dstOffset, 0, opContext);
     }
 
     /**
@@ -302,10 +322,18 @@ public final class RpmaBatch {
             long srcOffset,
             int flags,
             long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrRemote.useAtomic(dst, dstOffset);
-        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, Long.BYTES);
-        return add(what(Op.WRITE_ATOMIC, flags), RpmaConn.id(conn), srcId, srcOffset, dstId, dstOffset, 0, opContext);
+        RpmaConn.checkFlags(flags);
+        long dstHandle = RpmaMrRemote.useAtomic(dst, dstOffset);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, Long.BYTES);
+        return add(
+                what(Op.WRITE_ATOMIC, flags),
+                RpmaConn.handleOf(conn),
+                srcHandle,
+                srcOffset,
+                dstHandle,
+                dstOffset,
+                0,
+                opContext);
     }
 
     /**
@@ -330,10 +358,10 @@ public final class RpmaBatch {
             RpmaFlushType type,
             int flags,
             long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrRemote.useFlushed(dst, dstOffset, length);
+        RpmaConn.checkFlags(flags);
+        long dstHandle = RpmaMrRemote.useFlushed(dst, dstOffset, length);
         long what = what(Op.FLUSH, flags) | (long) RpmaFlushType.code(type) << TYPE_SHIFT;
-        return add(what, RpmaConn.id(conn), 0, 0, dstId, dstOffset, length, opContext);
+        return add(what, RpmaConn.handleOf(conn), 0, 0, dstHandle, dstOffset, length, opContext);
     }
 
     /**
@@ -350,9 +378,9 @@ public final class RpmaBatch {
      * @throws IllegalArgumentException if the region is not registered for this, or the length or the flags are wrong
      */
     public boolean send(RpmaConn conn, RpmaMrLocal src, long offset, long length, int flags, long opContext) {
-        Check.flags(flags);
-        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.SEND, RpmaConn.SOURCE, offset, length);
-        return add(what(Op.SEND, flags), RpmaConn.id(conn), srcId, offset, 0, 0, length, opContext);
+        RpmaConn.checkFlags(flags);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, RpmaConn.SOURCE, offset, length);
+        return add(what(Op.SEND, flags), RpmaConn.handleOf(conn), srcHandle, offset, 0, 0, length, opContext);
     }
 
     /**
@@ -365,8 +393,8 @@ public final class RpmaBatch {
      * @throws IllegalArgumentException if the flags are wrong
      */
     public boolean send(RpmaConn conn, int flags, long opContext) {
-        Check.flags(flags);
-        return add(what(Op.SEND, flags), RpmaConn.id(conn), 0, 0, 0, 0, 0, opContext);
+        RpmaConn.checkFlags(flags);
+        return add(what(Op.SEND, flags), RpmaConn.handleOf(conn), 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -385,10 +413,10 @@ public final class RpmaBatch {
      */
     public boolean sendWithImm(
             RpmaConn conn, RpmaMrLocal src, long offset, long length, int flags, int imm, long opContext) {
-        Check.flags(flags);
-        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.SEND, RpmaConn.SOURCE, offset, length);
+        RpmaConn.checkFlags(flags);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, RpmaConn.SOURCE, offset, length);
         long what = what(Op.SEND_WITH_IMM, flags) | imm(imm);
-        return add(what, RpmaConn.id(conn), srcId, offset, 0, 0, length, opContext);
+        return add(what, RpmaConn.handleOf(conn), srcHandle, offset, 0, 0, length, opContext);
     }
 
     /**
@@ -402,8 +430,8 @@ public final class RpmaBatch {
      * @throws IllegalArgumentException if the flags are wrong
      */
     public boolean sendWithImm(RpmaConn conn, int flags, int imm, long opContext) {
-        Check.flags(flags);
-        return add(what(Op.SEND_WITH_IMM, flags) | imm(imm), RpmaConn.id(conn), 0, 0, 0, 0, 0, opContext);
+        RpmaConn.checkFlags(flags);
+        return add(what(Op.SEND_WITH_IMM, flags) | imm(imm), RpmaConn.handleOf(conn), 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -420,10 +448,10 @@ public final class RpmaBatch {
      * @throws IllegalStateException if the connection uses a shared receive queue, which is where to post receives then
      */
     public boolean recv(RpmaConn conn, RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
-        long connId = RpmaConn.id(conn);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        long connHandle = RpmaConn.handleOf(conn);
         conn.checkReceives();
-        return add(Op.RECV.ordinal(), connId, dstId, offset, 0, 0, length, opContext);
+        return add(Op.RECV.ordinal(), connHandle, dstHandle, offset, 0, 0, length, opContext);
     }
 
     /**
@@ -435,9 +463,9 @@ public final class RpmaBatch {
      * @throws IllegalStateException if the connection uses a shared receive queue, which is where to post receives then
      */
     public boolean recv(RpmaConn conn, long opContext) {
-        long connId = RpmaConn.id(conn);
+        long connHandle = RpmaConn.handleOf(conn);
         conn.checkReceives();
-        return add(Op.RECV.ordinal(), connId, 0, 0, 0, 0, 0, opContext);
+        return add(Op.RECV.ordinal(), connHandle, 0, 0, 0, 0, 0, opContext);
     }
 
     /**
@@ -453,8 +481,8 @@ public final class RpmaBatch {
      * @throws IllegalArgumentException if the region is not registered for this or the length is wrong
      */
     public boolean recv(RpmaSrq srq, RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
-        return addShared(RpmaSrq.id(srq), dstId, offset, length, opContext);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        return addShared(RpmaSrq.handleOf(srq), dstHandle, offset, length, opContext);
     }
 
     /**
@@ -465,7 +493,7 @@ public final class RpmaBatch {
      * @return whether it is recorded; false if the batch is full
      */
     public boolean recv(RpmaSrq srq, long opContext) {
-        return addShared(RpmaSrq.id(srq), 0, 0, 0, opContext);
+        return addShared(RpmaSrq.handleOf(srq), 0, 0, 0, opContext);
     }
 
     private static long what(Op op, int flags) {
@@ -548,7 +576,7 @@ public final class RpmaBatch {
     private RuntimeException refused(long result) {
         int record = first * FIELDS;
         Op op = Op.VALUES[(int) records[record + WHAT] & OP_MASK];
-        return result == Natives.CLOSED
+        return result == Result.CLOSED
                 ? new IllegalStateException(
                         op.function + " with opContext " + records[record + OP_CONTEXT] + ": " + closedOf(op, record))
                 : Call.failure(op.function, result);
@@ -557,14 +585,14 @@ public final class RpmaBatch {
     /** A region that an operation does not have is 0. */
     private String closedOf(Op op, int record) {
         if (op == Op.SRQ_RECV) {
-            return Natives.mrGetSize(records[record + LOCAL]) == Natives.CLOSED && records[record + LOCAL] != 0
+            return Natives.mrGetSize(records[record + LOCAL]) == Result.CLOSED && records[record + LOCAL] != 0
                     ? "its local region is closed"
                     : "its shared receive queue is closed";
         }
-        if (Natives.connGetQpNum(records[record + CONN]) == Natives.CLOSED) {
+        if (Natives.connGetQpNum(records[record + CONN]) == Result.CLOSED) {
             return "its connection is closed";
         }
-        return records[record + REMOTE] != 0 && Natives.mrRemoteGetSize(records[record + REMOTE]) == Natives.CLOSED
+        return records[record + REMOTE] != 0 && Natives.mrRemoteGetSize(records[record + REMOTE]) == Result.CLOSED
                 ? "its remote region is closed"
                 : "its local region is closed";
     }

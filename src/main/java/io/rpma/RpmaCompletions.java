@@ -1,5 +1,7 @@
 package io.rpma;
 
+import io.rpma.internal.Loader;
+import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 

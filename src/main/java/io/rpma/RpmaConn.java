@@ -1,5 +1,11 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Check;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
+import io.rpma.internal.Waiter;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +57,7 @@ public final class RpmaConn implements AutoCloseable {
     private static final String NEXT_EVENT = "rpma_conn_next_event";
 
     private final RpmaPeer peer;
-    private final Handle handle;
+    private final NativeObject object;
     private final RpmaCq cq;
     private final RpmaSrq srq;
 
@@ -60,9 +66,9 @@ public final class RpmaConn implements AutoCloseable {
 
     // set by made
 
-    private long id;
-    private long cqId;
-    private long rcqId;
+    private long handle;
+    private long cqHandle;
+    private long rcqHandle;
 
     /** Null if it has no completion queue for receives alone. */
     private RpmaCq rcq;
@@ -75,34 +81,37 @@ public final class RpmaConn implements AutoCloseable {
      *
      * @param srq the shared receive queue that it uses, or null
      */
-    RpmaConn(RpmaPeer peer, RpmaSrq srq, Handle... parents) {
+    RpmaConn(RpmaPeer peer, RpmaSrq srq, NativeObject... parents) {
         this.peer = peer;
         this.srq = srq;
-        handle = new Handle(this, "RpmaConn", parents);
-        cq = new RpmaCq(this, handle, "RpmaCq");
-        rcq = new RpmaCq(this, handle, "receive RpmaCq");
-        channel = new ComplChannel(WAIT, handle, true, cq, rcq);
+        object = new NativeObject(this, "RpmaConn", parents);
+        cq = new RpmaCq(this, object, "RpmaCq");
+        rcq = new RpmaCq(this, object, "receive RpmaCq");
+        channel = new ComplChannel(WAIT, object, true, cq, rcq);
     }
 
     /**
-     * Ends the making of the native connection, as {@link Handle#made}.
+     * Takes the result of the native that makes the connection, as {@link NativeObject#made}.
      *
      * @param recvQueue the native handle of the completion queue for receives, 0 if there is none
      */
-    void made(long result, long queue, long recvQueue) {
-        handle.made(result);
-        if (result < 0) {
-            return;
+    void made(String operation, long result, long queue, long recvQueue) {
+        if (result >= 0) {
+            setHandles(result, queue, recvQueue);
         }
-        id = result;
-        cqId = queue;
-        rcqId = recvQueue;
-        boolean sharesChannel = Natives.connGetComplFd(id) >= 0;
-        cq.made(cqId, sharesChannel);
-        if (rcqId == 0) {
+        object.made(operation, result);
+    }
+
+    private void setHandles(long conn, long queue, long recvQueue) {
+        handle = conn;
+        cqHandle = queue;
+        rcqHandle = recvQueue;
+        boolean sharesChannel = Natives.connGetComplFd(handle) >= 0;
+        cq.made(cqHandle, sharesChannel);
+        if (rcqHandle == 0) {
             rcq = null;
         } else {
-            rcq.made(rcqId, sharesChannel);
+            rcq.made(rcqHandle, sharesChannel);
         }
         if (!sharesChannel) {
             channel = null;
@@ -129,14 +138,14 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean read(
             RpmaMrLocal dst, long dstOffset, RpmaMrRemote src, long srcOffset, long length, int flags, long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.READ_DST, DESTINATION, dstOffset, length);
-        long srcId = RpmaMrRemote.use(src, RpmaMrUsage.READ_SRC, SOURCE, srcOffset, length);
-        int result = Natives.connRead(id, dstId, dstOffset, srcId, srcOffset, length, flags, opContext);
+        checkFlags(flags);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.READ_DST, DESTINATION, dstOffset, length);
+        long srcHandle = RpmaMrRemote.use(src, RpmaMrUsage.READ_SRC, SOURCE, srcOffset, length);
+        int result = Natives.connRead(handle, dstHandle, dstOffset, srcHandle, srcOffset, length, flags, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_read", result, handle, dst.handle(), src.handle());
+            throw Call.failure("rpma_read", result, object, dst.object(), src.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -150,12 +159,12 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
     public boolean read(int flags, long opContext) {
-        Check.flags(flags);
-        int result = Natives.connRead(id, 0, 0, 0, 0, 0, flags, opContext);
+        checkFlags(flags);
+        int result = Natives.connRead(handle, 0, 0, 0, 0, 0, flags, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_read", result, handle);
+            throw Call.failure("rpma_read", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -179,14 +188,14 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean write(
             RpmaMrRemote dst, long dstOffset, RpmaMrLocal src, long srcOffset, long length, int flags, long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
-        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
-        int result = Natives.connWrite(id, dstId, dstOffset, srcId, srcOffset, length, flags, opContext);
+        checkFlags(flags);
+        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
+        int result = Natives.connWrite(handle, dstHandle, dstOffset, srcHandle, srcOffset, length, flags, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_write", result, handle, dst.handle(), src.handle());
+            throw Call.failure("rpma_write", result, object, dst.object(), src.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -200,12 +209,12 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
     public boolean write(int flags, long opContext) {
-        Check.flags(flags);
-        int result = Natives.connWrite(id, 0, 0, 0, 0, 0, flags, opContext);
+        checkFlags(flags);
+        int result = Natives.connWrite(handle, 0, 0, 0, 0, 0, flags, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_write", result, handle);
+            throw Call.failure("rpma_write", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -237,14 +246,15 @@ public final class RpmaConn implements AutoCloseable {
             int flags,
             int imm,
             long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
-        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
-        int result = Natives.connWriteWithImm(id, dstId, dstOffset, srcId, srcOffset, length, flags, imm, opContext);
+        checkFlags(flags);
+        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
+        int result = Natives.connWriteWithImm(
+                handle, dstHandle, dstOffset, srcHandle, srcOffset, length, flags, imm, opContext);
         if (result < 0) {
-            throw Call.failure(WRITE_WITH_IMM, result, handle, dst.handle(), src.handle());
+            throw Call.failure(WRITE_WITH_IMM, result, object, dst.object(), src.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -260,12 +270,12 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
     public boolean writeWithImm(int flags, int imm, long opContext) {
-        Check.flags(flags);
-        int result = Natives.connWriteWithImm(id, 0, 0, 0, 0, 0, flags, imm, opContext);
+        checkFlags(flags);
+        int result = Natives.connWriteWithImm(handle, 0, 0, 0, 0, 0, flags, imm, opContext);
         if (result < 0) {
-            throw Call.failure(WRITE_WITH_IMM, result, handle);
+            throw Call.failure(WRITE_WITH_IMM, result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -288,13 +298,13 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
     public boolean atomicWrite(RpmaMrRemote dst, long dstOffset, long value, int flags, long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrRemote.useAtomic(dst, dstOffset);
-        int result = Natives.connAtomicWrite(id, dstId, dstOffset, value, flags, opContext);
+        checkFlags(flags);
+        long dstHandle = RpmaMrRemote.useAtomic(dst, dstOffset);
+        int result = Natives.connAtomicWrite(handle, dstHandle, dstOffset, value, flags, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_atomic_write", result, handle, dst.handle());
+            throw Call.failure("rpma_atomic_write", result, object, dst.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -318,14 +328,14 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean writeAtomic(
             RpmaMrRemote dst, long dstOffset, RpmaMrLocal src, long srcOffset, int flags, long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrRemote.useAtomic(dst, dstOffset);
-        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, Long.BYTES);
-        int result = Natives.connWriteAtomic(id, dstId, dstOffset, srcId, srcOffset, flags, opContext);
+        checkFlags(flags);
+        long dstHandle = RpmaMrRemote.useAtomic(dst, dstOffset);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, Long.BYTES);
+        int result = Natives.connWriteAtomic(handle, dstHandle, dstOffset, srcHandle, srcOffset, flags, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_atomic_write", result, handle, dst.handle(), src.handle());
+            throw Call.failure("rpma_atomic_write", result, object, dst.object(), src.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -358,13 +368,14 @@ public final class RpmaConn implements AutoCloseable {
      *     if librpma fails, for example because the connection is not established
      */
     public boolean flush(RpmaMrRemote dst, long dstOffset, long length, RpmaFlushType type, int flags, long opContext) {
-        Check.flags(flags);
-        long dstId = RpmaMrRemote.useFlushed(dst, dstOffset, length);
-        int result = Natives.connFlush(id, dstId, dstOffset, length, RpmaFlushType.code(type), flags, opContext);
+        checkFlags(flags);
+        long dstHandle = RpmaMrRemote.useFlushed(dst, dstOffset, length);
+        int result =
+                Natives.connFlush(handle, dstHandle, dstOffset, length, RpmaFlushType.code(type), flags, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_flush", result, handle, dst.handle());
+            throw Call.failure("rpma_flush", result, object, dst.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -394,13 +405,13 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
     public boolean send(RpmaMrLocal src, long offset, long length, int flags, long opContext) {
-        Check.flags(flags);
-        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.SEND, SOURCE, offset, length);
-        int result = Natives.connSend(id, srcId, offset, length, flags, opContext);
+        checkFlags(flags);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, SOURCE, offset, length);
+        int result = Natives.connSend(handle, srcHandle, offset, length, flags, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_send", result, handle, src.handle());
+            throw Call.failure("rpma_send", result, object, src.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -414,12 +425,12 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
     public boolean send(int flags, long opContext) {
-        Check.flags(flags);
-        int result = Natives.connSend(id, 0, 0, 0, flags, opContext);
+        checkFlags(flags);
+        int result = Natives.connSend(handle, 0, 0, 0, flags, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_send", result, handle);
+            throw Call.failure("rpma_send", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -438,13 +449,13 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
     public boolean sendWithImm(RpmaMrLocal src, long offset, long length, int flags, int imm, long opContext) {
-        Check.flags(flags);
-        long srcId = RpmaMrLocal.use(src, RpmaMrUsage.SEND, SOURCE, offset, length);
-        int result = Natives.connSendWithImm(id, srcId, offset, length, flags, imm, opContext);
+        checkFlags(flags);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, SOURCE, offset, length);
+        int result = Natives.connSendWithImm(handle, srcHandle, offset, length, flags, imm, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_send_with_imm", result, handle, src.handle());
+            throw Call.failure("rpma_send_with_imm", result, object, src.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -459,12 +470,12 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
     public boolean sendWithImm(int flags, int imm, long opContext) {
-        Check.flags(flags);
-        int result = Natives.connSendWithImm(id, 0, 0, 0, flags, imm, opContext);
+        checkFlags(flags);
+        int result = Natives.connSendWithImm(handle, 0, 0, 0, flags, imm, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_send_with_imm", result, handle);
+            throw Call.failure("rpma_send_with_imm", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -484,13 +495,13 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, DESTINATION, offset, length);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, DESTINATION, offset, length);
         checkReceives();
-        int result = Natives.connRecv(id, dstId, offset, length, opContext);
+        int result = Natives.connRecv(handle, dstHandle, offset, length, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_recv", result, handle, dst.handle());
+            throw Call.failure("rpma_recv", result, object, dst.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -504,23 +515,23 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean recv(long opContext) {
         checkReceives();
-        int result = Natives.connRecv(id, 0, 0, 0, opContext);
+        int result = Natives.connRecv(handle, 0, 0, 0, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_recv", result, handle);
+            throw Call.failure("rpma_recv", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /** Checks that the connection is not one whose receives are posted to a shared receive queue. */
     void checkReceives() {
-        checkReceives(handle, srq);
+        checkReceives(object, srq);
     }
 
     /** librpma leaves it to the device, and soft-RoCE just calls it an invalid argument. */
-    static void checkReceives(Handle handle, RpmaSrq srq) {
+    static void checkReceives(NativeObject object, RpmaSrq srq) {
         if (srq != null) {
-            handle.checkOpen();
-            throw new IllegalStateException(handle + " has no receive queue of its own: post receives to " + srq);
+            object.checkOpen();
+            throw new IllegalStateException(object + " has no receive queue of its own: post receives to " + srq);
         }
     }
 
@@ -551,7 +562,7 @@ public final class RpmaConn implements AutoCloseable {
     public RpmaCq await(RpmaCompletions completions) throws InterruptedException {
         completions.clear();
         checkSharedChannel();
-        return channel.await(completions);
+        return channel.await(completions, false, Waiter.FOREVER);
     }
 
     /**
@@ -574,7 +585,7 @@ public final class RpmaConn implements AutoCloseable {
         long nanos = Waiter.nanos(timeout, unit);
         completions.clear();
         checkSharedChannel();
-        return Optional.ofNullable(channel.awaitFor(completions, nanos));
+        return Optional.ofNullable(channel.await(completions, false, nanos));
     }
 
     /** The completion channel that its queues share. */
@@ -585,7 +596,7 @@ public final class RpmaConn implements AutoCloseable {
 
     private void checkSharedChannel() {
         if (channel == null) {
-            throw Call.failure(WAIT, Natives.connWait(id), handle);
+            throw Call.failure(WAIT, Natives.connWait(handle), object);
         }
     }
 
@@ -595,7 +606,7 @@ public final class RpmaConn implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getQpNum() {
-        return (int) Call.check("rpma_conn_get_qp_num", Natives.connGetQpNum(id), handle);
+        return (int) Call.check("rpma_conn_get_qp_num", Natives.connGetQpNum(handle), object);
     }
 
     /**
@@ -607,7 +618,7 @@ public final class RpmaConn implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getEventFd() {
-        return (int) Call.check("rpma_conn_get_event_fd", Natives.connGetEventFd(id), handle);
+        return (int) Call.check("rpma_conn_get_event_fd", Natives.connGetEventFd(handle), object);
     }
 
     /**
@@ -622,7 +633,7 @@ public final class RpmaConn implements AutoCloseable {
      *     {@link RpmaConnCfg#setComplChannel}
      */
     public int getComplFd() {
-        return (int) Call.check("rpma_conn_get_compl_fd", Natives.connGetComplFd(id), handle);
+        return (int) Call.check("rpma_conn_get_compl_fd", Natives.connGetComplFd(handle), object);
     }
 
     /**
@@ -658,7 +669,7 @@ public final class RpmaConn implements AutoCloseable {
 
     private RpmaConnEvent next(long nanos) throws InterruptedException {
         long start = System.nanoTime();
-        while (Waiter.await(NEXT_EVENT, handle, Waiter.left(nanos, start))) {
+        while (Waiter.await(NEXT_EVENT, object, Waiter.left(nanos, start))) {
             RpmaConnEvent event = takeEvent();
             if (event != null) {
                 return event;
@@ -672,13 +683,13 @@ public final class RpmaConn implements AutoCloseable {
         int result;
         events.lock();
         try {
-            result = Natives.connNextEvent(id);
+            result = Natives.connNextEvent(handle);
         } finally {
             events.unlock();
         }
         return result == RpmaError.NO_EVENT.code()
                 ? null
-                : RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, handle));
+                : RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, object));
     }
 
     /**
@@ -695,11 +706,11 @@ public final class RpmaConn implements AutoCloseable {
         int length;
         events.lock();
         try {
-            length = Natives.connGetPrivateData(id, data);
+            length = Natives.connGetPrivateData(handle, data);
         } finally {
             events.unlock();
         }
-        return Arrays.copyOf(data, (int) Call.check("rpma_conn_get_private_data", length, handle));
+        return Arrays.copyOf(data, (int) Call.check("rpma_conn_get_private_data", length, object));
     }
 
     /**
@@ -711,9 +722,9 @@ public final class RpmaConn implements AutoCloseable {
     public void applyRemotePeerCfg(RpmaPeerCfg cfg) {
         Call.check(
                 "rpma_conn_apply_remote_peer_cfg",
-                Natives.connApplyRemotePeerCfg(id, cfg.handle().id()),
-                handle,
-                cfg.handle());
+                Natives.connApplyRemotePeerCfg(handle, cfg.object().handle()),
+                object,
+                cfg.object());
     }
 
     /**
@@ -731,19 +742,26 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails, for example because the connection is lost
      */
     public void disconnect() {
-        Call.check("rpma_conn_disconnect", Natives.connDisconnect(id), handle);
+        Call.check("rpma_conn_disconnect", Natives.connDisconnect(handle), object);
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
+    }
+
+    static void checkFlags(int flags) {
+        if (flags != F_COMPLETION_ALWAYS && flags != F_COMPLETION_ON_ERROR) {
+            throw new IllegalArgumentException(
+                    "flags must be F_COMPLETION_ALWAYS or F_COMPLETION_ON_ERROR, not " + flags);
+        }
     }
 
     /** The native handle, for the hot path. */
-    static long id(RpmaConn conn) {
+    static long handleOf(RpmaConn conn) {
         if (conn == null) {
             throw Check.isNull("connection");
         }
-        return conn.id;
+        return conn.handle;
     }
 
     /**
@@ -760,11 +778,11 @@ public final class RpmaConn implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("rpma_conn_delete", conn -> Natives.connDelete(conn, cqId, rcqId));
+        object.close("rpma_conn_delete", conn -> Natives.connDelete(conn, cqHandle, rcqHandle));
     }
 
     @Override
     public String toString() {
-        return handle + " of " + peer;
+        return object + " of " + peer;
     }
 }

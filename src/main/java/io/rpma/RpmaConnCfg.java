@@ -1,5 +1,9 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Check;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -21,7 +25,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     private static final int RQ_SIZE = 2;
     private static final int RCQ_SIZE = 3;
 
-    private final Handle handle;
+    private final NativeObject object;
 
     /** Read while a request is made: librpma keeps a pointer to the shared receive queue, which must not change then. */
     private final ReentrantReadWriteLock inUse = new ReentrantReadWriteLock();
@@ -29,7 +33,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     private RpmaSrq srq;
 
     private RpmaConnCfg() {
-        handle = new Handle(this, "RpmaConnCfg");
+        object = new NativeObject(this, "RpmaConnCfg");
     }
 
     /**
@@ -44,7 +48,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     public static RpmaConnCfg create() {
         RpmaConnCfg cfg = new RpmaConnCfg();
-        cfg.handle.made("rpma_conn_cfg_new", Natives.connCfgNew());
+        cfg.object.made("rpma_conn_cfg_new", Natives.connCfgNew());
         return cfg;
     }
 
@@ -61,7 +65,7 @@ public final class RpmaConnCfg implements AutoCloseable {
         if (timeoutMs < 0) {
             throw new IllegalArgumentException("timeout must not be negative: " + timeoutMs);
         }
-        Call.check("rpma_conn_cfg_set_timeout", Natives.connCfgSetTimeout(handle.id(), timeoutMs), handle);
+        Call.check("rpma_conn_cfg_set_timeout", Natives.connCfgSetTimeout(object.handle(), timeoutMs), object);
         return this;
     }
 
@@ -71,7 +75,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getTimeout() {
-        return (int) Call.check("rpma_conn_cfg_get_timeout", Natives.connCfgGetTimeout(handle.id()), handle);
+        return (int) Call.check("rpma_conn_cfg_get_timeout", Natives.connCfgGetTimeout(object.handle()), object);
     }
 
     /**
@@ -85,7 +89,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     public RpmaConnCfg setCqSize(int size) {
         Check.queueSize("completion", size, 1);
-        Call.check("rpma_conn_cfg_set_cq_size", Natives.connCfgSetSize(handle.id(), CQ_SIZE, size), handle);
+        Call.check("rpma_conn_cfg_set_cq_size", Natives.connCfgSetSize(object.handle(), CQ_SIZE, size), object);
         return this;
     }
 
@@ -95,7 +99,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getCqSize() {
-        return (int) Call.check("rpma_conn_cfg_get_cq_size", Natives.connCfgGetSize(handle.id(), CQ_SIZE), handle);
+        return (int) Call.check("rpma_conn_cfg_get_cq_size", Natives.connCfgGetSize(object.handle(), CQ_SIZE), object);
     }
 
     /**
@@ -109,7 +113,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     public RpmaConnCfg setSqSize(int size) {
         Check.queueSize("send", size, 1);
-        Call.check("rpma_conn_cfg_set_sq_size", Natives.connCfgSetSize(handle.id(), SQ_SIZE, size), handle);
+        Call.check("rpma_conn_cfg_set_sq_size", Natives.connCfgSetSize(object.handle(), SQ_SIZE, size), object);
         return this;
     }
 
@@ -119,7 +123,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getSqSize() {
-        return (int) Call.check("rpma_conn_cfg_get_sq_size", Natives.connCfgGetSize(handle.id(), SQ_SIZE), handle);
+        return (int) Call.check("rpma_conn_cfg_get_sq_size", Natives.connCfgGetSize(object.handle(), SQ_SIZE), object);
     }
 
     /**
@@ -133,7 +137,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     public RpmaConnCfg setRqSize(int size) {
         Check.queueSize("receive", size, 0);
-        Call.check("rpma_conn_cfg_set_rq_size", Natives.connCfgSetSize(handle.id(), RQ_SIZE, size), handle);
+        Call.check("rpma_conn_cfg_set_rq_size", Natives.connCfgSetSize(object.handle(), RQ_SIZE, size), object);
         return this;
     }
 
@@ -143,7 +147,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getRqSize() {
-        return (int) Call.check("rpma_conn_cfg_get_rq_size", Natives.connCfgGetSize(handle.id(), RQ_SIZE), handle);
+        return (int) Call.check("rpma_conn_cfg_get_rq_size", Natives.connCfgGetSize(object.handle(), RQ_SIZE), object);
     }
 
     /**
@@ -157,7 +161,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     public RpmaConnCfg setRcqSize(int size) {
         Check.queueSize("receive completion", size, 0);
-        Call.check("rpma_conn_cfg_set_rcq_size", Natives.connCfgSetSize(handle.id(), RCQ_SIZE, size), handle);
+        Call.check("rpma_conn_cfg_set_rcq_size", Natives.connCfgSetSize(object.handle(), RCQ_SIZE, size), object);
         return this;
     }
 
@@ -167,7 +171,8 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getRcqSize() {
-        return (int) Call.check("rpma_conn_cfg_get_rcq_size", Natives.connCfgGetSize(handle.id(), RCQ_SIZE), handle);
+        return (int)
+                Call.check("rpma_conn_cfg_get_rcq_size", Natives.connCfgGetSize(object.handle(), RCQ_SIZE), object);
     }
 
     /**
@@ -183,8 +188,8 @@ public final class RpmaConnCfg implements AutoCloseable {
     public RpmaConnCfg setComplChannel(boolean shared) {
         Call.check(
                 "rpma_conn_cfg_set_compl_channel",
-                Call.locked(inUse.writeLock(), () -> Natives.connCfgSetComplChannel(handle.id(), shared)),
-                handle);
+                Call.locked(inUse.writeLock(), () -> Natives.connCfgSetComplChannel(object.handle(), shared)),
+                object);
         return this;
     }
 
@@ -194,7 +199,8 @@ public final class RpmaConnCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public boolean getComplChannel() {
-        return Call.check("rpma_conn_cfg_get_compl_channel", Natives.connCfgGetComplChannel(handle.id()), handle) != 0;
+        return Call.check("rpma_conn_cfg_get_compl_channel", Natives.connCfgGetComplChannel(object.handle()), object)
+                != 0;
     }
 
     /**
@@ -209,12 +215,12 @@ public final class RpmaConnCfg implements AutoCloseable {
     public RpmaConnCfg setSrq(RpmaSrq srq) {
         Objects.requireNonNull(srq, "srq");
         Call.check(
-                "rpma_conn_cfg_set_srq", Call.locked(inUse.writeLock(), () -> exchangeSrq(srq)), handle, srq.handle());
+                "rpma_conn_cfg_set_srq", Call.locked(inUse.writeLock(), () -> exchangeSrq(srq)), object, srq.object());
         return this;
     }
 
     private int exchangeSrq(RpmaSrq next) {
-        int result = Natives.connCfgSetSrq(handle.id(), next.handle().id());
+        int result = Natives.connCfgSetSrq(object.handle(), next.object().handle());
         if (result == 0) {
             srq = next;
         }
@@ -231,12 +237,12 @@ public final class RpmaConnCfg implements AutoCloseable {
         RpmaSrq current;
         lockUnchanged();
         try {
-            set = Natives.connCfgGetSrq(handle.id());
+            set = Natives.connCfgGetSrq(object.handle());
             current = srq;
         } finally {
             inUse.readLock().unlock();
         }
-        return Call.check("rpma_conn_cfg_get_srq", set, handle) != 0 ? Optional.of(current) : Optional.empty();
+        return Call.check("rpma_conn_cfg_get_srq", set, object) != 0 ? Optional.of(current) : Optional.empty();
     }
 
     /**
@@ -276,8 +282,8 @@ public final class RpmaConnCfg implements AutoCloseable {
         }
 
         /** The native handle, 0 for the defaults. */
-        long id() {
-            return cfg == null ? 0 : cfg.handle.id();
+        long handle() {
+            return cfg == null ? 0 : cfg.object.handle();
         }
 
         /** The shared receive queue, or null. */
@@ -302,17 +308,17 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     private void check(RpmaPeer peer) {
-        handle.checkOpen();
+        object.checkOpen();
         if (srq == null) {
             return;
         }
-        srq.handle().checkOpen();
+        srq.object().checkOpen();
         Objects.requireNonNull(peer, "peer");
         if (srq.peer() != peer) {
             throw new IllegalArgumentException(srq + " belongs to " + srq.peer() + " and not to " + peer);
         }
         // librpma would refuse it, but an endpoint would not tell that from a client that has given up
-        if (Natives.connCfgGetComplChannel(handle.id()) > 0 && srq.getRcq().isPresent()) {
+        if (Natives.connCfgGetComplChannel(object.handle()) > 0 && srq.getRcq().isPresent()) {
             throw new IllegalArgumentException("a shared completion channel does not go with " + srq
                     + ", whose receives have a completion queue of their own");
         }
@@ -324,13 +330,13 @@ public final class RpmaConnCfg implements AutoCloseable {
     @Override
     public void close() {
         // once it is closed no request begins any more, so that those under way are all that this waits for
-        handle.close("rpma_conn_cfg_delete", this::delete);
+        object.close("rpma_conn_cfg_delete", this::delete);
     }
 
-    private long delete(long id) {
+    private long delete(long handle) {
         inUse.writeLock().lock();
         try {
-            return Natives.connCfgDelete(id);
+            return Natives.connCfgDelete(handle);
         } finally {
             inUse.writeLock().unlock();
         }
@@ -338,6 +344,6 @@ public final class RpmaConnCfg implements AutoCloseable {
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

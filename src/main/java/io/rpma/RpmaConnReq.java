@@ -1,5 +1,10 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Check;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -24,7 +29,7 @@ public final class RpmaConnReq implements AutoCloseable {
     private static final String CONNECT = "rpma_conn_req_connect";
 
     private final RpmaPeer peer;
-    private final Handle handle;
+    private final NativeObject object;
     private final RpmaSrq srq;
     private final ReentrantLock requests;
     private final boolean incoming;
@@ -36,12 +41,12 @@ public final class RpmaConnReq implements AutoCloseable {
      * @param srq the shared receive queue that the connection uses, or null
      * @param requests guards the queue that the events of an incoming request come from; null for an outgoing one
      */
-    RpmaConnReq(RpmaPeer peer, RpmaSrq srq, ReentrantLock requests, Handle... parents) {
+    RpmaConnReq(RpmaPeer peer, RpmaSrq srq, ReentrantLock requests, NativeObject... parents) {
         this.peer = peer;
         this.srq = srq;
         this.incoming = requests != null;
         this.requests = incoming ? requests : new ReentrantLock();
-        handle = new Handle(this, "RpmaConnReq", parents);
+        object = new NativeObject(this, "RpmaConnReq", parents);
     }
 
     /**
@@ -64,19 +69,18 @@ public final class RpmaConnReq implements AutoCloseable {
     public static RpmaConnReq create(RpmaPeer peer, String address, int port, RpmaConnCfg cfg) {
         Check.address(address);
         String service = Check.port(port);
-        RpmaConnReq request;
-        long made = Natives.CLOSED;
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
-            request = new RpmaConnReq(peer, use.srq(), null, RpmaSrq.with(use.srq(), peer.handle()));
-            request.handle.begin();
+            RpmaConnReq request = new RpmaConnReq(peer, use.srq(), null, RpmaSrq.with(use.srq(), peer.object()));
+            request.object.begin();
             try {
-                made = Natives.connReqNew(peer.handle().id(), address, service, use.id());
+                request.object.made(
+                        "rpma_conn_req_new",
+                        Natives.connReqNew(peer.object().handle(), address, service, use.handle()));
             } finally {
-                request.handle.made(made);
+                request.object.endMaking();
             }
+            return request;
         }
-        request.handle.checkMade("rpma_conn_req_new", made);
-        return request;
     }
 
     /**
@@ -94,13 +98,13 @@ public final class RpmaConnReq implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
-        RpmaConn.checkReceives(handle, srq);
-        int result = Natives.connReqRecv(handle.id(), dstId, offset, length, opContext);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        RpmaConn.checkReceives(object, srq);
+        int result = Natives.connReqRecv(object.handle(), dstHandle, offset, length, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_conn_req_recv", result, handle, dst.handle());
+            throw Call.failure("rpma_conn_req_recv", result, object, dst.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -113,8 +117,8 @@ public final class RpmaConnReq implements AutoCloseable {
      */
     public byte[] getPrivateData() {
         byte[] data = new byte[RpmaConn.MOST_PRIVATE_DATA];
-        int length = Natives.connReqGetPrivateData(handle.id(), data);
-        return Arrays.copyOf(data, (int) Call.check("rpma_conn_req_get_private_data", length, handle));
+        int length = Natives.connReqGetPrivateData(object.handle(), data);
+        return Arrays.copyOf(data, (int) Call.check("rpma_conn_req_get_private_data", length, object));
     }
 
     /**
@@ -152,30 +156,22 @@ public final class RpmaConnReq implements AutoCloseable {
                     "private data has at most " + MAX_PRIVATE_DATA + " bytes, not " + privateData.length);
         }
         long[] connAndQueues = new long[3];
-        RpmaConn made = new RpmaConn(peer, srq, RpmaSrq.with(srq, peer.handle()));
-        made.handle().begin();
-        boolean connecting = false;
+        RpmaConn made = new RpmaConn(peer, srq, RpmaSrq.with(srq, peer.object()));
+        made.object().begin();
         try {
-            connecting = handle.disown();
-        } finally {
-            if (!connecting) {
-                made.handle().abandon();
+            if (!object.markClosed()) {
+                throw Call.failure(CONNECT, Result.CLOSED, object);
             }
-        }
-        if (!connecting) {
-            throw Call.failure(CONNECT, Natives.CLOSED, handle);
-        }
-        long result = Natives.CLOSED;
-        try {
-            result = connect(privateData, connAndQueues);
-        } finally {
+            object.endUses();
             try {
-                made.made(result, connAndQueues[1], connAndQueues[2]);
+                long result = connect(privateData, connAndQueues);
+                made.made(CONNECT, result, connAndQueues[1], connAndQueues[2]);
             } finally {
-                handle.leaveParents();
+                object.leaveParents();
             }
+        } finally {
+            made.object().endMaking();
         }
-        made.handle().checkMade(CONNECT, result);
         conn = made;
         return made;
     }
@@ -184,7 +180,11 @@ public final class RpmaConnReq implements AutoCloseable {
         requests.lock();
         try {
             int result = Natives.connReqConnect(
-                    handle.id(), incoming ? peer.handle().id() : 0, !peer.isFlushNative(), privateData, connAndQueues);
+                    object.handle(),
+                    incoming ? peer.object().handle() : 0,
+                    !peer.isFlushNative(),
+                    privateData,
+                    connAndQueues);
             return result < 0 ? result : connAndQueues[0];
         } finally {
             requests.unlock();
@@ -198,20 +198,20 @@ public final class RpmaConnReq implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("rpma_conn_req_delete", this::delete);
+        object.close("rpma_conn_req_delete", this::delete);
     }
 
-    private long delete(long id) {
+    private long delete(long handle) {
         requests.lock();
         try {
-            return Natives.connReqDelete(id);
+            return Natives.connReqDelete(handle);
         } finally {
             requests.unlock();
         }
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /** Closes the request, and the connection that it has become. */
@@ -225,6 +225,6 @@ public final class RpmaConnReq implements AutoCloseable {
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

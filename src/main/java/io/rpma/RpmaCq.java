@@ -1,5 +1,9 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Waiter;
 import java.lang.ref.Reference;
 import java.util.concurrent.TimeUnit;
 
@@ -18,11 +22,11 @@ public final class RpmaCq {
     private static final String WAIT = "rpma_cq_wait";
 
     private final Object owner;
-    private final Handle handle;
+    private final NativeObject object;
 
     // set by made
 
-    private long id;
+    private long handle;
 
     /** Null if the connection's queues share one. */
     private ComplChannel channel;
@@ -31,20 +35,20 @@ public final class RpmaCq {
      * @param owner the connection or shared receive queue
      * @param whole the owner's handle, with which it is made and closed
      */
-    RpmaCq(Object owner, Handle whole, String name) {
+    RpmaCq(Object owner, NativeObject whole, String name) {
         this.owner = owner;
-        handle = whole.part(name);
-        channel = new ComplChannel(WAIT, handle, false, this, null);
+        object = whole.part(name);
+        channel = new ComplChannel(WAIT, object, false, this, null);
     }
 
     /**
-     * Ends the making, as {@link Handle#made}.
+     * Takes the handle of the queue.
      *
      * @param sharesChannel whether only its connection can wait for it
      */
-    void made(long nativeId, boolean sharesChannel) {
-        handle.made(nativeId);
-        id = nativeId;
+    void made(long queue, boolean sharesChannel) {
+        object.madeWithWhole(queue);
+        handle = queue;
         if (sharesChannel) {
             channel = null;
         }
@@ -62,10 +66,10 @@ public final class RpmaCq {
      */
     public int poll(RpmaCompletions completions) {
         completions.clear();
-        int result = Natives.cqGetWc(id, completions.capacity(), completions.address());
+        int result = Natives.cqGetWc(handle, completions.capacity(), completions.address());
         Reference.reachabilityFence(completions);
         if (result < 0) {
-            throw Call.failure("rpma_cq_get_wc", result, handle);
+            throw Call.failure("rpma_cq_get_wc", result, object);
         }
         completions.filled(result);
         return result;
@@ -84,7 +88,7 @@ public final class RpmaCq {
     public int await(RpmaCompletions completions) throws InterruptedException {
         completions.clear();
         checkOwnChannel();
-        channel.await(completions);
+        channel.await(completions, false, Waiter.FOREVER);
         return completions.count();
     }
 
@@ -105,7 +109,7 @@ public final class RpmaCq {
         long nanos = Waiter.nanos(timeout, unit);
         completions.clear();
         checkOwnChannel();
-        channel.awaitFor(completions, nanos);
+        channel.await(completions, false, nanos);
         return completions.count();
     }
 
@@ -117,7 +121,7 @@ public final class RpmaCq {
 
     private void checkOwnChannel() {
         if (channel == null) {
-            throw Call.failure(WAIT, Natives.cqWait(id), handle);
+            throw Call.failure(WAIT, Natives.cqWait(handle), object);
         }
     }
 
@@ -133,7 +137,7 @@ public final class RpmaCq {
      * @throws IllegalStateException if closed
      */
     public int getFd() {
-        return (int) Call.check("rpma_cq_get_fd", Natives.cqGetFd(id), handle);
+        return (int) Call.check("rpma_cq_get_fd", Natives.cqGetFd(handle), object);
     }
 
     /** The connection or shared receive queue. */
@@ -141,12 +145,12 @@ public final class RpmaCq {
         return owner;
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

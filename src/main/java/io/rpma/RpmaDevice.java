@@ -1,5 +1,9 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Check;
+import io.rpma.internal.Loader;
+import io.rpma.internal.Natives;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Objects;
@@ -67,6 +71,7 @@ public final class RpmaDevice {
             throw new RpmaException(
                     GET,
                     RpmaError.INVAL,
+                    0,
                     address + " is the address of no device: it stands for all addresses, or for this machine alone",
                     "name the address of one device");
         }

@@ -1,5 +1,11 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Check;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
+import io.rpma.internal.Waiter;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -19,7 +25,7 @@ public final class RpmaEp implements AutoCloseable {
     private static final String NEXT = "rpma_ep_next_conn_req";
 
     private final RpmaPeer peer;
-    private final Handle handle;
+    private final NativeObject object;
 
     /**
      * Guards the endpoint's queue of events. Those of a connection that is being accepted are in it too, until librpma
@@ -29,7 +35,7 @@ public final class RpmaEp implements AutoCloseable {
 
     private RpmaEp(RpmaPeer peer) {
         this.peer = peer;
-        handle = new Handle(this, "RpmaEp", peer.handle());
+        object = new NativeObject(this, "RpmaEp", peer.object());
     }
 
     /**
@@ -49,14 +55,13 @@ public final class RpmaEp implements AutoCloseable {
         Check.address(address);
         String service = Check.port(port);
         RpmaEp endpoint = new RpmaEp(peer);
-        endpoint.handle.begin();
-        long made = Natives.CLOSED;
+        endpoint.object.begin();
         try {
-            made = Natives.epListen(peer.handle().id(), address, service);
+            endpoint.object.made(
+                    "rpma_ep_listen", Natives.epListen(peer.object().handle(), address, service));
         } finally {
-            endpoint.handle.made(made);
+            endpoint.object.endMaking();
         }
-        endpoint.handle.checkMade("rpma_ep_listen", made);
         return endpoint;
     }
 
@@ -99,7 +104,7 @@ public final class RpmaEp implements AutoCloseable {
     private Optional<RpmaConnReq> next(RpmaConnCfg cfg, long nanos) throws InterruptedException {
         check(cfg);
         long start = System.nanoTime();
-        while (Waiter.await(NEXT, handle, Waiter.left(nanos, start))) {
+        while (Waiter.await(NEXT, object, Waiter.left(nanos, start))) {
             Optional<RpmaConnReq> request = take(cfg);
             if (request.isPresent()) {
                 return request;
@@ -115,34 +120,30 @@ public final class RpmaEp implements AutoCloseable {
 
     /** Takes a request, if there is one. */
     Optional<RpmaConnReq> take(RpmaConnCfg cfg) {
-        long noEvent = RpmaError.NO_EVENT.code();
-        RpmaConnReq request;
-        Optional<RpmaConnReq> present;
-        long taken = Natives.CLOSED;
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
-            request = new RpmaConnReq(peer, use.srq(), requests, RpmaSrq.with(use.srq(), handle));
-            present = Optional.of(request);
+            RpmaConnReq request = new RpmaConnReq(peer, use.srq(), requests, RpmaSrq.with(use.srq(), object));
+            Optional<RpmaConnReq> present = Optional.of(request);
             requests.lock();
             try {
-                request.handle().begin();
-                try {
-                    taken = Natives.epNextConnReq(handle.id(), use.id());
-                } finally {
-                    if (taken == noEvent) {
-                        request.handle().abandon();
-                    } else {
-                        request.handle().made(taken);
-                    }
-                }
+                return take(use, request) ? present : Optional.empty();
             } finally {
                 requests.unlock();
             }
         }
-        if (taken == noEvent) {
-            return Optional.empty();
+    }
+
+    private boolean take(RpmaConnCfg.Use use, RpmaConnReq request) {
+        request.object().begin();
+        try {
+            long taken = Natives.epNextConnReq(object.handle(), use.handle());
+            if (taken == Result.NO_EVENT) {
+                return false;
+            }
+            request.object().made(NEXT, taken);
+            return true;
+        } finally {
+            request.object().endMaking();
         }
-        request.handle().checkMade(NEXT, taken);
-        return present;
     }
 
     /**
@@ -154,7 +155,7 @@ public final class RpmaEp implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getFd() {
-        return (int) Call.check("rpma_ep_get_fd", Natives.epGetFd(handle.id()), handle);
+        return (int) Call.check("rpma_ep_get_fd", Natives.epGetFd(object.handle()), object);
     }
 
     /**
@@ -167,32 +168,29 @@ public final class RpmaEp implements AutoCloseable {
     @Override
     public void close() {
         LongUnaryOperator shutdown = Natives::epShutdown;
-        if (disown()) {
-            // without the lock: the kernel may take its time, and nobody gets as far as the endpoint any more
-            handle.freed("rpma_ep_shutdown", handle.free(shutdown));
+        if (markClosed()) {
+            // without the lock: the kernel may take its time, and no thread reaches the endpoint any more
+            object.endUses();
+            object.free("rpma_ep_shutdown", shutdown);
         }
     }
 
-    /** Not while somebody looks for a request: there would seem to be one. */
-    private boolean disown() {
+    /** Not while a thread looks for a request: there would seem to be one. */
+    private boolean markClosed() {
         requests.lock();
         try {
-            if (!handle.markClosed()) {
-                return false;
-            }
+            return object.markClosed();
         } finally {
             requests.unlock();
         }
-        handle.endUses();
-        return true;
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

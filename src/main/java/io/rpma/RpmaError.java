@@ -1,5 +1,8 @@
 package io.rpma;
 
+import io.rpma.internal.Loader;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -12,17 +15,17 @@ public enum RpmaError {
     /** An error of unknown kind. */
     UNKNOWN(-100000),
     /** Not supported by the device, the platform or the way the object was configured. */
-    NOSUPP(-100001),
+    NOSUPP(Result.NOSUPP),
     /** The verbs provider, librdmacm or the kernel failed; {@link RpmaException#detail()} says why. */
-    PROVIDER(-100002),
+    PROVIDER(Result.PROVIDER),
     /** Out of memory. */
-    NOMEM(-100003),
+    NOMEM(Result.NOMEM),
     /** An argument is invalid. */
     INVAL(-100004),
     /** No completion is available. */
-    NO_COMPLETION(-100005),
+    NO_COMPLETION(Result.NO_COMPLETION),
     /** No event is available. */
-    NO_EVENT(-100006),
+    NO_EVENT(Result.NO_EVENT),
     /** A temporary error. */
     AGAIN(-100007),
     /** The completion channel is shared, so its queues can't be waited for one by one. */

@@ -1,5 +1,8 @@
 package io.rpma;
 
+import io.rpma.internal.Log;
+import io.rpma.internal.Poller;
+import io.rpma.internal.Waiter;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.Objects;
@@ -74,18 +77,12 @@ import java.util.function.BiConsumer;
  * connection has two, and three with a completion queue for receives: see {@code ulimit -n}.
  */
 public final class RpmaEventLoop implements AutoCloseable {
-    /** Of a call that holds the others up. */
-    private static final long SLOW = TimeUnit.MILLISECONDS.toNanos(100);
-
-    /** Between two warnings of slow handlers. */
-    private static final long BETWEEN_WARNINGS = TimeUnit.SECONDS.toNanos(1);
-
     /** Half of what the clock can tell apart, so that differences of times have the right sign. */
     private static final long LONGEST = Long.MAX_VALUE / 2;
 
     private final Poller poller = new Poller("RpmaEventLoop");
     private final AtomicReference<Thread> runner = new AtomicReference<>();
-    private final Set<Served<?>> registrations = ConcurrentHashMap.newKeySet();
+    private final Set<LoopRegistration<?>> registrations = ConcurrentHashMap.newKeySet();
 
     /** By their times. A timer for each connection that is set again with each message is cancelled as often. */
     private final ConcurrentSkipListSet<Task> tasks = new ConcurrentSkipListSet<>();
@@ -93,9 +90,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     private final AtomicLong taskCount = new AtomicLong();
 
     // of the thread that runs
-    private final Queue<Served<?>> ready = new ArrayDeque<>();
-    private long lastWarning = System.nanoTime() - BETWEEN_WARNINGS;
-    private long warningsLeftOut;
+    private final Queue<LoopRegistration<?>> ready = new ArrayDeque<>();
 
     private volatile BiConsumer<Object, ? super Throwable> failureHandler = this::logFailure;
 
@@ -190,7 +185,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     private Registration request(RpmaEp ep, RpmaConnCfg cfg, Handler<? super RpmaConnReq> handler, Executor executor) {
         checkHandler(handler);
         ep.check(cfg);
-        return register(new Served.Requests(this, ep, cfg, handler, executor));
+        return register(new LoopRegistration.Requests(this, ep, cfg, handler, executor));
     }
 
     /**
@@ -224,7 +219,7 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     private Registration event(RpmaConn conn, Handler<? super RpmaConnEvent> handler, Executor executor) {
         checkHandler(handler);
-        return register(new Served.Events(this, conn, handler, executor));
+        return register(new LoopRegistration.Events(this, conn, handler, executor));
     }
 
     /**
@@ -265,7 +260,8 @@ public final class RpmaEventLoop implements AutoCloseable {
     private Registration completion(RpmaCq cq, int batchSize, CompletionHandler handler, Executor executor) {
         checkHandler(handler);
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
-        return register(new Served.Completions(this, cq.owner(), cq.ownChannel(), completions, handler, executor));
+        return register(
+                new LoopRegistration.Completions(this, cq.owner(), cq.ownChannel(), completions, handler, executor));
     }
 
     /**
@@ -308,7 +304,8 @@ public final class RpmaEventLoop implements AutoCloseable {
     private Registration completion(RpmaConn conn, int batchSize, CompletionHandler handler, Executor executor) {
         checkHandler(handler);
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
-        return register(new Served.Completions(this, conn, conn.sharedChannel(), completions, handler, executor));
+        return register(
+                new LoopRegistration.Completions(this, conn, conn.sharedChannel(), completions, handler, executor));
     }
 
     private static void checkHandler(Object handler) {
@@ -319,7 +316,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         return Objects.requireNonNull(executor, "executor");
     }
 
-    Registration register(Served<?> served) {
+    Registration register(LoopRegistration<?> served) {
         registrations.add(served);
         boolean registered = false;
         try {
@@ -388,7 +385,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         }
         Task scheduled = add(task, unit.toNanos(delay));
         if (dropIfClosed(scheduled)) {
-            poller.handle().checkOpen();
+            poller.object().checkOpen();
         }
         return scheduled;
     }
@@ -401,7 +398,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     /** Returns whether the task has been dropped here, because it came too late for {@link #close()} to do so. */
     private boolean dropIfClosed(Task added) {
         // what is not there any more has been run, or dropped by close()
-        return poller.handle().isClosed() && tasks.remove(added);
+        return poller.object().isClosed() && tasks.remove(added);
     }
 
     private Task add(Runnable task, long nanos) {
@@ -464,7 +461,7 @@ public final class RpmaEventLoop implements AutoCloseable {
             throw new IllegalStateException(this + " is running already");
         }
         try {
-            while (!poller.handle().isClosed() && !isInterrupted()) {
+            while (!poller.object().isClosed() && !isInterrupted()) {
                 turn();
             }
         } finally {
@@ -512,13 +509,11 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     private void run(Task task) {
-        long start = System.nanoTime();
         try {
             task.task.run();
         } catch (Throwable e) {
             failed(task.task, e);
         }
-        warnIfSlow(task.task, start);
     }
 
     private void serveReady() {
@@ -527,12 +522,9 @@ public final class RpmaEventLoop implements AutoCloseable {
         }
     }
 
-    private void serve(Served<?> next) {
+    private void serve(LoopRegistration<?> next) {
         try {
-            long start = System.nanoTime();
-            boolean more = next.serve();
-            warnIfSlow(next.source(), start);
-            if (more) {
+            if (next.serve()) {
                 ready.add(next);
             } else {
                 next.rest();
@@ -542,39 +534,12 @@ public final class RpmaEventLoop implements AutoCloseable {
         }
     }
 
-    private void warnIfSlow(Object source, long start) {
-        long now = System.nanoTime();
-        if (now - start <= SLOW) {
-            return;
-        }
-        if (now - lastWarning < BETWEEN_WARNINGS) {
-            warningsLeftOut++;
-            return;
-        }
-        try {
-            warn(source, TimeUnit.NANOSECONDS.toMillis(now - start));
-        } catch (Throwable e) {
-            // what the log does is not the handler's fault
-            Log.reportUncaught(e);
-        }
-        lastWarning = now;
-        warningsLeftOut = 0;
-    }
-
-    private void warn(Object source, long millis) {
-        Log.logger()
-                .log(
-                        System.Logger.Level.WARNING,
-                        this + ": a handler of " + source + " has held up the others for " + millis + " ms"
-                                + (warningsLeftOut == 0 ? "" : "; so have " + warningsLeftOut + " calls before it"));
-    }
-
     /** Has an object served in this turn; called by the thread that runs. */
-    void serveSoon(Served<?> served) {
+    void serveSoon(LoopRegistration<?> served) {
         ready.add(served);
     }
 
-    void remove(Served<?> served) {
+    void remove(LoopRegistration<?> served) {
         registrations.remove(served);
     }
 
@@ -595,7 +560,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         tasks.clear();
     }
 
-    private void cancel(Served<?> served) {
+    private void cancel(LoopRegistration<?> served) {
         try {
             served.cancel();
         } catch (Throwable e) {
@@ -606,6 +571,6 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     @Override
     public String toString() {
-        return poller.handle().toString();
+        return poller.object().toString();
     }
 }

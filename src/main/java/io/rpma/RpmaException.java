@@ -1,5 +1,7 @@
 package io.rpma;
 
+import io.rpma.internal.Errno;
+
 /**
  * A call of librpma, librdmacm or the system failed.
  *
@@ -17,16 +19,15 @@ public final class RpmaException extends RuntimeException {
     private final int errno;
     private final String errnoName;
 
-    RpmaException(String operation, RpmaError error, String detail, String hint) {
-        this(operation, error, detail, hint, 0, "");
+    /**
+     * @param errno of librdmacm or the system; 0 for a failure of librpma
+     * @param hint what to do about it, or an empty text
+     */
+    RpmaException(String operation, RpmaError error, int errno, String detail, String hint) {
+        this(operation, error, errno, errno == 0 ? "" : Errno.name(errno), detail, hint);
     }
 
-    /** A failure of librdmacm or the system. */
-    RpmaException(String operation, int errno, String detail, String hint) {
-        this(operation, RpmaError.PROVIDER, detail, hint, errno, Errno.name(errno));
-    }
-
-    private RpmaException(String operation, RpmaError error, String detail, String hint, int errno, String errnoName) {
+    private RpmaException(String operation, RpmaError error, int errno, String errnoName, String detail, String hint) {
         super(operation + " failed: " + error.message() + " (" + error + ")"
                 + (detail.isEmpty() ? "" : ": " + detail)
                 + (errnoName.isEmpty() ? "" : " (" + errnoName + ")")

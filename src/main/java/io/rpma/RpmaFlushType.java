@@ -1,5 +1,7 @@
 package io.rpma;
 
+import io.rpma.internal.Check;
+
 /**
  * How deep a flush goes.
  *

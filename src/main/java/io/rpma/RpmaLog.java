@@ -1,5 +1,9 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Loader;
+import io.rpma.internal.Log;
+import io.rpma.internal.Natives;
 import java.util.Objects;
 
 /**
@@ -26,7 +30,11 @@ public final class RpmaLog {
      */
     public static void setFunction(RpmaLogFunction function) {
         Loader.ensureLoaded();
-        Log.setFunction(function);
+        Log.setSink(
+                function == null
+                        ? null
+                        : (level, fileName, lineNo, functionName, message) ->
+                                function.log(RpmaLogLevel.of(level), fileName, lineNo, functionName, message));
     }
 
     /**
@@ -44,7 +52,7 @@ public final class RpmaLog {
         Loader.ensureLoaded();
         RpmaLogLevel set = level;
         if (threshold == RpmaLogThreshold.MAIN) {
-            Log.setThreshold(level);
+            Log.setThreshold(level.value());
             set = level.compareTo(RpmaLogLevel.ERROR) < 0 ? RpmaLogLevel.ERROR : level;
         }
         Call.check("rpma_log_set_threshold", Natives.logSetThreshold(threshold.ordinal(), set.value()));
@@ -60,9 +68,7 @@ public final class RpmaLog {
         Loader.ensureLoaded();
         long result = Call.check("rpma_log_get_threshold", Natives.logGetThreshold(threshold.ordinal()));
         RpmaLogLevel level = RpmaLogLevel.of((int) result - 1);
-        if (threshold == RpmaLogThreshold.MAIN && Log.threshold().compareTo(level) < 0) {
-            return Log.threshold();
-        }
-        return level;
+        RpmaLogLevel users = RpmaLogLevel.of(Log.threshold());
+        return threshold == RpmaLogThreshold.MAIN && users.compareTo(level) < 0 ? users : level;
     }
 }

@@ -7,32 +7,21 @@ package io.rpma;
  */
 public enum RpmaLogLevel {
     /** As a threshold: no message. */
-    DISABLED(System.Logger.Level.OFF),
+    DISABLED,
     /** librpma can't go on. */
-    FATAL(System.Logger.Level.ERROR),
+    FATAL,
     /** A call has failed. */
-    ERROR(System.Logger.Level.ERROR),
+    ERROR,
     /** Something may go wrong. */
-    WARNING(System.Logger.Level.WARNING),
+    WARNING,
     /** Something unusual and harmless. */
-    NOTICE(System.Logger.Level.INFO),
+    NOTICE,
     /** What librpma does. */
-    INFO(System.Logger.Level.INFO),
+    INFO,
     /** All the details. */
-    DEBUG(System.Logger.Level.DEBUG);
+    DEBUG;
 
     private static final RpmaLogLevel[] VALUES = values();
-
-    private final System.Logger.Level systemLevel;
-
-    RpmaLogLevel(System.Logger.Level systemLevel) {
-        this.systemLevel = systemLevel;
-    }
-
-    /** The level at which the logger gets such a message. */
-    System.Logger.Level systemLevel() {
-        return systemLevel;
-    }
 
     /** The C constant, from -1. */
     int value() {

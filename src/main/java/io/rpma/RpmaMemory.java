@@ -1,5 +1,11 @@
 package io.rpma;
 
+import io.rpma.internal.DaxDevice;
+import io.rpma.internal.Errno;
+import io.rpma.internal.Loader;
+import io.rpma.internal.Mapping;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -37,7 +43,7 @@ public final class RpmaMemory implements AutoCloseable {
         DEVICE_DAX
     }
 
-    private final Handle handle;
+    private final NativeObject object;
     private final Mapping mapping;
     private final Kind kind;
     private final boolean persistent;
@@ -51,7 +57,7 @@ public final class RpmaMemory implements AutoCloseable {
         this.kind = kind;
         this.persistent = persistent;
         this.readOnly = readOnly;
-        handle = new Handle(this, "RpmaMemory");
+        object = new NativeObject(this, "RpmaMemory");
     }
 
     private static RpmaMemory of(Mapping mapping, Kind kind, boolean persistent, boolean readOnly) {
@@ -63,7 +69,7 @@ public final class RpmaMemory implements AutoCloseable {
                 mapping.close();
             }
         }
-        memory.handle.made(mapping.address());
+        memory.object.made("mmap", mapping.address());
         return memory;
     }
 
@@ -271,7 +277,7 @@ public final class RpmaMemory implements AutoCloseable {
      */
     public ByteBuffer buffer(long offset, int length) {
         Objects.checkFromIndexSize(offset, length, size());
-        handle.checkOpen();
+        object.checkOpen();
         ByteBuffer buffer = mapping.view(offset, length);
         return readOnly ? buffer.asReadOnlyBuffer() : buffer;
     }
@@ -306,7 +312,7 @@ public final class RpmaMemory implements AutoCloseable {
      */
     public void persist(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, size());
-        handle.checkOpen();
+        object.checkOpen();
         int result = write(offset, length);
         if (result < 0) {
             throw new UncheckedIOException(new IOException("can't persist " + this + ": " + reason(-result)));
@@ -339,8 +345,8 @@ public final class RpmaMemory implements AutoCloseable {
         }
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /** To be called before the memory is registered for a device that writes to it. */
@@ -358,7 +364,7 @@ public final class RpmaMemory implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("munmap", address -> {
+        object.close("munmap", address -> {
             mapping.close();
             return 0;
         });
@@ -366,6 +372,6 @@ public final class RpmaMemory implements AutoCloseable {
 
     @Override
     public String toString() {
-        return handle + "[" + kind + ", " + size() + " bytes]";
+        return object + "[" + kind + ", " + size() + " bytes]";
     }
 }

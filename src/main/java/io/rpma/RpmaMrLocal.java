@@ -1,5 +1,9 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Check;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -22,25 +26,25 @@ public final class RpmaMrLocal implements AutoCloseable {
     private static final int ADVISE_FLAG_FLUSH = 1;
 
     /** What the device may read or write must not be collected: it stays here until the region is closed. */
-    private static final Map<Handle, Object> MEMORY = new ConcurrentHashMap<>();
+    private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
 
-    private final Handle handle;
+    private final NativeObject object;
     private final long size;
     private final int usage;
     private final boolean persistent;
 
     /** Set when it is made. */
-    private long id;
+    private long handle;
 
-    private RpmaMrLocal(long size, int usage, boolean persistent, Handle... parents) {
+    private RpmaMrLocal(long size, int usage, boolean persistent, NativeObject... parents) {
         this.size = size;
         this.usage = usage;
         this.persistent = persistent;
-        handle = new Handle(this, "RpmaMrLocal", parents);
+        object = new NativeObject(this, "RpmaMrLocal", parents);
     }
 
     static RpmaMrLocal register(
-            RpmaPeer peer, long address, long size, Object memory, Handle[] parents, RpmaMrUsage... usages) {
+            RpmaPeer peer, long address, long size, Object memory, NativeObject[] parents, RpmaMrUsage... usages) {
         int usage = RpmaMrUsage.mask(usages);
         if (size <= 0 || address > Long.MAX_VALUE - size) {
             throw new IllegalArgumentException("a region has at least 1 byte and ends before 2^63: " + size
@@ -48,24 +52,20 @@ public final class RpmaMrLocal implements AutoCloseable {
         }
         boolean persistent = memory instanceof RpmaMemory && ((RpmaMemory) memory).isPersistent(address, size);
         RpmaMrLocal region = new RpmaMrLocal(size, usage, persistent, parents);
-        Handle handle = region.handle;
-        handle.begin();
-        long made = Natives.CLOSED;
+        NativeObject object = region.object;
+        object.begin();
+        boolean made = false;
         try {
-            MEMORY.put(handle, memory);
-            made = Natives.mrReg(peer.handle().id(), address, size, usage);
+            MEMORY.put(object, memory);
+            region.handle = Natives.mrReg(peer.object().handle(), address, size, usage);
+            object.made("rpma_mr_reg", region.handle);
+            made = true;
         } finally {
-            try {
-                // first, because the map may park a virtual thread
-                handle.made(made);
-            } finally {
-                if (made < 0) {
-                    MEMORY.remove(handle);
-                }
+            object.endMaking();
+            if (!made) {
+                MEMORY.remove(object);
             }
         }
-        region.id = made;
-        handle.checkMade("rpma_mr_reg", made);
         return region;
     }
 
@@ -76,7 +76,7 @@ public final class RpmaMrLocal implements AutoCloseable {
      */
     public byte[] getDescriptor() {
         byte[] descriptor = new byte[getDescriptorSize()];
-        Call.check("rpma_mr_get_descriptor", Natives.mrGetDescriptor(id, descriptor), handle);
+        Call.check("rpma_mr_get_descriptor", Natives.mrGetDescriptor(handle, descriptor), object);
         return descriptor;
     }
 
@@ -86,7 +86,7 @@ public final class RpmaMrLocal implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getDescriptorSize() {
-        return (int) Call.check("rpma_mr_get_descriptor_size", Natives.mrGetDescriptorSize(id), handle);
+        return (int) Call.check("rpma_mr_get_descriptor_size", Natives.mrGetDescriptorSize(handle), object);
     }
 
     /**
@@ -95,7 +95,7 @@ public final class RpmaMrLocal implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public long getPtr() {
-        return Call.check("rpma_mr_get_ptr", Natives.mrGetPtr(id), handle);
+        return Call.check("rpma_mr_get_ptr", Natives.mrGetPtr(handle), object);
     }
 
     /**
@@ -104,7 +104,7 @@ public final class RpmaMrLocal implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public long getSize() {
-        return Call.check("rpma_mr_get_size", Natives.mrGetSize(id), handle);
+        return Call.check("rpma_mr_get_size", Natives.mrGetSize(handle), object);
     }
 
     /** {@return what the region is registered for} */
@@ -139,8 +139,8 @@ public final class RpmaMrLocal implements AutoCloseable {
         Check.range("local", offset, length, size);
         Call.check(
                 "rpma_mr_advise",
-                Natives.mrAdvise(id, offset, length, advice.ordinal(), flush ? ADVISE_FLAG_FLUSH : 0),
-                handle);
+                Natives.mrAdvise(handle, offset, length, advice.ordinal(), flush ? ADVISE_FLAG_FLUSH : 0),
+                object);
     }
 
     /**
@@ -155,12 +155,12 @@ public final class RpmaMrLocal implements AutoCloseable {
             throw Check.isNull(role + " region");
         }
         Check.range(role, offset, length, region.size);
-        Check.usage(region.usage, needed, role);
-        return region.id;
+        needed.checkIn(region.usage, role);
+        return region.handle;
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /**
@@ -174,13 +174,13 @@ public final class RpmaMrLocal implements AutoCloseable {
     @Override
     public void close() {
         // after a failure the device may still have the memory
-        if (handle.close("rpma_mr_dereg", Natives::mrDereg)) {
-            MEMORY.remove(handle);
+        if (object.close("rpma_mr_dereg", Natives::mrDereg)) {
+            MEMORY.remove(object);
         }
     }
 
     @Override
     public String toString() {
-        return handle + "[" + size + " bytes, " + Objects.toString(usages()) + "]";
+        return object + "[" + size + " bytes, " + Objects.toString(usages()) + "]";
     }
 }

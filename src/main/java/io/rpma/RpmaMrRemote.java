@@ -1,5 +1,9 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Check;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.EnumSet;
@@ -20,19 +24,19 @@ public final class RpmaMrRemote implements AutoCloseable {
     /** An emulated flush reads so many bytes, wherever it is. */
     private static final long FLUSH_LENGTH = 8;
 
-    private final Handle handle;
+    private final NativeObject object;
     private final long address;
     private final long size;
     private final int usage;
 
     /** Set when it is made. */
-    private long id;
+    private long handle;
 
     private RpmaMrRemote(long address, long size, int usage) {
         this.address = address;
         this.size = size;
         this.usage = usage;
-        handle = new Handle(this, "RpmaMrRemote");
+        object = new NativeObject(this, "RpmaMrRemote");
     }
 
     /**
@@ -73,8 +77,8 @@ public final class RpmaMrRemote implements AutoCloseable {
                     + RpmaMrUsage.setOf(usage));
         }
         RpmaMrRemote region = new RpmaMrRemote(address, size, usage);
-        region.id = Natives.mrRemoteFromDescriptor(bytes);
-        region.handle.made("rpma_mr_remote_from_descriptor", region.id);
+        region.handle = Natives.mrRemoteFromDescriptor(bytes);
+        region.object.made("rpma_mr_remote_from_descriptor", region.handle);
         descriptor.position(descriptor.position() + bytes.length);
         return region;
     }
@@ -85,7 +89,7 @@ public final class RpmaMrRemote implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public long getSize() {
-        return Call.check("rpma_mr_remote_get_size", Natives.mrRemoteGetSize(id), handle);
+        return Call.check("rpma_mr_remote_get_size", Natives.mrRemoteGetSize(handle), object);
     }
 
     /**
@@ -94,7 +98,7 @@ public final class RpmaMrRemote implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public Set<RpmaFlushType> getFlushType() {
-        int flushes = (int) Call.check("rpma_mr_remote_get_flush_type", Natives.mrRemoteGetFlushType(id), handle);
+        int flushes = (int) Call.check("rpma_mr_remote_get_flush_type", Natives.mrRemoteGetFlushType(handle), object);
         Set<RpmaFlushType> types = EnumSet.noneOf(RpmaFlushType.class);
         if ((flushes & RpmaMrUsage.FLUSH_TYPE_PERSISTENT.bit()) != 0) {
             types.add(RpmaFlushType.PERSISTENT);
@@ -121,9 +125,9 @@ public final class RpmaMrRemote implements AutoCloseable {
         if (region == null) {
             throw Check.isNull(role + " region");
         }
-        Check.usage(region.usage, needed, role);
+        needed.checkIn(region.usage, role);
         Check.range(role, offset, length, region.size);
-        return region.id;
+        return region.handle;
     }
 
     /** As {@link #use}, for a flush, whose usage librpma checks itself. */
@@ -133,7 +137,7 @@ public final class RpmaMrRemote implements AutoCloseable {
         }
         Check.range(RpmaConn.DESTINATION, offset, length, region.size);
         Check.range(RpmaConn.DESTINATION, offset, FLUSH_LENGTH, region.size);
-        return region.id;
+        return region.handle;
     }
 
     /**
@@ -152,18 +156,18 @@ public final class RpmaMrRemote implements AutoCloseable {
         return used;
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /** Closes the region; does nothing if it is closed already. Operations that are posted go on. */
     @Override
     public void close() {
-        handle.close("rpma_mr_remote_delete", Natives::mrRemoteDelete);
+        object.close("rpma_mr_remote_delete", Natives::mrRemoteDelete);
     }
 
     @Override
     public String toString() {
-        return handle + "[" + size + " bytes, " + usages() + "]";
+        return object + "[" + size + " bytes, " + usages() + "]";
     }
 }

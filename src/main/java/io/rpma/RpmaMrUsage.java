@@ -54,6 +54,18 @@ public enum RpmaMrUsage {
         return mask;
     }
 
+    /**
+     * Checks that a region is registered for an operation.
+     *
+     * @throws IllegalArgumentException if it is not
+     */
+    void checkIn(int usages, String region) {
+        if ((usages & bit()) == 0) {
+            throw new IllegalArgumentException(
+                    "the " + region + " region is not registered for " + this + ", but for " + setOf(usages));
+        }
+    }
+
     static Set<RpmaMrUsage> setOf(int mask) {
         EnumSet<RpmaMrUsage> usages = EnumSet.noneOf(RpmaMrUsage.class);
         for (RpmaMrUsage usage : values()) {

@@ -1,5 +1,7 @@
 package io.rpma;
 
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
@@ -13,12 +15,12 @@ import java.util.Objects;
 public final class RpmaPeer implements AutoCloseable {
     private final RpmaDevice device;
     private final boolean flushNative;
-    private final Handle handle;
+    private final NativeObject object;
 
     private RpmaPeer(RpmaDevice device) {
         this.device = device;
         flushNative = device.isFlushNative();
-        handle = new Handle(this, "RpmaPeer");
+        object = new NativeObject(this, "RpmaPeer");
     }
 
     /**
@@ -30,7 +32,7 @@ public final class RpmaPeer implements AutoCloseable {
      */
     public static RpmaPeer create(RpmaDevice device) {
         RpmaPeer peer = new RpmaPeer(device);
-        peer.handle.made("rpma_peer_new", Natives.peerNew(device.context()));
+        peer.object.made("rpma_peer_new", Natives.peerNew(device.context()));
         return peer;
     }
 
@@ -56,7 +58,7 @@ public final class RpmaPeer implements AutoCloseable {
         checkWritable(memory.isReadOnly(), usages);
         markWritten(memory, usages);
         return RpmaMrLocal.register(
-                this, memory.address(), memory.size(), memory, new Handle[] {handle, memory.handle()}, usages);
+                this, memory.address(), memory.size(), memory, new NativeObject[] {object, memory.object()}, usages);
     }
 
     /**
@@ -86,7 +88,7 @@ public final class RpmaPeer implements AutoCloseable {
             region.get(0);
         }
         return RpmaMrLocal.register(
-                this, Natives.bufferAddress(region), region.capacity(), region, new Handle[] {handle}, usages);
+                this, Natives.bufferAddress(region), region.capacity(), region, new NativeObject[] {object}, usages);
     }
 
     /**
@@ -110,10 +112,10 @@ public final class RpmaPeer implements AutoCloseable {
         if (address <= 0) {
             throw new IllegalArgumentException("address must be positive: " + address);
         }
-        Handle[] parents = {handle};
+        NativeObject[] parents = {object};
         if (owner instanceof RpmaMemory) {
             RpmaMemory memory = (RpmaMemory) owner;
-            parents = new Handle[] {handle, memory.handle()};
+            parents = new NativeObject[] {object, memory.object()};
             markWritten(memory, usages);
         }
         return RpmaMrLocal.register(this, address, length, owner, parents, usages);
@@ -138,8 +140,8 @@ public final class RpmaPeer implements AutoCloseable {
         return flushNative;
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /**
@@ -150,11 +152,11 @@ public final class RpmaPeer implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("rpma_peer_delete", Natives::peerDelete);
+        object.close("rpma_peer_delete", Natives::peerDelete);
     }
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

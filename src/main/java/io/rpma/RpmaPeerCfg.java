@@ -1,5 +1,8 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
 
 /**
@@ -14,10 +17,10 @@ public final class RpmaPeerCfg implements AutoCloseable {
     /** The size of a descriptor in bytes. */
     public static final int DESCRIPTOR_SIZE = 1;
 
-    private final Handle handle;
+    private final NativeObject object;
 
     private RpmaPeerCfg() {
-        handle = new Handle(this, "RpmaPeerCfg");
+        object = new NativeObject(this, "RpmaPeerCfg");
     }
 
     /**
@@ -28,7 +31,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
      */
     public static RpmaPeerCfg create() {
         RpmaPeerCfg cfg = new RpmaPeerCfg();
-        cfg.handle.made("rpma_peer_cfg_new", Natives.peerCfgNew());
+        cfg.object.made("rpma_peer_cfg_new", Natives.peerCfgNew());
         return cfg;
     }
 
@@ -58,7 +61,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
                     + " byte, here are " + descriptor.remaining());
         }
         RpmaPeerCfg cfg = new RpmaPeerCfg();
-        cfg.handle.made("rpma_peer_cfg_from_descriptor", Natives.peerCfgFromDescriptor(descriptor.get()));
+        cfg.object.made("rpma_peer_cfg_from_descriptor", Natives.peerCfgFromDescriptor(descriptor.get()));
         return cfg;
     }
 
@@ -73,8 +76,8 @@ public final class RpmaPeerCfg implements AutoCloseable {
     public RpmaPeerCfg setDirectWriteToPmem(boolean supported) {
         Call.check(
                 "rpma_peer_cfg_set_direct_write_to_pmem",
-                Natives.peerCfgSetDirectWriteToPmem(handle.id(), supported),
-                handle);
+                Natives.peerCfgSetDirectWriteToPmem(object.handle(), supported),
+                object);
         return this;
     }
 
@@ -86,8 +89,8 @@ public final class RpmaPeerCfg implements AutoCloseable {
     public boolean getDirectWriteToPmem() {
         return Call.check(
                         "rpma_peer_cfg_get_direct_write_to_pmem",
-                        Natives.peerCfgGetDirectWriteToPmem(handle.id()),
-                        handle)
+                        Natives.peerCfgGetDirectWriteToPmem(object.handle()),
+                        object)
                 != 0;
     }
 
@@ -97,8 +100,8 @@ public final class RpmaPeerCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getDescriptorSize() {
-        return (int)
-                Call.check("rpma_peer_cfg_get_descriptor_size", Natives.peerCfgGetDescriptorSize(handle.id()), handle);
+        return (int) Call.check(
+                "rpma_peer_cfg_get_descriptor_size", Natives.peerCfgGetDescriptorSize(object.handle()), object);
     }
 
     /**
@@ -108,22 +111,22 @@ public final class RpmaPeerCfg implements AutoCloseable {
      */
     public byte[] getDescriptor() {
         byte[] descriptor = new byte[getDescriptorSize()];
-        Call.check("rpma_peer_cfg_get_descriptor", Natives.peerCfgGetDescriptor(handle.id(), descriptor), handle);
+        Call.check("rpma_peer_cfg_get_descriptor", Natives.peerCfgGetDescriptor(object.handle(), descriptor), object);
         return descriptor;
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /** Closes the configuration; does nothing if it is closed already. Connections that use it are not affected. */
     @Override
     public void close() {
-        handle.close("rpma_peer_cfg_delete", Natives::peerCfgDelete);
+        object.close("rpma_peer_cfg_delete", Natives::peerCfgDelete);
     }
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

@@ -1,5 +1,10 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Check;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
 import java.util.Optional;
 
 /**
@@ -13,29 +18,25 @@ import java.util.Optional;
  */
 public final class RpmaSrq implements AutoCloseable {
     private final RpmaPeer peer;
-    private final Handle handle;
+    private final NativeObject object;
 
     // set by made
 
-    private long id;
-    private long rcqId;
+    private long handle;
+    private long rcqHandle;
 
     /** Null if it has no completion queue of its own. */
     private RpmaCq rcq;
 
     private RpmaSrq(RpmaPeer peer) {
         this.peer = peer;
-        handle = new Handle(this, "RpmaSrq", peer.handle());
-        rcq = new RpmaCq(this, handle, "RpmaCq");
+        object = new NativeObject(this, "RpmaSrq", peer.object());
+        rcq = new RpmaCq(this, object, "RpmaCq");
     }
 
-    private void made(long result, long queue) {
-        handle.made(result);
-        if (result < 0) {
-            return;
-        }
-        id = result;
-        rcqId = queue;
+    private void setHandles(long srq, long queue) {
+        handle = srq;
+        rcqHandle = queue;
         if (queue == 0) {
             rcq = null;
         } else {
@@ -44,8 +45,8 @@ public final class RpmaSrq implements AutoCloseable {
     }
 
     /** What a connection or a request can't outlive: its parent, and the shared receive queue that it uses, if it does. */
-    static Handle[] with(RpmaSrq srq, Handle parent) {
-        return srq == null ? new Handle[] {parent} : new Handle[] {parent, srq.handle};
+    static NativeObject[] with(RpmaSrq srq, NativeObject parent) {
+        return srq == null ? new NativeObject[] {parent} : new NativeObject[] {parent, srq.object};
     }
 
     /**
@@ -59,25 +60,23 @@ public final class RpmaSrq implements AutoCloseable {
      */
     public static RpmaSrq create(RpmaPeer peer, RpmaSrqCfg cfg) {
         if (cfg != null) {
-            cfg.handle().checkOpen();
+            cfg.object().checkOpen();
         }
         long[] srqAndRcq = new long[2];
         RpmaSrq srq = new RpmaSrq(peer);
-        srq.handle.begin();
-        long made = Natives.CLOSED;
+        srq.object.begin();
         try {
-            made = create(peer, cfg, srqAndRcq);
+            long peerHandle = peer.object().handle();
+            int result =
+                    Natives.srqNew(peerHandle, cfg == null ? 0 : cfg.object().handle(), srqAndRcq);
+            if (result >= 0) {
+                srq.setHandles(srqAndRcq[0], srqAndRcq[1]);
+            }
+            srq.object.made("rpma_srq_new", result < 0 ? result : srqAndRcq[0]);
         } finally {
-            srq.made(made, srqAndRcq[1]);
+            srq.object.endMaking();
         }
-        srq.handle.checkMade("rpma_srq_new", made);
         return srq;
-    }
-
-    private static long create(RpmaPeer peer, RpmaSrqCfg cfg, long[] srqAndRcq) {
-        int result = Natives.srqNew(
-                peer.handle().id(), cfg == null ? 0 : cfg.handle().id(), srqAndRcq);
-        return result < 0 ? result : srqAndRcq[0];
     }
 
     /**
@@ -94,12 +93,12 @@ public final class RpmaSrq implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstId = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
-        int result = Natives.srqRecv(id, dstId, offset, length, opContext);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        int result = Natives.srqRecv(handle, dstHandle, offset, length, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_srq_recv", result, handle, dst.handle());
+            throw Call.failure("rpma_srq_recv", result, object, dst.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -111,11 +110,11 @@ public final class RpmaSrq implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(long opContext) {
-        int result = Natives.srqRecv(id, 0, 0, 0, opContext);
+        int result = Natives.srqRecv(handle, 0, 0, 0, opContext);
         if (result < 0) {
-            throw Call.failure("rpma_srq_recv", result, handle);
+            throw Call.failure("rpma_srq_recv", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /** {@return the queue of the receives' completions, closed with this; empty if it was made without one} */
@@ -127,16 +126,16 @@ public final class RpmaSrq implements AutoCloseable {
         return peer;
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /** The native handle, for the hot path. */
-    static long id(RpmaSrq srq) {
+    static long handleOf(RpmaSrq srq) {
         if (srq == null) {
             throw Check.isNull("shared receive queue");
         }
-        return srq.id;
+        return srq.handle;
     }
 
     /**
@@ -148,11 +147,11 @@ public final class RpmaSrq implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("rpma_srq_delete", srq -> Natives.srqDelete(srq, rcqId));
+        object.close("rpma_srq_delete", srq -> Natives.srqDelete(srq, rcqHandle));
     }
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

@@ -1,5 +1,10 @@
 package io.rpma;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Check;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
+
 /**
  * How a shared receive queue is made: its size and that of its completion queue.
  *
@@ -13,10 +18,10 @@ public final class RpmaSrqCfg implements AutoCloseable {
     private static final int RQ_SIZE = 0;
     private static final int RCQ_SIZE = 1;
 
-    private final Handle handle;
+    private final NativeObject object;
 
     private RpmaSrqCfg() {
-        handle = new Handle(this, "RpmaSrqCfg");
+        object = new NativeObject(this, "RpmaSrqCfg");
     }
 
     /**
@@ -27,7 +32,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
      */
     public static RpmaSrqCfg create() {
         RpmaSrqCfg cfg = new RpmaSrqCfg();
-        cfg.handle.made("rpma_srq_cfg_new", Natives.srqCfgNew());
+        cfg.object.made("rpma_srq_cfg_new", Natives.srqCfgNew());
         return cfg;
     }
 
@@ -41,7 +46,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
      */
     public RpmaSrqCfg setRqSize(int size) {
         Check.queueSize("shared receive", size, 1);
-        Call.check("rpma_srq_cfg_set_rq_size", Natives.srqCfgSetSize(handle.id(), RQ_SIZE, size), handle);
+        Call.check("rpma_srq_cfg_set_rq_size", Natives.srqCfgSetSize(object.handle(), RQ_SIZE, size), object);
         return this;
     }
 
@@ -51,7 +56,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getRqSize() {
-        return (int) Call.check("rpma_srq_cfg_get_rq_size", Natives.srqCfgGetSize(handle.id(), RQ_SIZE), handle);
+        return (int) Call.check("rpma_srq_cfg_get_rq_size", Natives.srqCfgGetSize(object.handle(), RQ_SIZE), object);
     }
 
     /**
@@ -65,7 +70,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
      */
     public RpmaSrqCfg setRcqSize(int size) {
         Check.queueSize("receive completion", size, 0);
-        Call.check("rpma_srq_cfg_set_rcq_size", Natives.srqCfgSetSize(handle.id(), RCQ_SIZE, size), handle);
+        Call.check("rpma_srq_cfg_set_rcq_size", Natives.srqCfgSetSize(object.handle(), RCQ_SIZE, size), object);
         return this;
     }
 
@@ -75,21 +80,21 @@ public final class RpmaSrqCfg implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public int getRcqSize() {
-        return (int) Call.check("rpma_srq_cfg_get_rcq_size", Natives.srqCfgGetSize(handle.id(), RCQ_SIZE), handle);
+        return (int) Call.check("rpma_srq_cfg_get_rcq_size", Natives.srqCfgGetSize(object.handle(), RCQ_SIZE), object);
     }
 
-    Handle handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /** Closes the configuration; does nothing if it is closed already. */
     @Override
     public void close() {
-        handle.close("rpma_srq_cfg_delete", Natives::srqCfgDelete);
+        object.close("rpma_srq_cfg_delete", Natives::srqCfgDelete);
     }
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

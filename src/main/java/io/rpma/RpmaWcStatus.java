@@ -1,5 +1,8 @@
 package io.rpma;
 
+import io.rpma.internal.Loader;
+import io.rpma.internal.Natives;
+
 /**
  * How an operation ended: {@code enum ibv_wc_status}.
  *

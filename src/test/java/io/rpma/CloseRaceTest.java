@@ -3,6 +3,8 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.rpma.internal.Fake;
+import io.rpma.internal.NativeObject;
 import io.rpma.testing.Together;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,7 +20,7 @@ class CloseRaceTest {
     @Test
     void onlyOneCloses() throws Exception {
         for (int round = 0; round < 200; round++) {
-            Handle handle = Fake.handle("RpmaPeer", 1);
+            NativeObject handle = Fake.object("RpmaPeer", 1);
             AtomicInteger deleted = new AtomicInteger();
             Together.run(
                     THREADS,
@@ -34,13 +36,13 @@ class CloseRaceTest {
     void aParentIsClosedOrHasAChildButNotBoth() throws Exception {
         int refusedParents = 0;
         for (int round = 0; round < 500; round++) {
-            Handle parent = Fake.handle("RpmaPeer", 1);
-            Handle[] child = new Handle[1];
+            NativeObject parent = Fake.object("RpmaPeer", 1);
+            NativeObject[] child = new NativeObject[1];
             boolean[] closed = new boolean[1];
             Together.run(2, thread -> {
                 try {
                     if (thread == 0) {
-                        child[0] = Fake.handle("RpmaEp", 2, parent);
+                        child[0] = Fake.object("RpmaEp", 2, parent);
                     } else {
                         parent.close("rpma_peer_delete", id -> 0);
                         closed[0] = true;
@@ -58,10 +60,10 @@ class CloseRaceTest {
 
     @Test
     void childrenComeAndGo() throws Exception {
-        Handle parent = Fake.handle("RpmaPeer", 1);
+        NativeObject parent = Fake.object("RpmaPeer", 1);
         Together.run(THREADS, thread -> {
             for (int i = 0; i < 5000; i++) {
-                Fake.handle("RpmaEp", 2, parent).close("rpma_ep_shutdown", id -> 0);
+                Fake.object("RpmaEp", 2, parent).close("rpma_ep_shutdown", id -> 0);
             }
         });
         parent.close("rpma_peer_delete", id -> 0);

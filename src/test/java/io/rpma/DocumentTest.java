@@ -2,6 +2,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.internal.Loader;
 import io.rpma.testing.Document;
 import io.rpma.testing.Tool;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.internal.Natives;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.VirtualThreads;
 import java.util.concurrent.Callable;

@@ -25,8 +25,8 @@ class LeakTest {
                 RpmaSrqCfg::create,
                 () -> RpmaMrRemoteTest.region(4096, 4096, 1),
                 () -> RpmaMemory.allocate(1),
-                Fake::request,
-                Fake::conn);
+                FakeFacade::request,
+                FakeFacade::conn);
     }
 
     /** The name is the first word. */
@@ -50,8 +50,8 @@ class LeakTest {
     static void assertReported(Supplier<? extends AutoCloseable> object) {
         try (LogCapture log = new LogCapture()) {
             String closed = closeAndDrop();
-            String report =
-                    drop(object) + " was dropped without close(); -Dio.rpma.leakSites=true tells where it was created";
+            String report = drop(object)
+                    + " was dropped without close(); -Dio.rpma.leakSites=true reports where it was created";
             Eventually.becomeByGc("a report", () -> log.messages().contains(report));
             assertThat(log.records())
                     .filteredOn(record -> record.getMessage().equals(report))

@@ -3,6 +3,7 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.rpma.internal.Loader;
 import io.rpma.testing.ClassLoadersProgram;
 import io.rpma.testing.CodeSourceProgram;
 import io.rpma.testing.Jvm;

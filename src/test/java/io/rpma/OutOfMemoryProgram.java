@@ -3,6 +3,8 @@ package io.rpma;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.rpma.internal.Natives;
+import io.rpma.internal.OpenResources;
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaConnParam;

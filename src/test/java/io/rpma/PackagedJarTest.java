@@ -3,6 +3,7 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.rpma.internal.Loader;
 import io.rpma.testing.Jvm;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.internal.OpenResources;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -14,7 +14,7 @@ class RandomCallsTest {
         RandomObjects objects = new RandomObjects(calls);
         objects.add(directory);
         // as if they were closed: without a device there are no others
-        calls.add(1, "new RpmaConn", c -> objects.conns.put(c, Fake.conn()));
+        calls.add(1, "new RpmaConn", c -> objects.conns.put(c, FakeFacade.conn()));
         calls.run();
     }
 }

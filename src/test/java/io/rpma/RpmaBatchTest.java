@@ -36,13 +36,13 @@ class RpmaBatchTest {
     private final RpmaBatch batch = RpmaBatch.create(20);
 
     /** A connection whose native object is gone. */
-    private final RpmaConn conn = Fake.conn();
+    private final RpmaConn conn = FakeFacade.conn();
 
     private final RpmaMrRemote region = RpmaMrRemoteTest.region(4096, SIZE, ALL);
 
     @AfterEach
     void close() {
-        conn.handle().abandon();
+        FakeFacade.close(conn);
         region.close();
     }
 

@@ -152,12 +152,12 @@ class RpmaConnCfgTest {
     @Test
     void aRequestUsesTheDefaultsOrAnOpenConfiguration() {
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(null, null)) {
-            assertThat(use.id()).isZero();
+            assertThat(use.handle()).isZero();
             assertThat(use.srq()).isNull();
         }
         RpmaConnCfg cfg = RpmaConnCfg.create();
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, null)) {
-            assertThat(use.id()).isPositive();
+            assertThat(use.handle()).isPositive();
         }
         cfg.close();
         assertThatIllegalStateException().isThrownBy(() -> RpmaConnCfg.use(cfg, null));

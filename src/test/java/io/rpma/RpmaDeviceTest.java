@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import io.rpma.internal.Delivery;
 import io.rpma.testing.LogCapture;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -24,12 +25,14 @@ class RpmaDeviceTest {
 
     @BeforeEach
     void capture() {
+        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
         log = new LogCapture();
     }
 
     @AfterEach
     void release() {
         log.close();
+        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.WARNING);
     }
 
     @Test
@@ -68,8 +71,10 @@ class RpmaDeviceTest {
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> RpmaDevice.local(address))
                 .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.PROVIDER))
-                .satisfies(e ->
-                        assertThat(e.detail()).contains(", service=").isEqualTo(String.join("; ", log.messages())));
+                .satisfies(e -> {
+                    Delivery.settle();
+                    assertThat(e.detail()).contains(", service=").isEqualTo(String.join("; ", log.messages()));
+                });
     }
 
     /** Characters of one and of three bytes. */

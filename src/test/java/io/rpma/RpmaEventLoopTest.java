@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import io.rpma.internal.Natives;
+import io.rpma.internal.OpenResources;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
@@ -20,15 +22,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Level;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A loop's tasks and its own life; what it serves is that of {@link ServedTest}. */
+/** A loop's tasks and its own life; what it serves is that of {@link LoopRegistrationTest}. */
 @Timeout(60)
 class RpmaEventLoopTest {
     private static final Runnable NOTHING = () -> {};
@@ -185,7 +185,7 @@ class RpmaEventLoopTest {
     @Test
     void wrongArguments() {
         try (RpmaEventLoop loop = RpmaEventLoop.create()) {
-            RpmaConn conn = Fake.conn();
+            RpmaConn conn = FakeFacade.conn();
             for (ThrowingCallable wrong : List.<ThrowingCallable>of(
                     () -> loop.execute(null),
                     () -> loop.schedule(null, 0, TimeUnit.SECONDS),
@@ -217,7 +217,7 @@ class RpmaEventLoopTest {
                     () -> loop.onCompletion(conn.getCq(), 1, (cq, completions) -> {}))) {
                 assertThatIllegalStateException().isThrownBy(closed).withMessageEndingWith("is closed");
             }
-            conn.handle().abandon();
+            FakeFacade.close(conn);
         }
     }
 
@@ -284,42 +284,6 @@ class RpmaEventLoopTest {
             });
             running.call(NOTHING);
             assertThat(next()).isSameAs(failure);
-        }
-    }
-
-    @Test
-    void slowTasksAreLogged() throws Exception {
-        try (LogCapture log = new LogCapture();
-                RunningLoop running = new RunningLoop()) {
-            running.call(() -> spin(101));
-            running.call(NOTHING);
-            assertThat(log.messages()).anyMatch(message -> message.matches(".* has held up the others for \\d{3,} ms"));
-        }
-    }
-
-    @Test
-    void tasksThatAreAlwaysSlowAreLoggedOnceASecond() throws Exception {
-        try (LogCapture log = new LogCapture();
-                RunningLoop running = new RunningLoop()) {
-            long start = System.nanoTime();
-            int calls = 0;
-            Matcher leftOut;
-            do {
-                running.call(() -> spin(101));
-                calls++;
-                leftOut = Pattern.compile("; so have (\\d+) calls before it")
-                        .matcher(log.messages().toString());
-            } while (!leftOut.find());
-            long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
-            assertThat(log.messages()).hasSizeBetween(2, (int) seconds + 1);
-            assertThat(Integer.parseInt(leftOut.group(1))).isBetween(1, calls - 2);
-        }
-    }
-
-    private static void spin(int millis) {
-        long start = System.nanoTime();
-        while (System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(millis)) {
-            Thread.onSpinWait();
         }
     }
 

@@ -10,7 +10,7 @@ class RpmaExceptionTest {
     @Test
     void tellsAll() {
         RpmaException exception = new RpmaException(
-                "rpma_mr_reg", RpmaError.PROVIDER, "ibv_reg_mr() failed: Bad address", "use device DAX");
+                "rpma_mr_reg", RpmaError.PROVIDER, 0, "ibv_reg_mr() failed: Bad address", "use device DAX");
 
         assertThat(exception.operation()).isEqualTo("rpma_mr_reg");
         assertThat(exception.error()).isSameAs(RpmaError.PROVIDER);
@@ -24,11 +24,11 @@ class RpmaExceptionTest {
 
     @Test
     void leavesOutWhatIsNotKnown() {
-        assertThat(new RpmaException("rpma_read", RpmaError.INVAL, "", ""))
+        assertThat(new RpmaException("rpma_read", RpmaError.INVAL, 0, "", ""))
                 .hasMessage("rpma_read failed: Invalid argument (INVAL)");
-        assertThat(new RpmaException("rpma_read", RpmaError.INVAL, "the reason", ""))
+        assertThat(new RpmaException("rpma_read", RpmaError.INVAL, 0, "the reason", ""))
                 .hasMessage("rpma_read failed: Invalid argument (INVAL): the reason");
-        assertThat(new RpmaException("rpma_read", RpmaError.INVAL, "", "the remedy"))
+        assertThat(new RpmaException("rpma_read", RpmaError.INVAL, 0, "", "the remedy"))
                 .hasMessage("rpma_read failed: Invalid argument (INVAL); the remedy");
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.rpma.internal.Delivery;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
@@ -11,15 +12,16 @@ import io.rpma.testing.LogAtExitProgram;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +35,11 @@ class RpmaLogTest {
     private static final String NOBODYS = "192.0.2.1";
 
     private final List<String> messages = new CopyOnWriteArrayList<>();
+
+    @BeforeEach
+    void logWhatExceptionsSay() {
+        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
+    }
 
     @AfterEach
     void restore() {
@@ -56,8 +63,9 @@ class RpmaLogTest {
         RpmaLog.setFunction((level, fileName, lineNo, functionName, message) ->
                 messages.add(level + "|" + fileName + "|" + lineNo + "|" + functionName + "|" + message));
         RpmaException failure = fail(NOBODYS);
+        Delivery.settle();
         assertThat(messages).hasSize(1);
-        assertThat(messages.get(0)).matches("ERROR\\|.*info\\.c\\|[1-9]\\d*\\|rpma_info_\\w+\\|.*");
+        assertThat(messages.get(0)).matches("DEBUG\\|.*info\\.c\\|[1-9]\\d*\\|rpma_info_\\w+\\|.*");
         assertThat(messages.get(0)).endsWith("|" + failure.detail());
     }
 
@@ -66,10 +74,12 @@ class RpmaLogTest {
         try (LogCapture log = new LogCapture()) {
             take();
             fail(NOBODYS);
+            Delivery.settle();
             assertThat(log.messages()).isEmpty();
             assertThat(messages).hasSize(1);
             RpmaLog.setFunction(null);
             fail(NOBODYS);
+            Delivery.settle();
             assertThat(log.messages()).hasSize(1);
             assertThat(messages).hasSize(1);
         }
@@ -77,21 +87,42 @@ class RpmaLogTest {
 
     @Test
     void theLastFunctionCounts() {
-        List<String> others = new ArrayList<>();
+        List<String> others = new CopyOnWriteArrayList<>();
         take();
         RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> others.add(message));
         fail(NOBODYS);
+        Delivery.settle();
         assertThat(messages).isEmpty();
         assertThat(others).hasSize(1);
     }
 
     @Test
-    void whatWasLoggedBeforeGoesToTheFormerFunction() {
+    void whatIsNotDeliveredYetGoesToTheFormerFunction() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        List<String> former = new CopyOnWriteArrayList<>();
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+            begun.countDown();
+            join(release);
+            former.add(message);
+        });
+        fail(NOBODYS);
+        begun.await();
+        fail("192.0.2.2");
         take();
-        assertThat(Natives.deviceGet(NOBODYS, false)).isNegative();
-        assertThat(messages).isEmpty();
-        RpmaLog.setFunction(null);
-        assertThat(messages).hasSize(1);
+        fail("192.0.2.3");
+        release.countDown();
+        Delivery.settle();
+        assertThat(former).hasSize(2).last().asString().contains("192.0.2.2");
+        assertThat(messages).singleElement().asString().contains("192.0.2.3");
+    }
+
+    private static void join(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
@@ -139,19 +170,19 @@ class RpmaLogTest {
 
     @Test
     void whatAFunctionThrowsGoesToTheUncaughtExceptionHandler() {
-        List<Throwable> uncaught = new ArrayList<>();
-        Thread thread = Thread.currentThread();
-        Thread.UncaughtExceptionHandler former = thread.getUncaughtExceptionHandler();
-        thread.setUncaughtExceptionHandler((in, e) -> uncaught.add(e));
+        List<Throwable> uncaught = new CopyOnWriteArrayList<>();
+        Thread.UncaughtExceptionHandler former = Thread.getDefaultUncaughtExceptionHandler();
+        Thread.setDefaultUncaughtExceptionHandler((in, e) -> uncaught.add(e));
         try {
             for (Throwable thrown : List.of(new IllegalStateException("function"), new AssertionError("function"))) {
                 RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> sneakyThrow(thrown));
                 assertThat(fail(NOBODYS).detail()).contains(NOBODYS);
+                Delivery.settle();
                 assertThat(uncaught).containsExactly(thrown);
                 uncaught.clear();
             }
         } finally {
-            thread.setUncaughtExceptionHandler(former);
+            Thread.setDefaultUncaughtExceptionHandler(former);
         }
     }
 
@@ -162,19 +193,22 @@ class RpmaLogTest {
 
     @Test
     void aHandlerThatThrowsDoesNoHarmEither() {
-        Thread thread = Thread.currentThread();
-        Thread.UncaughtExceptionHandler former = thread.getUncaughtExceptionHandler();
-        thread.setUncaughtExceptionHandler((in, e) -> {
+        Thread.UncaughtExceptionHandler former = Thread.getDefaultUncaughtExceptionHandler();
+        Thread.setDefaultUncaughtExceptionHandler((in, e) -> {
             throw new IllegalStateException("handler");
         });
         try {
             RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+                messages.add(message);
                 throw new IllegalStateException("function");
             });
-            assertThat(fail(NOBODYS).detail()).contains(NOBODYS);
-            RpmaLog.setFunction(null);
+            for (int i = 1; i <= 2; i++) {
+                assertThat(fail(NOBODYS).detail()).contains(NOBODYS);
+                Delivery.settle();
+                assertThat(messages).hasSize(i);
+            }
         } finally {
-            thread.setUncaughtExceptionHandler(former);
+            Thread.setDefaultUncaughtExceptionHandler(former);
         }
     }
 
@@ -187,6 +221,7 @@ class RpmaLogTest {
             }
         });
         fail(NOBODYS);
+        Delivery.settle();
         assertThat(messages).hasSize(2);
     }
 
@@ -197,6 +232,7 @@ class RpmaLogTest {
             assertThat(fail("192.0.2.2").detail()).contains("192.0.2.2");
         });
         assertThat(fail(NOBODYS).detail()).contains(NOBODYS);
+        Delivery.settle();
         assertThat(messages).hasSize(1);
         assertThat(messages.get(0)).contains("192.0.2.2");
     }
@@ -212,8 +248,8 @@ class RpmaLogTest {
 
     @Test
     void theDefaultThresholds() throws Exception {
-        assertThat(RpmaLog.getThreshold(RpmaLogThreshold.MAIN)).isSameAs(RpmaLogLevel.WARNING);
-        assertThat(RpmaLog.getThreshold(RpmaLogThreshold.AUX)).isSameAs(RpmaLogLevel.DISABLED);
+        Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class.getName(), "thresholds");
+        assertThat(finished.out()).isEqualTo("WARNING DISABLED\n");
     }
 
     @ParameterizedTest
@@ -222,7 +258,8 @@ class RpmaLogTest {
         take();
         RpmaLog.setThreshold(RpmaLogThreshold.MAIN, level);
         assertThat(fail(NOBODYS).detail()).contains(NOBODYS);
-        assertThat(messages.isEmpty()).isEqualTo(level.compareTo(RpmaLogLevel.ERROR) < 0);
+        Delivery.settle();
+        assertThat(messages.isEmpty()).isEqualTo(level != RpmaLogLevel.DEBUG);
     }
 
     @Test
@@ -260,6 +297,6 @@ class RpmaLogTest {
         assertThatNullPointerException().isThrownBy(() -> RpmaLog.getThreshold(null));
         assertThatNullPointerException().isThrownBy(() -> RpmaLog.setThreshold(null, RpmaLogLevel.INFO));
         assertThatNullPointerException().isThrownBy(() -> RpmaLog.setThreshold(RpmaLogThreshold.MAIN, null));
-        assertThat(RpmaLog.getThreshold(RpmaLogThreshold.MAIN)).isSameAs(RpmaLogLevel.WARNING);
+        assertThat(RpmaLog.getThreshold(RpmaLogThreshold.MAIN)).isSameAs(RpmaLogLevel.DEBUG);
     }
 }

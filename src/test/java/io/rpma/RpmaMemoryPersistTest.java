@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.rpma.internal.Errno;
+import io.rpma.internal.Natives;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Together;
 import java.io.IOException;

@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.rpma.internal.Fake;
+import io.rpma.internal.FreshMemory;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Together;
 import java.nio.ByteBuffer;
@@ -135,10 +139,10 @@ class RpmaMemoryTest {
     @Test
     void isNotClosedWhileItIsRegistered() {
         RpmaMemory memory = RpmaMemory.allocate(PAGE);
-        Handle region = Fake.handle("RpmaMrLocal", memory.handle());
+        NativeObject region = Fake.object("RpmaMrLocal", memory.object());
         assertThatIllegalStateException().isThrownBy(memory::close).withMessageContaining(region.toString());
         assertThat(memory.buffer().get(0)).isZero();
-        region.abandon();
+        region.close("closed", handle -> 0);
         memory.close();
         assertThatIllegalStateException().isThrownBy(memory::buffer);
     }

@@ -189,7 +189,7 @@ class RpmaMrRemoteTest {
         region.close();
         assertThatCode(region::close).doesNotThrowAnyException();
         for (ThrowingCallable use : new ThrowingCallable[] {region::getSize, region::getFlushType}) {
-            assertThatIllegalStateException().isThrownBy(use).withMessageContaining(region.handle() + " is closed");
+            assertThatIllegalStateException().isThrownBy(use).withMessageContaining(region.object() + " is closed");
         }
         assertThat(region.usages()).hasSize(5);
         assertThat(region.toString()).contains("4096 bytes");
@@ -198,7 +198,7 @@ class RpmaMrRemoteTest {
     @Test
     void checksItsPartInAnOperation() {
         try (RpmaMrRemote region = region(4096, 100, RpmaMrUsage.READ_SRC.bit())) {
-            long id = region.handle().id();
+            long id = region.object().handle();
             assertThat(RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, "source", 0, 100))
                     .isEqualTo(id);
             assertThat(RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, "source", 100, 0))

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import io.rpma.internal.NativeObject;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -25,13 +26,13 @@ class UnconnectedTest {
     private static final int ALL = 0xff;
 
     /** A connection whose native object is gone: what passes the checks of its arguments is told that it is closed. */
-    private final RpmaConn conn = Fake.conn();
+    private final RpmaConn conn = FakeFacade.conn();
 
     private final RpmaMrRemote region = RpmaMrRemoteTest.region(4096, SIZE, ALL);
 
     @AfterEach
     void close() {
-        conn.handle().abandon();
+        FakeFacade.close(conn);
         region.close();
     }
 
@@ -199,11 +200,11 @@ class UnconnectedTest {
             region.close();
             assertThatIllegalStateException()
                     .isThrownBy(() -> conn.atomicWrite(region, 0, 1, ALWAYS, 0))
-                    .withMessage("rpma_atomic_write: " + region.handle() + " is closed");
-            conn.handle().abandon();
+                    .withMessage("rpma_atomic_write: " + region.object() + " is closed");
+            FakeFacade.close(conn);
             assertThatIllegalStateException()
                     .isThrownBy(() -> conn.atomicWrite(region, 0, 1, ALWAYS, 0))
-                    .withMessage("rpma_atomic_write: " + conn.handle() + " is closed");
+                    .withMessage("rpma_atomic_write: " + conn.object() + " is closed");
         }
     }
 
@@ -273,7 +274,7 @@ class UnconnectedTest {
 
         @Test
         void areNotClosedTwice() {
-            conn.handle().abandon();
+            FakeFacade.close(conn);
             conn.close();
             conn.close();
             assertClosed(conn::disconnect);
@@ -288,7 +289,7 @@ class UnconnectedTest {
         @Test
         void belongToTheirConnection() {
             assertThat(conn.getCq()).isSameAs(cq);
-            assertThat(cq.toString()).contains(conn.handle().toString());
+            assertThat(cq.toString()).contains(conn.object().toString());
         }
 
         @Test
@@ -323,12 +324,12 @@ class UnconnectedTest {
 
     @Nested
     class Requests {
-        private final RpmaConnReq request = Fake.request();
-        private final Handle requestHandle = request.handle();
+        private final RpmaConnReq request = FakeFacade.request();
+        private final NativeObject requestHandle = request.object();
 
         @AfterEach
         void close() {
-            requestHandle.abandon();
+            requestHandle.close("closed", handle -> 0);
         }
 
         @Test
@@ -405,7 +406,7 @@ class UnconnectedTest {
         private final RpmaMrUsage[] usages = {RpmaMrUsage.SEND};
 
         private ThrowingCallable registering(long address, long size, RpmaMrUsage... wanted) {
-            return () -> RpmaMrLocal.register(null, address, size, this, new Handle[0], wanted);
+            return () -> RpmaMrLocal.register(null, address, size, this, new NativeObject[0], wanted);
         }
 
         @ParameterizedTest

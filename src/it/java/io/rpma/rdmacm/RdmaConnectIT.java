@@ -726,7 +726,7 @@ class RdmaConnectIT {
         try (RdmaPair pair = RdmaPair.connect()) {
             assertThatIllegalStateException()
                     .isThrownBy(pair.client::close)
-                    .withMessageContaining(pair.client + " can't be closed before " + pair.clientMr.handle());
+                    .withMessageContaining(pair.client + " can't be closed before " + pair.clientMr.object());
             assertThat(pair.client.qp().pollSendComp(RpmaCompletions.create(1))).isZero();
             assertThatIllegalStateException().isThrownBy(pair.clientMemory::close);
         }

@@ -186,7 +186,7 @@ class RdmaDatagramIT {
             clientMr.close();
             assertThatIllegalStateException()
                     .isThrownBy(() -> client.qp().postUdSend(clientMr, 0, 1, 0, there, established.qpNum(), 1))
-                    .withMessage("rdma_post_ud_send: " + clientMr.handle() + " is closed");
+                    .withMessage("rdma_post_ud_send: " + clientMr.object() + " is closed");
         }
     }
 

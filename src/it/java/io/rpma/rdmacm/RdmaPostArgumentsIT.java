@@ -250,7 +250,7 @@ class RdmaPostArgumentsIT {
                         a.region = source;
                         a.parts.add(source, 0, 8);
                     })))
-                    .withMessage(source.handle() + " is not registered for LOCAL_WRITE");
+                    .withMessage(source.object() + " is not registered for LOCAL_WRITE");
         }
     }
 
@@ -271,7 +271,7 @@ class RdmaPostArgumentsIT {
         RdmaMr closed = closedRegion();
         assertThatIllegalStateException()
                 .isThrownBy(() -> post.post(with(a -> a.region = closed)))
-                .withMessageEndingWith(": " + closed.handle() + " is closed");
+                .withMessageEndingWith(": " + closed.object() + " is closed");
     }
 
     private static RdmaMr closedRegion() {

@@ -219,7 +219,7 @@ class RdmaRegistrationIT {
                 RdmaMr region = registration.register(pair.server, memory)) {
             assertThat(region.address()).isEqualTo(memory.address());
             assertThat(region.size()).isEqualTo(SIZE);
-            assertThat(region).hasToString(region.handle() + "[" + SIZE + " bytes]");
+            assertThat(region).hasToString(region.object() + "[" + SIZE + " bytes]");
 
             pair.server.qp().postRecv(region, SIZE - 7, 7, 2);
             pair.client.qp().postSendInline(inline("message"), 7, F_SIGNALED, 3);
@@ -486,7 +486,7 @@ class RdmaRegistrationIT {
         RdmaMr region = registration.register(id, memory);
         assertThatIllegalStateException()
                 .isThrownBy(memory::close)
-                .withMessage(nameOf(memory) + " can't be closed before " + region.handle());
+                .withMessage(nameOf(memory) + " can't be closed before " + region.object());
         region.close();
         region.close();
         memory.close();
@@ -499,7 +499,7 @@ class RdmaRegistrationIT {
                 RdmaMr region = registration.register(id, memory)) {
             assertThatIllegalStateException()
                     .isThrownBy(id::close)
-                    .withMessage(id + " can't be closed before " + region.handle());
+                    .withMessage(id + " can't be closed before " + region.object());
         }
     }
 

@@ -118,12 +118,12 @@ class RdmaSrqIT {
 
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> srq.postRecv(source, 0, 8, 1))
-                    .withMessage(source.handle() + " is not registered for LOCAL_WRITE");
+                    .withMessage(source.object() + " is not registered for LOCAL_WRITE");
             RdmaSgeList parts = RdmaSgeList.create(RdmaSgeList.MAX_CAPACITY);
             parts.add(region, 0, 8).add(source, 0, 8);
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> srq.postRecvv(parts, 1))
-                    .withMessage(source.handle() + " is not registered for LOCAL_WRITE");
+                    .withMessage(source.object() + " is not registered for LOCAL_WRITE");
 
             parts.clear();
             for (int i = 0; i <= srq.maxSge(); i++) {
@@ -139,7 +139,7 @@ class RdmaSrqIT {
             closed.close();
             assertThatIllegalStateException()
                     .isThrownBy(() -> srq.postRecv(closed, 0, 8, 1))
-                    .withMessage("rdma_post_recv: " + closed.handle() + " is closed");
+                    .withMessage("rdma_post_recv: " + closed.object() + " is closed");
             assertThatIllegalStateException()
                     .isThrownBy(() -> srq.postRecvv(parts, 1))
                     .withMessage("rdma_post_recvv: an object of the call is closed");

@@ -1,7 +1,7 @@
 package io.rpma.rdmacm;
 
-import io.rpma.internal.Internals;
 import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
 import java.net.InetSocketAddress;
 
 /**
@@ -12,20 +12,19 @@ import java.net.InetSocketAddress;
  * <p>Manual page: rdma_getaddrinfo(3).
  */
 public final class RdmaAddrInfo implements AutoCloseable {
-    private static final Internals INTERNALS = Internals.get();
     private static final int MAX_PORT = 65535;
 
     /** Host names have no more (RFC 1123, 2.1). */
     private static final int MAX_NODE = 255;
 
-    private final NativeObject handle;
+    private final NativeObject object;
     private final RdmaPortSpace portSpace;
     private final boolean passive;
 
     private RdmaAddrInfo(RdmaPortSpace portSpace, boolean passive) {
         this.portSpace = portSpace;
         this.passive = passive;
-        handle = INTERNALS.object(this, "RdmaAddrInfo");
+        object = new NativeObject(this, "RdmaAddrInfo");
     }
 
     /**
@@ -83,7 +82,7 @@ public final class RdmaAddrInfo implements AutoCloseable {
     private static RdmaAddrInfo get(String node, int port, RdmaPortSpace portSpace, boolean passive) {
         int space = portSpace.value();
         RdmaAddrInfo info = new RdmaAddrInfo(portSpace, passive);
-        info.handle.make("rdma_getaddrinfo", () -> Natives.addrInfoGet(node, Integer.toString(port), space, passive));
+        info.object.make("rdma_getaddrinfo", () -> Natives.addrInfoGet(node, Integer.toString(port), space, passive));
         return info;
     }
 
@@ -103,25 +102,25 @@ public final class RdmaAddrInfo implements AutoCloseable {
      * @throws IllegalStateException if closed
      */
     public InetSocketAddress address() {
-        byte[] bytes = Natives.addrInfoAddress(handle.id());
+        byte[] bytes = Natives.addrInfoAddress(object.handle());
         if (bytes == null) {
-            handle.checkOpen();
+            object.checkOpen();
         }
         return SocketAddress.of(bytes);
     }
 
-    NativeObject handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /** Frees it; does nothing if that is done already. */
     @Override
     public void close() {
-        handle.close("rdma_freeaddrinfo", Natives::addrInfoFree);
+        object.close("rdma_freeaddrinfo", Natives::addrInfoFree);
     }
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

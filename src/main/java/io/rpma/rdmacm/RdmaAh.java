@@ -1,7 +1,7 @@
 package io.rpma.rdmacm;
 
-import io.rpma.internal.Internals;
 import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
@@ -14,13 +14,13 @@ import java.util.function.LongSupplier;
  * <p>Manual pages: ibv_create_ah(3), ibv_create_ah_from_wc(3).
  */
 public final class RdmaAh implements AutoCloseable {
-    private final NativeObject handle;
+    private final NativeObject object;
 
     /** Set when it is made. */
-    private long id;
+    private long handle;
 
     private RdmaAh(NativeObject owner) {
-        handle = Internals.get().object(this, "RdmaAh", owner);
+        object = new NativeObject(this, "RdmaAh", owner);
     }
 
     /**
@@ -30,18 +30,18 @@ public final class RdmaAh implements AutoCloseable {
      */
     static RdmaAh make(NativeObject owner, String operation, LongSupplier maker) {
         RdmaAh ah = new RdmaAh(owner);
-        ah.handle.make(operation, () -> Call.device(operation, maker, owner));
-        ah.id = ah.handle.id();
+        ah.object.make(operation, maker);
+        ah.handle = ah.object.handle();
         VarHandle.releaseFence();
         return ah;
     }
 
-    long id() {
-        return id;
+    long handle() {
+        return handle;
     }
 
-    NativeObject handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /**
@@ -51,11 +51,11 @@ public final class RdmaAh implements AutoCloseable {
      */
     @Override
     public void close() {
-        handle.close("ibv_destroy_ah", Natives::ahDestroy);
+        object.close("ibv_destroy_ah", Natives::ahDestroy);
     }
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

@@ -1,5 +1,7 @@
 package io.rpma.rdmacm;
 
+import io.rpma.internal.Natives;
+
 /**
  * What is told to the other side when a connection is asked for or accepted: {@code struct rdma_conn_param}. Without changes
  * it is what librdmacm takes for {@code NULL}.

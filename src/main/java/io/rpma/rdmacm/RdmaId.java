@@ -1,8 +1,12 @@
 package io.rpma.rdmacm;
 
 import io.rpma.RpmaCompletions;
-import io.rpma.internal.Internals;
+import io.rpma.internal.Access;
+import io.rpma.internal.Call;
 import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
+import io.rpma.internal.Waiter;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.util.Locale;
@@ -33,7 +37,7 @@ import java.util.function.LongUnaryOperator;
  * rdma_reject(3), rdma_disconnect(3), rdma_get_cm_event(3), rdma_destroy_id(3).
  */
 public final class RdmaId implements AutoCloseable {
-    private static final Internals INTERNALS = Internals.get();
+    private static final Access ACCESS = Access.get();
     private static final String GET_REQUEST = "rdma_get_request";
     private static final String GET_EVENT = "rdma_get_cm_event";
     private static final int ECONNREFUSED = 111;
@@ -43,7 +47,7 @@ public final class RdmaId implements AutoCloseable {
     /** Of {@code struct ibv_grh}, before a datagram. */
     private static final int HEADER_SIZE = 40;
 
-    private final NativeObject handle;
+    private final NativeObject object;
     private final RdmaPortSpace portSpace;
     private final RdmaEvent request;
 
@@ -73,7 +77,7 @@ public final class RdmaId implements AutoCloseable {
         this.portSpace = portSpace;
         this.request = request;
         this.requestAttr = requestAttr;
-        handle = INTERNALS.object(this, "RdmaId");
+        object = new NativeObject(this, "RdmaId");
     }
 
     /**
@@ -86,7 +90,7 @@ public final class RdmaId implements AutoCloseable {
     public static RdmaId create(RdmaPortSpace portSpace) {
         int space = portSpace.value();
         RdmaId id = new RdmaId(portSpace, null, null);
-        id.handle.make("rdma_create_id", () -> Natives.idCreate(space));
+        id.object.make("rdma_create_id", () -> Natives.idCreate(space));
         return id;
     }
 
@@ -107,7 +111,7 @@ public final class RdmaId implements AutoCloseable {
         RdmaPortSpace portSpace = info.portSpace();
         boolean passive = info.isPassive();
         RdmaId id = new RdmaId(portSpace, null, passive && attr != null ? new RdmaQpInitAttr(attr) : null);
-        id.handle.make("rdma_create_ep", () -> Natives.idCreateEp(checkedInfo(info)));
+        id.object.make("rdma_create_ep", () -> Natives.idCreateEp(checkedInfo(info)));
         if (!passive) {
             id.createFirstQp(attr);
         }
@@ -115,8 +119,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private static long checkedInfo(RdmaAddrInfo info) {
-        info.handle().checkOpen();
-        return info.handle().id();
+        info.object().checkOpen();
+        return info.object().handle();
     }
 
     /** Closes this id if the queue pair can't be made, which rejects the request that it is for. */
@@ -141,17 +145,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private long call(String operation, LongSupplier call) {
-        return Call.check(operation, locked(call), handle);
-    }
-
-    /** Makes a call that librdmacm does not allow several threads to make at once. */
-    private long locked(LongSupplier call) {
-        control.lock();
-        try {
-            return call.getAsLong();
-        } finally {
-            control.unlock();
-        }
+        return Call.check(operation, Call.locked(control, call), object);
     }
 
     /**
@@ -164,7 +158,7 @@ public final class RdmaId implements AutoCloseable {
      */
     public void bindAddr(InetSocketAddress address) {
         byte[] bytes = SocketAddress.toBytes(address);
-        call("rdma_bind_addr", () -> Natives.idBindAddr(handle.id(), bytes));
+        call("rdma_bind_addr", () -> Natives.idBindAddr(object.handle(), bytes));
     }
 
     /**
@@ -181,7 +175,7 @@ public final class RdmaId implements AutoCloseable {
         byte[] from = source == null ? new byte[0] : SocketAddress.toBytes(source);
         byte[] to = SocketAddress.toBytes(destination);
         checkTimeout(timeoutMs);
-        call("rdma_resolve_addr", () -> Natives.idResolveAddr(handle.id(), from, to, timeoutMs));
+        call("rdma_resolve_addr", () -> Natives.idResolveAddr(object.handle(), from, to, timeoutMs));
     }
 
     /**
@@ -194,7 +188,7 @@ public final class RdmaId implements AutoCloseable {
      */
     public void resolveRoute(int timeoutMs) {
         checkTimeout(timeoutMs);
-        call("rdma_resolve_route", () -> Natives.idResolveRoute(handle.id(), timeoutMs));
+        call("rdma_resolve_route", () -> Natives.idResolveRoute(object.handle(), timeoutMs));
     }
 
     private static void checkTimeout(int timeoutMs) {
@@ -220,14 +214,14 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private long listenOnce(int backlog) {
-        handle.checkOpen();
+        object.checkOpen();
         if (requests != null) {
-            throw new IllegalStateException(handle + " listens already");
+            throw new IllegalStateException(object + " listens already");
         }
-        NativeObject listened = handle.part("requests");
-        long result = Natives.idListen(handle.id(), backlog);
+        NativeObject listened = object.part("requests");
+        long result = Natives.idListen(object.handle(), backlog);
         if (result > 0) {
-            listened.made(result);
+            listened.madeWithWhole(result);
             requests = listened;
         }
         return result;
@@ -243,7 +237,7 @@ public final class RdmaId implements AutoCloseable {
      *     came, such as {@link RdmaEventType#DEVICE_REMOVAL}; this id goes on
      */
     public RdmaId getRequest() throws InterruptedException {
-        return nextRequest(INTERNALS.forever()).orElseThrow();
+        return nextRequest(Waiter.FOREVER).orElseThrow();
     }
 
     /**
@@ -259,17 +253,17 @@ public final class RdmaId implements AutoCloseable {
      *     came, such as {@link RdmaEventType#DEVICE_REMOVAL}; this id goes on
      */
     public Optional<RdmaId> getRequest(long timeout, TimeUnit unit) throws InterruptedException {
-        return nextRequest(INTERNALS.nanos(timeout, unit));
+        return nextRequest(Waiter.nanos(timeout, unit));
     }
 
     private Optional<RdmaId> nextRequest(long nanos) throws InterruptedException {
         NativeObject queue = requests;
         if (queue == null) {
-            handle.checkOpen();
-            throw new IllegalStateException(handle + " does not listen");
+            object.checkOpen();
+            throw new IllegalStateException(object + " does not listen");
         }
         long start = System.nanoTime();
-        while (INTERNALS.await(GET_REQUEST, queue, INTERNALS.left(nanos, start))) {
+        while (Waiter.await(GET_REQUEST, queue, Waiter.left(nanos, start))) {
             Optional<RdmaId> taken = takeRequest(queue);
             if (taken.isPresent()) {
                 return taken;
@@ -283,23 +277,18 @@ public final class RdmaId implements AutoCloseable {
         RdmaEvent event = new RdmaEvent();
         RdmaId id = new RdmaId(portSpace, event, null);
         Optional<RdmaId> present = Optional.of(id);
-        LongSupplier taking = () -> Natives.idGetRequest(queue.id(), event.bytes());
-        long result = Natives.OTHER_EVENT;
+        LongSupplier taking = () -> Natives.idGetRequest(queue.handle(), event.bytes());
         try {
-            result = locked(taking);
-        } finally {
-            if (result > 0) {
-                id.handle.made(result);
-            } else {
-                id.handle.abandon();
+            long result = Call.locked(control, taking);
+            if (result == Result.OTHER_EVENT) {
+                throw unexpected(GET_REQUEST, event, RdmaEventType.CONNECT_REQUEST);
             }
-        }
-        if (result == Natives.OTHER_EVENT) {
-            throw unexpected(GET_REQUEST, event, RdmaEventType.CONNECT_REQUEST);
-        }
-        if (result <= 0) {
-            Call.check(GET_REQUEST, result, handle);
-            return Optional.empty();
+            if (Call.check(GET_REQUEST, result, object) == 0) {
+                return Optional.empty();
+            }
+            id.object.made(GET_REQUEST, result);
+        } finally {
+            id.object.endMaking();
         }
         id.createFirstQp(requestAttr);
         return present;
@@ -323,31 +312,31 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private long createQpOnce(int[] numbers, boolean sigAll, RdmaSrq shared) {
-        handle.checkOpen();
+        object.checkOpen();
         if (qp != null) {
-            throw new IllegalStateException(handle + " has a queue pair already");
+            throw new IllegalStateException(object + " has a queue pair already");
         }
-        boolean foreign = shared != null && shared.owner() != handle;
-        NativeObject use = foreign ? INTERNALS.object(this, "queue pair of " + handle, shared.owner()) : null;
-        RdmaQp made = new RdmaQp(handle, portSpace == RdmaPortSpace.UDP, shared != null || srq != null);
+        boolean foreign = shared != null && shared.owner() != object;
+        NativeObject use = foreign ? new NativeObject(this, "queue pair of " + object, shared.owner()) : null;
+        RdmaQp made = new RdmaQp(object, portSpace == RdmaPortSpace.UDP, shared != null || srq != null);
         long[] queues = new long[2];
         if (foreign) {
             use.begin();
         }
-        long result = -1;
+        long result = Result.CLOSED;
         try {
-            result = Natives.qpCreate(handle.id(), numbers, sigAll, shared == null ? 0 : shared.id(), queues);
+            result = Natives.qpCreate(object.handle(), numbers, sigAll, shared == null ? 0 : shared.handle(), queues);
+            if (result == 0) {
+                made.made(numbers, queues);
+                srqUse = use;
+                qp = made;
+            }
+            return result;
         } finally {
             if (result != 0 && foreign) {
-                use.abandon();
+                use.endMaking();
             }
         }
-        if (result == 0) {
-            srqUse = use;
-            made.made(numbers, queues);
-            qp = made;
-        }
-        return result;
     }
 
     /**
@@ -358,8 +347,8 @@ public final class RdmaId implements AutoCloseable {
     public RdmaQp qp() {
         RdmaQp pair = qp;
         if (pair == null) {
-            handle.checkOpen();
-            throw new IllegalStateException(handle + " has no queue pair");
+            object.checkOpen();
+            throw new IllegalStateException(object + " has no queue pair");
         }
         return pair;
     }
@@ -386,13 +375,13 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private long createSrqOnce(int[] numbers) {
-        handle.checkOpen();
+        object.checkOpen();
         if (srq != null || qp != null) {
             throw new IllegalStateException(
-                    handle + " has a " + (srq != null ? "shared receive queue" : "queue pair") + " already");
+                    object + " has a " + (srq != null ? "shared receive queue" : "queue pair") + " already");
         }
-        RdmaSrq made = new RdmaSrq(handle);
-        long result = Natives.srqCreate(handle.id(), numbers);
+        RdmaSrq made = new RdmaSrq(object);
+        long result = Natives.rdmaSrqCreate(object.handle(), numbers);
         if (result > 0) {
             made.made(result, numbers[0], numbers[1]);
             srq = made;
@@ -412,12 +401,12 @@ public final class RdmaId implements AutoCloseable {
     public void connect(RdmaConnParam param) {
         qp();
         checkPrivateData("rdma_connect", param.privateDataLength(), portSpace.connectData());
-        call("rdma_connect", () -> connecting(param.connect(handle.id())));
+        call("rdma_connect", () -> connecting(param.connect(object.handle())));
     }
 
     /** After more rdma_accept would break the queue pair before the system refuses. */
     private void checkPrivateData(String operation, int length, int most) {
-        if (length > most && call(operation, () -> Natives.idIsInfiniBand(handle.id())) != 0) {
+        if (length > most && call(operation, () -> Natives.idIsInfiniBand(object.handle())) != 0) {
             throw new IllegalArgumentException(
                     operation + " takes at most " + most + " bytes of private data here, not " + length);
         }
@@ -440,7 +429,7 @@ public final class RdmaId implements AutoCloseable {
     public void accept(RdmaConnParam param) {
         qp();
         checkPrivateData("rdma_accept", param.privateDataLength(), portSpace.acceptData());
-        call("rdma_accept", () -> connecting(param.accept(handle.id())));
+        call("rdma_accept", () -> connecting(param.accept(object.handle())));
     }
 
     /**
@@ -459,11 +448,11 @@ public final class RdmaId implements AutoCloseable {
 
     /** Of what has been sent and waits for an answer, Linux would go on to wait: closing would take a minute. */
     private long rejectRequest(byte[] data) {
-        handle.checkOpen();
+        object.checkOpen();
         if (request == null || connecting) {
-            throw new IllegalStateException(handle + " has no request to reject");
+            throw new IllegalStateException(object + " has no request to reject");
         }
-        return Natives.idReject(handle.id(), data);
+        return Natives.idReject(object.handle(), data);
     }
 
     /**
@@ -483,11 +472,11 @@ public final class RdmaId implements AutoCloseable {
      * that there is no connection.
      */
     private long disconnectOnly() {
-        handle.checkOpen();
+        object.checkOpen();
         if (!connecting) {
-            throw new IllegalStateException(handle + " has no connection");
+            throw new IllegalStateException(object + " has no connection");
         }
-        return Natives.idDisconnect(handle.id());
+        return Natives.idDisconnect(object.handle());
     }
 
     /**
@@ -499,7 +488,7 @@ public final class RdmaId implements AutoCloseable {
      * @throws io.rpma.RpmaException if the system fails
      */
     public RdmaEvent nextEvent() throws InterruptedException {
-        return next(INTERNALS.forever());
+        return next(Waiter.FOREVER);
     }
 
     /**
@@ -514,7 +503,7 @@ public final class RdmaId implements AutoCloseable {
      * @throws io.rpma.RpmaException if the system fails
      */
     public Optional<RdmaEvent> nextEvent(long timeout, TimeUnit unit) throws InterruptedException {
-        return Optional.ofNullable(next(INTERNALS.nanos(timeout, unit)));
+        return Optional.ofNullable(next(Waiter.nanos(timeout, unit)));
     }
 
     /**
@@ -533,9 +522,9 @@ public final class RdmaId implements AutoCloseable {
      */
     public RdmaEvent awaitEvent(RdmaEventType type, long timeout, TimeUnit unit) throws InterruptedException {
         Objects.requireNonNull(type, "type");
-        RdmaEvent event = next(INTERNALS.nanos(timeout, unit));
+        RdmaEvent event = next(Waiter.nanos(timeout, unit));
         if (event == null) {
-            throw INTERNALS.failure(
+            throw Call.failure(
                     GET_EVENT,
                     ETIMEDOUT,
                     "no " + type + " in " + timeout + " " + unit.name().toLowerCase(Locale.ROOT));
@@ -547,7 +536,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private static RuntimeException unexpected(String operation, RdmaEvent event, RdmaEventType type) {
-        return INTERNALS.failure(operation, errno(event), event + " came instead of " + type);
+        return Call.failure(operation, errno(event), event + " came instead of " + type);
     }
 
     private static int errno(RdmaEvent event) {
@@ -558,14 +547,14 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private RdmaEvent next(long nanos) throws InterruptedException {
-        handle.checkOpen();
+        object.checkOpen();
         if (requests != null) {
-            throw new IllegalStateException(handle + " listens: see getRequest()");
+            throw new IllegalStateException(object + " listens: see getRequest()");
         }
         RdmaEvent event = new RdmaEvent();
-        LongSupplier taking = () -> Natives.idNextEvent(handle.id(), event.bytes());
+        LongSupplier taking = () -> Natives.idNextEvent(object.handle(), event.bytes());
         long start = System.nanoTime();
-        while (INTERNALS.await(GET_EVENT, handle, INTERNALS.left(nanos, start))) {
+        while (Waiter.await(GET_EVENT, object, Waiter.left(nanos, start))) {
             if (call(GET_EVENT, taking) > 0) {
                 return event;
             }
@@ -608,12 +597,12 @@ public final class RdmaId implements AutoCloseable {
         byte[] bytes;
         control.lock();
         try {
-            bytes = getter.apply(handle.id());
+            bytes = getter.apply(object.handle());
         } finally {
             control.unlock();
         }
         if (bytes == null) {
-            handle.checkOpen();
+            object.checkOpen();
         }
         return Optional.ofNullable(SocketAddress.of(bytes));
     }
@@ -632,7 +621,7 @@ public final class RdmaId implements AutoCloseable {
         if (attributes == null) {
             throw new IllegalArgumentException(established + " tells of no queue pair for datagrams");
         }
-        return ah("ibv_create_ah", () -> Natives.ahCreate(handle.id(), attributes));
+        return ah("ibv_create_ah", () -> Natives.ahCreate(object.handle(), attributes));
     }
 
     /**
@@ -649,20 +638,20 @@ public final class RdmaId implements AutoCloseable {
      */
     public RdmaAh createAh(RpmaCompletions completions, int index, RdmaMr region, long offset) {
         completions.srcQp(index);
-        long completion = INTERNALS.address(completions, index);
+        long completion = ACCESS.address(completions, index);
         long mr = RdmaMr.use(region, offset, HEADER_SIZE);
         RdmaAh sender =
-                ah("ibv_create_ah_from_wc", () -> Natives.ahFromCompletion(handle.id(), completion, mr, offset));
+                ah("ibv_create_ah_from_wc", () -> Natives.ahFromCompletion(object.handle(), completion, mr, offset));
         Reference.reachabilityFence(completions);
         return sender;
     }
 
     private RdmaAh ah(String operation, LongSupplier maker) {
-        return RdmaAh.make(handle, operation, maker);
+        return RdmaAh.make(object, operation, maker);
     }
 
-    NativeObject handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /**
@@ -675,41 +664,44 @@ public final class RdmaId implements AutoCloseable {
      */
     @Override
     public void close() {
+        if (retire()) {
+            // without the lock: the kernel may take its time, and whoever waits for the lock is to find the id closed
+            object.endUses();
+            destroy();
+        }
+    }
+
+    /** Ends all use of the id and of its queues, unless it is closed. */
+    private boolean retire() {
         control.lock();
         try {
-            if (!handle.disown()) {
-                return;
+            if (!object.markClosed()) {
+                return false;
             }
-            retired = retire();
+            retired = Natives.idRetire(
+                    object.handle(),
+                    requests == null ? 0 : requests.handle(),
+                    qp == null ? 0 : qp.sendQueue(),
+                    qp == null ? 0 : qp.recvQueue(),
+                    srq == null ? 0 : srq.handle());
+            return true;
         } finally {
             control.unlock();
         }
-        // without the lock: the kernel may take its time, and whoever waits for the lock is to find the id closed
-        INTERNALS.check("rdma_destroy_id", free(), handle);
     }
 
-    /** Ends all use of the id and of what it has, under the lock. */
-    private long retire() {
-        return Natives.idRetire(
-                handle.id(),
-                requests == null ? 0 : requests.id(),
-                qp == null ? 0 : qp.sendQueue(),
-                qp == null ? 0 : qp.recvQueue(),
-                srq == null ? 0 : srq.id());
-    }
-
-    private long free() {
+    private void destroy() {
         try {
-            return handle.free(destroy);
+            object.free("rdma_destroy_id", destroy);
         } finally {
             if (srqUse != null) {
-                srqUse.abandon();
+                srqUse.endMaking();
             }
         }
     }
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

@@ -1,6 +1,7 @@
 package io.rpma.rdmacm;
 
-import io.rpma.internal.Internals;
+import io.rpma.internal.Loader;
+import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
 
 /**
@@ -14,7 +15,8 @@ public final class RdmaInlineData {
 
     private RdmaInlineData(int capacity) {
         bytes = ByteBuffer.allocateDirect(capacity);
-        address = Internals.get().address(bytes);
+        Loader.ensureLoaded();
+        address = Natives.bufferAddress(bytes);
     }
 
     /**

@@ -1,8 +1,10 @@
 package io.rpma.rdmacm;
 
 import io.rpma.RpmaMemory;
-import io.rpma.internal.Internals;
+import io.rpma.internal.Access;
+import io.rpma.internal.Check;
 import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.Map;
@@ -22,7 +24,7 @@ import java.util.function.LongSupplier;
  * <p>Manual pages: rdma_reg_msgs(3), rdma_reg_read(3), rdma_reg_write(3), rdma_dereg_mr(3), ibv_reg_mr(3).
  */
 public final class RdmaMr implements AutoCloseable {
-    private static final Internals INTERNALS = Internals.get();
+    private static final Access ACCESS = Access.get();
     private static final RdmaAccess[] MSGS = {RdmaAccess.LOCAL_WRITE};
     private static final RdmaAccess[] READ = {RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_READ};
     private static final RdmaAccess[] WRITE = {RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_WRITE};
@@ -30,21 +32,21 @@ public final class RdmaMr implements AutoCloseable {
     /** What the device may read or write must not be collected: it stays here until the region is closed. */
     private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
 
-    private final NativeObject handle;
+    private final NativeObject object;
     private final long address;
     private final long size;
     private final int access;
 
     // set when it is made
 
-    private long id;
+    private long handle;
     private int rkey;
 
     private RdmaMr(long address, long size, int access, NativeObject... parents) {
         this.address = address;
         this.size = size;
         this.access = access;
-        handle = INTERNALS.object(this, "RdmaMr", parents);
+        object = new NativeObject(this, "RdmaMr", parents);
     }
 
     /**
@@ -196,23 +198,23 @@ public final class RdmaMr implements AutoCloseable {
         }
         int mask = RdmaAccess.mask(access);
         NativeObject[] parents = owner instanceof RpmaMemory
-                ? new NativeObject[] {id.handle(), object((RpmaMemory) owner, mask)}
-                : new NativeObject[] {id.handle()};
+                ? new NativeObject[] {id.object(), object((RpmaMemory) owner, mask)}
+                : new NativeObject[] {id.object()};
         return register("ibv_reg_mr", address, length, owner, parents, mask);
     }
 
     private static RdmaMr register(String operation, RdmaId id, RpmaMemory memory, RdmaAccess... access) {
         int mask = RdmaAccess.mask(access);
         checkWritable(memory.isReadOnly(), mask);
-        NativeObject[] parents = {id.handle(), object(memory, mask)};
+        NativeObject[] parents = {id.object(), object(memory, mask)};
         return register(operation, memory.address(), memory.size(), memory, parents, mask);
     }
 
     private static NativeObject object(RpmaMemory memory, int access) {
         if ((access & RdmaAccess.LOCAL_WRITE.bit()) != 0) {
-            INTERNALS.markWrittenByDevices(memory);
+            ACCESS.markWrittenByDevices(memory);
         }
-        return INTERNALS.object(memory);
+        return ACCESS.object(memory);
     }
 
     private static RdmaMr register(String operation, RdmaId id, ByteBuffer buffer, RdmaAccess... access) {
@@ -225,8 +227,8 @@ public final class RdmaMr implements AutoCloseable {
         ByteBuffer region = buffer.slice();
         // Throws where the memory is that of an Arena which is closed; what is freed must not become a target.
         region.get(0);
-        NativeObject[] parents = {id.handle()};
-        return register(operation, INTERNALS.address(region), region.capacity(), region, parents, mask);
+        NativeObject[] parents = {id.object()};
+        return register(operation, Natives.bufferAddress(region), region.capacity(), region, parents, mask);
     }
 
     private static void checkWritable(boolean readOnly, int access) {
@@ -239,19 +241,19 @@ public final class RdmaMr implements AutoCloseable {
             String operation, long address, long size, Object memory, NativeObject[] parents, int access) {
         RdmaMr region = new RdmaMr(address, size, access, parents);
         NativeObject owner = parents[0];
-        LongSupplier registration = () -> Natives.mrReg(owner.id(), address, size, access);
+        LongSupplier registration = () -> Natives.rdmaMrReg(owner.handle(), address, size, access);
         boolean registered = false;
         try {
-            MEMORY.put(region.handle, memory);
-            region.handle.make(operation, () -> Call.device(operation, registration, owner));
+            MEMORY.put(region.object, memory);
+            region.object.make(operation, registration);
             registered = true;
         } finally {
             if (!registered) {
-                MEMORY.remove(region.handle);
+                MEMORY.remove(region.object);
             }
         }
-        region.id = region.handle.id();
-        region.rkey = (int) Natives.mrRkey(region.id);
+        region.handle = region.object.handle();
+        region.rkey = (int) Natives.rdmaMrRkey(region.handle);
         VarHandle.releaseFence();
         return region;
     }
@@ -281,8 +283,8 @@ public final class RdmaMr implements AutoCloseable {
         if (region == null) {
             throw new NullPointerException("the local region is null");
         }
-        INTERNALS.checkRange("local", offset, length, region.size);
-        return region.id;
+        Check.range("local", offset, length, region.size);
+        return region.handle;
     }
 
     /**
@@ -293,19 +295,19 @@ public final class RdmaMr implements AutoCloseable {
      * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}
      */
     static long useWritable(RdmaMr region, long offset, long length) {
-        long id = use(region, offset, length);
+        long handle = use(region, offset, length);
         region.checkWritable();
-        return id;
+        return handle;
     }
 
     void checkWritable() {
         if ((access & RdmaAccess.LOCAL_WRITE.bit()) == 0) {
-            throw new IllegalArgumentException(handle + " is not registered for LOCAL_WRITE");
+            throw new IllegalArgumentException(object + " is not registered for LOCAL_WRITE");
         }
     }
 
-    NativeObject handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     /**
@@ -319,13 +321,13 @@ public final class RdmaMr implements AutoCloseable {
     @Override
     public void close() {
         // after a failure the device may still have the memory
-        if (handle.close("rdma_dereg_mr", Natives::mrDereg)) {
-            MEMORY.remove(handle);
+        if (object.close("rdma_dereg_mr", Natives::rdmaMrDereg)) {
+            MEMORY.remove(object);
         }
     }
 
     @Override
     public String toString() {
-        return handle + "[" + size + " bytes]";
+        return object + "[" + size + " bytes]";
     }
 }

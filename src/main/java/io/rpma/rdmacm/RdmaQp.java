@@ -1,8 +1,11 @@
 package io.rpma.rdmacm;
 
 import io.rpma.RpmaCompletions;
-import io.rpma.internal.Internals;
+import io.rpma.internal.Call;
 import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
+import io.rpma.internal.Waiter;
 import java.lang.ref.Reference;
 import java.util.concurrent.TimeUnit;
 
@@ -46,9 +49,8 @@ public final class RdmaQp {
     public static final int F_SOLICITED = 4;
 
     private static final int FLAGS = F_FENCE | F_SIGNALED | F_SOLICITED;
-    private static final Internals INTERNALS = Internals.get();
 
-    private final NativeObject handle;
+    private final NativeObject object;
     private final CompletionQueue sendCompletions;
     private final CompletionQueue recvCompletions;
     private final boolean datagrams;
@@ -66,7 +68,7 @@ public final class RdmaQp {
     private int qpNum;
 
     RdmaQp(NativeObject id, boolean datagrams, boolean usesSrq) {
-        handle = id.part("RdmaQp");
+        object = id.part("RdmaQp");
         sendCompletions = CompletionQueue.ofOperations(id.part("send queue"));
         recvCompletions = CompletionQueue.ofReceives(id.part("receive queue"));
         this.datagrams = datagrams;
@@ -82,7 +84,7 @@ public final class RdmaQp {
     void made(int[] numbers, long[] queues) {
         sendQueue = queues[0];
         recvQueue = queues[1];
-        handle.made(sendQueue);
+        object.madeWithWhole(sendQueue);
         sendCompletions.made(sendQueue);
         recvCompletions.made(recvQueue);
         maxSendWr = numbers[0];
@@ -144,9 +146,9 @@ public final class RdmaQp {
         long mr = RdmaMr.use(src, offset, length);
         int result = Natives.postWrite(sendQueue, mr, offset, length, flags, remoteAddr, rkey, context);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_write", result, handle, src.handle());
+            throw Call.failure("rdma_post_write", result, object, src.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -168,9 +170,9 @@ public final class RdmaQp {
         int result = Natives.postWritev(sendQueue, src.address(), count, flags, remoteAddr, rkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_writev", result, handle);
+            throw Call.failure("rdma_post_writev", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -194,9 +196,9 @@ public final class RdmaQp {
         int result = Natives.postWriteInline(sendQueue, address, length, flags, remoteAddr, rkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_write", result, handle);
+            throw Call.failure("rdma_post_write", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -223,9 +225,9 @@ public final class RdmaQp {
         long mr = RdmaMr.use(src, offset, length);
         int result = Natives.postWriteWithImm(sendQueue, mr, offset, length, flags, remoteAddr, rkey, imm, context);
         if (result < 0) {
-            throw INTERNALS.failure("ibv_post_send", result, handle, src.handle());
+            throw Call.failure("ibv_post_send", result, object, src.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -251,9 +253,9 @@ public final class RdmaQp {
         int result = Natives.postWriteWithImmInline(sendQueue, address, length, flags, remoteAddr, rkey, imm, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
-            throw INTERNALS.failure("ibv_post_send", result, handle);
+            throw Call.failure("ibv_post_send", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -277,9 +279,9 @@ public final class RdmaQp {
         long mr = RdmaMr.useWritable(dst, offset, length);
         int result = Natives.postRead(sendQueue, mr, offset, length, flags, remoteAddr, rkey, context);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_read", result, handle, dst.handle());
+            throw Call.failure("rdma_post_read", result, object, dst.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -302,9 +304,9 @@ public final class RdmaQp {
         int result = Natives.postReadv(sendQueue, dst.address(), count, flags, remoteAddr, rkey, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_readv", result, handle);
+            throw Call.failure("rdma_post_readv", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -326,9 +328,9 @@ public final class RdmaQp {
         long mr = RdmaMr.use(src, offset, length);
         int result = Natives.postSend(sendQueue, mr, offset, length, flags, context);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_send", result, handle, src.handle());
+            throw Call.failure("rdma_post_send", result, object, src.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -348,9 +350,9 @@ public final class RdmaQp {
         int result = Natives.postSendv(sendQueue, src.address(), count, flags, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_sendv", result, handle);
+            throw Call.failure("rdma_post_sendv", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -372,9 +374,9 @@ public final class RdmaQp {
         int result = Natives.postSendInline(sendQueue, address, length, flags, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_send", result, handle);
+            throw Call.failure("rdma_post_send", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -397,9 +399,9 @@ public final class RdmaQp {
         long mr = RdmaMr.use(src, offset, length);
         int result = Natives.postSendWithImm(sendQueue, mr, offset, length, flags, imm, context);
         if (result < 0) {
-            throw INTERNALS.failure("ibv_post_send", result, handle, src.handle());
+            throw Call.failure("ibv_post_send", result, object, src.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -422,9 +424,9 @@ public final class RdmaQp {
         int result = Natives.postSendWithImmInline(sendQueue, address, length, flags, imm, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
-            throw INTERNALS.failure("ibv_post_send", result, handle);
+            throw Call.failure("ibv_post_send", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -454,9 +456,9 @@ public final class RdmaQp {
         checkAligned(remoteAddr);
         int result = Natives.postCompareAndSwap(sendQueue, mr, offset, flags, remoteAddr, rkey, compare, swap, context);
         if (result < 0) {
-            throw INTERNALS.failure("ibv_post_send", result, handle, dst.handle());
+            throw Call.failure("ibv_post_send", result, object, dst.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -484,9 +486,9 @@ public final class RdmaQp {
         checkAligned(remoteAddr);
         int result = Natives.postFetchAndAdd(sendQueue, mr, offset, flags, remoteAddr, rkey, add, context);
         if (result < 0) {
-            throw INTERNALS.failure("ibv_post_send", result, handle, dst.handle());
+            throw Call.failure("ibv_post_send", result, object, dst.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -511,11 +513,11 @@ public final class RdmaQp {
     public boolean postUdSend(RdmaMr src, long offset, long length, int flags, RdmaAh ah, int remoteQpn, long context) {
         checkDatagrams(flags);
         long mr = RdmaMr.use(src, offset, length);
-        int result = Natives.postUdSend(sendQueue, mr, offset, length, flags, ah.id(), remoteQpn, context);
+        int result = Natives.postUdSend(sendQueue, mr, offset, length, flags, ah.handle(), remoteQpn, context);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_ud_send", result, handle, src.handle(), ah.handle());
+            throw Call.failure("rdma_post_ud_send", result, object, src.object(), ah.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -536,12 +538,12 @@ public final class RdmaQp {
     public boolean postUdSendInline(RdmaInlineData src, int length, int flags, RdmaAh ah, int remoteQpn, long context) {
         checkDatagrams(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
-        int result = Natives.postUdSendInline(sendQueue, address, length, flags, ah.id(), remoteQpn, context);
+        int result = Natives.postUdSendInline(sendQueue, address, length, flags, ah.handle(), remoteQpn, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_ud_send", result, handle, ah.handle());
+            throw Call.failure("rdma_post_ud_send", result, object, ah.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -565,9 +567,9 @@ public final class RdmaQp {
         long mr = RdmaMr.useWritable(dst, offset, length);
         int result = Natives.postRecv(recvQueue, mr, offset, length, context);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_recv", result, handle, dst.handle());
+            throw Call.failure("rdma_post_recv", result, object, dst.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -586,9 +588,9 @@ public final class RdmaQp {
         int result = Natives.postRecvv(recvQueue, dst.address(), count, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_recvv", result, handle);
+            throw Call.failure("rdma_post_recvv", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -602,7 +604,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int pollSendComp(RpmaCompletions completions) {
-        return sendCompletions.poll(completions);
+        return sendCompletions.pollCount(completions);
     }
 
     /**
@@ -615,7 +617,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSendComp(RpmaCompletions completions) throws InterruptedException {
-        return sendCompletions.get(completions, false);
+        return sendCompletions.take(completions, false, Waiter.FOREVER);
     }
 
     /**
@@ -631,7 +633,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSendComp(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
-        return sendCompletions.get(completions, false, INTERNALS.nanos(timeout, unit));
+        return sendCompletions.take(completions, false, Waiter.nanos(timeout, unit));
     }
 
     /**
@@ -645,7 +647,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int pollRecvComp(RpmaCompletions completions) {
-        return recvCompletions.poll(completions);
+        return recvCompletions.pollCount(completions);
     }
 
     /**
@@ -658,7 +660,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getRecvComp(RpmaCompletions completions) throws InterruptedException {
-        return recvCompletions.get(completions, false);
+        return recvCompletions.take(completions, false, Waiter.FOREVER);
     }
 
     /**
@@ -674,7 +676,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
-        return recvCompletions.get(completions, false, INTERNALS.nanos(timeout, unit));
+        return recvCompletions.take(completions, false, Waiter.nanos(timeout, unit));
     }
 
     /**
@@ -693,7 +695,7 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSolicitedRecvComp(RpmaCompletions completions) throws InterruptedException {
-        return recvCompletions.get(completions, true);
+        return recvCompletions.take(completions, true, Waiter.FOREVER);
     }
 
     /**
@@ -711,19 +713,19 @@ public final class RdmaQp {
      */
     public int getSolicitedRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit)
             throws InterruptedException {
-        return recvCompletions.get(completions, true, INTERNALS.nanos(timeout, unit));
+        return recvCompletions.take(completions, true, Waiter.nanos(timeout, unit));
     }
 
     private void checkConnected(int flags) {
         if (datagrams) {
-            throw new IllegalStateException(handle + " is for datagrams: see postUdSend()");
+            throw new IllegalStateException(object + " is for datagrams: see postUdSend()");
         }
         checkFlags(flags);
     }
 
     private void checkDatagrams(int flags) {
         if (!datagrams) {
-            throw new IllegalStateException(handle + " is for connections: see postSend()");
+            throw new IllegalStateException(object + " is for connections: see postSend()");
         }
         checkFlags(flags);
     }
@@ -743,12 +745,12 @@ public final class RdmaQp {
 
     private void checkOwnReceives() {
         if (usesSrq) {
-            throw new IllegalStateException(handle + " has a shared receive queue: see RdmaSrq.postRecv()");
+            throw new IllegalStateException(object + " has a shared receive queue: see RdmaSrq.postRecv()");
         }
     }
 
-    NativeObject handle() {
-        return handle;
+    NativeObject object() {
+        return object;
     }
 
     long sendQueue() {
@@ -761,6 +763,6 @@ public final class RdmaQp {
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

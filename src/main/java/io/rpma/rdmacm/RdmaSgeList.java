@@ -1,6 +1,7 @@
 package io.rpma.rdmacm;
 
-import io.rpma.internal.Internals;
+import io.rpma.internal.Loader;
+import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -32,7 +33,8 @@ public final class RdmaSgeList {
 
     private RdmaSgeList(int capacity) {
         parts = ByteBuffer.allocateDirect(capacity * SIZE).order(ByteOrder.nativeOrder());
-        address = Internals.get().address(parts);
+        Loader.ensureLoaded();
+        address = Natives.bufferAddress(parts);
         regions = new RdmaMr[capacity];
     }
 
@@ -62,7 +64,7 @@ public final class RdmaSgeList {
      * @throws IllegalStateException if the list is full
      */
     public RdmaSgeList add(RdmaMr region, long offset, long bytes) {
-        long id = RdmaMr.use(region, offset, bytes);
+        long handle = RdmaMr.use(region, offset, bytes);
         if (length + bytes > MAX_TOTAL) {
             throw new IllegalArgumentException(
                     "one operation transfers at most 2^31 - 1 bytes, not " + (length + bytes));
@@ -74,7 +76,7 @@ public final class RdmaSgeList {
             throw new IllegalStateException("the list has " + added + " parts and takes no more");
         }
         int part = added * SIZE;
-        parts.putLong(part + MR, id);
+        parts.putLong(part + MR, handle);
         parts.putLong(part + OFFSET, offset);
         parts.putLong(part + LENGTH, bytes);
         regions[added] = region;

@@ -1,7 +1,9 @@
 package io.rpma.rdmacm;
 
-import io.rpma.internal.Internals;
+import io.rpma.internal.Call;
 import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
 import java.lang.ref.Reference;
 
 /**
@@ -13,27 +15,25 @@ import java.lang.ref.Reference;
  * <p>Manual pages: rdma_create_srq(3), rdma_post_recv(3).
  */
 public final class RdmaSrq {
-    private static final Internals INTERNALS = Internals.get();
-
     private final NativeObject owner;
-    private final NativeObject handle;
+    private final NativeObject object;
 
     // set by made
 
-    private long id;
+    private long handle;
     private int maxWr;
     private int maxSge;
 
     /** Of the id that it is a part of. */
     RdmaSrq(NativeObject owner) {
         this.owner = owner;
-        handle = owner.part("RdmaSrq");
+        object = owner.part("RdmaSrq");
     }
 
     /** Ends the making; allocates nothing. */
-    void made(long nativeId, int receives, int parts) {
-        handle.made(nativeId);
-        id = nativeId;
+    void made(long queue, int receives, int parts) {
+        object.madeWithWhole(queue);
+        handle = queue;
         maxWr = receives;
         maxSge = parts;
     }
@@ -64,11 +64,11 @@ public final class RdmaSrq {
      * @throws io.rpma.RpmaException if the device refuses
      */
     public boolean postRecv(RdmaMr dst, long offset, long length, long context) {
-        int result = Natives.postRecv(id, RdmaMr.useWritable(dst, offset, length), offset, length, context);
+        int result = Natives.postRecv(handle, RdmaMr.useWritable(dst, offset, length), offset, length, context);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_recv", result, handle, dst.handle());
+            throw Call.failure("rdma_post_recv", result, object, dst.object());
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
     /**
@@ -83,16 +83,16 @@ public final class RdmaSrq {
      */
     public boolean postRecvv(RdmaSgeList dst, long context) {
         int count = RdmaSgeList.useWritable(dst, maxSge);
-        int result = Natives.postRecvv(id, dst.address(), count, context);
+        int result = Natives.postRecvv(handle, dst.address(), count, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {
-            throw INTERNALS.failure("rdma_post_recvv", result, handle);
+            throw Call.failure("rdma_post_recvv", result, object);
         }
-        return result == Natives.POSTED;
+        return result == Result.POSTED;
     }
 
-    long id() {
-        return id;
+    long handle() {
+        return handle;
     }
 
     NativeObject owner() {
@@ -101,6 +101,6 @@ public final class RdmaSrq {
 
     @Override
     public String toString() {
-        return handle.toString();
+        return object.toString();
     }
 }

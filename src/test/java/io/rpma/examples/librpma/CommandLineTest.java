@@ -74,7 +74,7 @@ class CommandLineTest {
         assertThat(end.out())
                 .startsWith("Let's write messages to the logger io.rpma\n")
                 .contains("\nLet's use custom log function to write messages to stderr\n");
-        assertThat(end.err()).containsSubsequence("SEVERE: ", "Custom log handling:\n", "level: ERROR ");
+        assertThat(end.err()).containsSubsequence("FINE: ", "Custom log handling:\n", "level: DEBUG ");
     }
 
     @Test

@@ -1,0 +1,90 @@
+package io.rpma.internal;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaMemory;
+
+/** Opens members that {@code io.rpma} hides from its users to the other packages of the module. */
+public abstract class Access {
+    private static final String IMPLEMENTATION = "io.rpma.FacadeAccess";
+
+    private static Access instance;
+
+    /** For the implementation. */
+    protected Access() {}
+
+    /** Initialised by the first use: most programs reach their first write without one. */
+    private static final class Holder {
+        private static final Access ACCESS = find();
+    }
+
+    private static Access find() {
+        try {
+            Class.forName(IMPLEMENTATION, true, Access.class.getClassLoader());
+        } catch (ClassNotFoundException e) {
+            throw new LinkageError(IMPLEMENTATION + " is missing", e);
+        }
+        return instance;
+    }
+
+    /** {@return the implementation} */
+    public static Access get() {
+        return Holder.ACCESS;
+    }
+
+    /**
+     * Called by the implementation when it is initialised.
+     *
+     * @param implementation the only one
+     */
+    protected static void set(Access implementation) {
+        instance = implementation;
+    }
+
+    /**
+     * {@return an {@code RpmaException}}
+     *
+     * @param operation the C function that failed
+     * @param code of librpma
+     * @param errno the system's error, or 0
+     * @param detail the messages of librpma, or the text of errno
+     * @param hint the remedy, or an empty text
+     */
+    public abstract RuntimeException exception(String operation, int code, int errno, String detail, String hint);
+
+    /**
+     * {@return the native object of a memory}
+     *
+     * @param memory the memory
+     */
+    public abstract NativeObject object(RpmaMemory memory);
+
+    /**
+     * Marks a memory before it is registered for a device that writes to it.
+     *
+     * @param memory the memory
+     */
+    public abstract void markWrittenByDevices(RpmaMemory memory);
+
+    /**
+     * {@return the address of an array of completions}
+     *
+     * @param completions the array
+     */
+    public abstract long address(RpmaCompletions completions);
+
+    /**
+     * {@return the address of a completion that the array holds}
+     *
+     * @param completions the array
+     * @param index of the completion
+     */
+    public abstract long address(RpmaCompletions completions, int index);
+
+    /**
+     * Sets how many completions an array holds.
+     *
+     * @param completions the array
+     * @param count how many
+     */
+    public abstract void filled(RpmaCompletions completions, int count);
+}

@@ -1,0 +1,81 @@
+package io.rpma.internal;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Set;
+
+/** A device DAX: a character device, of which the kernel tells more in sysfs. */
+public final class DaxDevice {
+    private static final int FORMAT_MASK = 0170000;
+    private static final int CHARACTER_DEVICE = 0020000;
+
+    /** What a store is safe in once it has left the processor's caches, or as soon as it is there. */
+    private static final Set<String> SAFE_DOMAINS = Set.of("memory_controller", "cpu_cache");
+
+    private final long size;
+    private final boolean persistent;
+
+    /**
+     * @throws IOException if the path is of another kind of character device
+     */
+    public DaxDevice(Path path) throws IOException {
+        Path sysfs = sysfs(path);
+        size = Long.parseLong(Files.readString(sysfs.resolve("size")).strip());
+        persistent = isPersistent(sysfs);
+    }
+
+    public static boolean isCharacterDevice(Path path) throws IOException {
+        return Files.exists(path) && ((int) Files.getAttribute(path, "unix:mode") & FORMAT_MASK) == CHARACTER_DEVICE;
+    }
+
+    private static Path sysfs(Path path) throws IOException {
+        long device = (long) Files.getAttribute(path, "unix:rdev");
+        long major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfffL);
+        long minor = (device & 0xff) | (device >> 12 & ~0xffL);
+        try {
+            Path sysfs = Path.of("/sys/dev/char/" + major + ":" + minor).toRealPath();
+            if (sysfs.resolve("subsystem").toRealPath().endsWith("dax")) {
+                return sysfs;
+            }
+        } catch (NoSuchFileException e) {
+            throw (IOException) new FileSystemException(path.toString(), null, "is no device DAX").initCause(e);
+        }
+        throw new FileSystemException(path.toString(), null, "is a character device, but no device DAX");
+    }
+
+    /**
+     * Whether the device belongs to a region of persistent memory, and the platform names the domain in which its bytes are
+     * safe. Volatile memory can be a device DAX, also on the bus of NVDIMMs; virtio-pmem has no such domain, because the host
+     * has to be asked for each flush.
+     *
+     * @param sysfs the device's directory, below its region's
+     */
+    static boolean isPersistent(Path sysfs) throws IOException {
+        for (Path directory = sysfs; directory.getParent() != null; directory = directory.getParent()) {
+            Path bus = directory.getParent().getFileName();
+            if (bus != null && bus.toString().startsWith("ndbus")) {
+                return attribute(directory, "devtype").equals("nd_pmem")
+                        && SAFE_DOMAINS.contains(attribute(directory, "persistence_domain"));
+            }
+        }
+        return false;
+    }
+
+    /** Empty where the kernel does not have it. */
+    private static String attribute(Path directory, String name) throws IOException {
+        Path file = directory.resolve(name);
+        return Files.exists(file) ? Files.readString(file).strip() : "";
+    }
+
+    /** The size in bytes: a character device has no length of its own. */
+    public long size() {
+        return size;
+    }
+
+    public boolean isPersistent() {
+        return persistent;
+    }
+}

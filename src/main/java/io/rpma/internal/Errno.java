@@ -1,0 +1,29 @@
+package io.rpma.internal;
+
+import java.nio.charset.StandardCharsets;
+
+/** The numbers and texts of the system's errors. */
+public final class Errno {
+    public static final int ENOMEM = 12;
+    public static final int EFAULT = 14;
+    public static final int EEXIST = 17;
+    public static final int ENODEV = 19;
+    public static final int EINVAL = 22;
+    public static final int EMFILE = 24;
+    public static final int ENOSPC = 28;
+    public static final int ENOSYS = 38;
+    public static final int EOPNOTSUPP = 95;
+    public static final int EADDRINUSE = 98;
+    public static final int EADDRNOTAVAIL = 99;
+
+    private Errno() {}
+
+    public static String message(int errno) {
+        return new String(Natives.errnoMessage(errno), StandardCharsets.UTF_8);
+    }
+
+    /** The name of its constant, empty for a number that has none. */
+    public static String name(int errno) {
+        return new String(Natives.errnoName(errno), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,438 @@
+package io.rpma.internal;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The natives of the shim and nothing else; each has its function in the C file of the same family. Whoever may be the first to
+ * call one calls {@link Loader#ensureLoaded} before: a failure in a static initialiser would be for good.
+ *
+ * <p>Objects are named by handles (see native/handle.h). A native that yields a handle or a number returns librpma's
+ * negative code on failure, or a code of {@link Result}.
+ */
+public final class Natives {
+    private Natives() {}
+
+    // handle.c
+    /** How many native objects are open. */
+    public static native int handleCount();
+
+    /** How many may be open at once. */
+    public static native int handleLimit();
+
+    // device.c
+    public static native long deviceGet(String address, boolean remote);
+
+    public static native int devicePin(long device);
+
+    public static native int deviceIsOdpCapable(long device);
+
+    public static native int deviceIsFlushNative(long device);
+
+    public static native byte[] deviceName(long device);
+
+    // peer.c
+    public static native long peerNew(long device);
+
+    public static native int peerDelete(long peer);
+
+    // peer_cfg.c
+    public static native long peerCfgNew();
+
+    public static native long peerCfgFromDescriptor(byte descriptor);
+
+    public static native int peerCfgDelete(long cfg);
+
+    public static native int peerCfgSetDirectWriteToPmem(long cfg, boolean supported);
+
+    public static native int peerCfgGetDirectWriteToPmem(long cfg);
+
+    public static native int peerCfgGetDescriptorSize(long cfg);
+
+    public static native int peerCfgGetDescriptor(long cfg, byte[] descriptor);
+
+    // mr_local.c
+    public static native long mrReg(long peer, long address, long size, int usage);
+
+    public static native int mrDereg(long mr);
+
+    public static native long mrGetPtr(long mr);
+
+    public static native long mrGetSize(long mr);
+
+    public static native int mrGetDescriptorSize(long mr);
+
+    public static native int mrGetDescriptor(long mr, byte[] descriptor);
+
+    public static native int mrAdvise(long mr, long offset, long length, int advice, int flags);
+
+    // mr_remote.c
+    public static native long mrRemoteFromDescriptor(byte[] descriptor);
+
+    public static native int mrRemoteDelete(long mr);
+
+    public static native long mrRemoteGetSize(long mr);
+
+    public static native int mrRemoteGetFlushType(long mr);
+
+    // conn_cfg.c
+    public static native long connCfgNew();
+
+    public static native int connCfgDelete(long cfg);
+
+    public static native int connCfgSetTimeout(long cfg, int timeoutMs);
+
+    public static native int connCfgGetTimeout(long cfg);
+
+    /** Sets one of the sizes that {@code RpmaConnCfg} numbers. */
+    public static native int connCfgSetSize(long cfg, int which, int size);
+
+    public static native int connCfgGetSize(long cfg, int which);
+
+    public static native int connCfgSetComplChannel(long cfg, boolean shared);
+
+    public static native int connCfgGetComplChannel(long cfg);
+
+    public static native int connCfgSetSrq(long cfg, long srq);
+
+    public static native int connCfgGetSrq(long cfg);
+
+    // srq_cfg.c
+    public static native long srqCfgNew();
+
+    public static native int srqCfgDelete(long cfg);
+
+    /** Sets one of the sizes that {@code RpmaSrqCfg} numbers. */
+    public static native int srqCfgSetSize(long cfg, int which, int size);
+
+    public static native int srqCfgGetSize(long cfg, int which);
+
+    // srq.c
+    public static native int srqNew(long peer, long cfg, long[] srqAndRcq);
+
+    public static native int srqDelete(long srq, long rcq);
+
+    public static native int srqRecv(long srq, long dst, long offset, long length, long opContext);
+
+    // ep.c
+    public static native long epListen(long peer, String address, String port);
+
+    public static native int epShutdown(long ep);
+
+    public static native int epGetFd(long ep);
+
+    public static native long epNextConnReq(long ep, long cfg);
+
+    // conn_req.c
+    public static native long connReqNew(long peer, String address, String port, long cfg);
+
+    public static native int connReqDelete(long req);
+
+    public static native int connReqGetPrivateData(long req, byte[] data);
+
+    public static native int connReqRecv(long req, long dst, long offset, long length, long opContext);
+
+    public static native int connReqConnect(
+            long request, long peer, boolean emulatesFlush, byte[] privateData, long[] connAndQueues);
+
+    // conn.c
+    public static native int connRead(
+            long conn, long dst, long dstOffset, long src, long srcOffset, long length, int flags, long opContext);
+
+    public static native int connWrite(
+            long conn, long dst, long dstOffset, long src, long srcOffset, long length, int flags, long opContext);
+
+    public static native int connWriteWithImm(
+            long conn,
+            long dst,
+            long dstOffset,
+            long src,
+            long srcOffset,
+            long length,
+            int flags,
+            int imm,
+            long opContext);
+
+    public static native int connAtomicWrite(
+            long conn, long dst, long dstOffset, long value, int flags, long opContext);
+
+    public static native int connWriteAtomic(
+            long conn, long dst, long dstOffset, long src, long srcOffset, int flags, long opContext);
+
+    public static native int connFlush(
+            long conn, long dst, long dstOffset, long length, int type, int flags, long opContext);
+
+    public static native int connSend(long conn, long src, long offset, long length, int flags, long opContext);
+
+    public static native int connSendWithImm(
+            long conn, long src, long offset, long length, int flags, int imm, long opContext);
+
+    public static native int connRecv(long conn, long dst, long offset, long length, long opContext);
+
+    public static native int connNextEvent(long conn);
+
+    public static native int connGetPrivateData(long conn, byte[] data);
+
+    public static native int connApplyRemotePeerCfg(long conn, long cfg);
+
+    public static native int connDisconnect(long conn);
+
+    public static native long connGetQpNum(long conn);
+
+    public static native int connGetEventFd(long conn);
+
+    public static native int connGetComplFd(long conn);
+
+    public static native int connWait(long conn);
+
+    public static native int connDelete(long conn, long cq, long rcq);
+
+    public static native String connEventMessage(int event);
+
+    // batch.c
+    /** In the lower half how many were posted, in the upper half what the next post returned, or 0. */
+    public static native long batchPost(long records, int count);
+
+    // cq.c
+    public static native int cqGetWc(long cq, int capacity, long completions);
+
+    public static native int cqWait(long cq);
+
+    /**
+     * How many completions were taken, plus {@link Result#SECOND_QUEUE} if they are {@code rcq}'s; or as {@link #await} ends.
+     *
+     * @param conn if the channel is shared, else 0
+     * @param cq has the channel's descriptor; retired with all others here
+     * @param rcq 0 if there is one queue only
+     * @param rcqFirst whether the second queue is polled first
+     */
+    public static native int cqAwait(
+            long conn,
+            long cq,
+            long rcq,
+            boolean rcqFirst,
+            int capacity,
+            long completions,
+            int wakeFd,
+            long timeoutNanos);
+
+    public static native int cqGetFd(long cq);
+
+    public static native String wcStatusMessage(int status);
+
+    // wait.c
+    public static native int await(long handle, int wakeFd, long timeoutNanos);
+
+    public static native int wakerNew();
+
+    public static native void wakerWake(int fd);
+
+    public static native void wakerReset(int fd);
+
+    // poller.c
+    public static native long pollerNew();
+
+    public static native int pollerDelete(long poller);
+
+    public static native int pollerWatch(long poller, long object, long number, boolean again);
+
+    public static native void pollerUnwatch(long poller, long object);
+
+    public static native int pollerWait(long poller, long[] ready, int timeoutMs);
+
+    public static native void pollerWake(long poller);
+
+    // memory.c
+    public static native long memoryMapAnonymous(long size, int pageBits);
+
+    public static native int memoryOpen(byte[] path, boolean writable, boolean create);
+
+    public static native int memoryAllocate(int fd, long size);
+
+    public static native long memoryMap(int fd, long size, boolean writable, boolean sync);
+
+    public static native void memoryClose(int fd);
+
+    public static native int memoryUnmap(long address, long size);
+
+    public static native int memoryPersist(long address, long before, long size);
+
+    public static native int memorySync(long address, long size, boolean all);
+
+    public static native long memoryPageSize();
+
+    public static native int memoryIsInMemory(int fd);
+
+    public static native long memoryFilePageSize(int fd);
+
+    public static native ByteBuffer memoryBuffer(long address, long size);
+
+    public static native long bufferAddress(ByteBuffer buffer);
+
+    // log.c
+    public static native byte[] lastMessages();
+
+    public static native boolean hasMessages();
+
+    public static native byte[] nextMessage();
+
+    public static native int logSetThreshold(int threshold, int level);
+
+    public static native int logGetThreshold(int threshold);
+
+    public static native byte[] errnoMessage(int errno);
+
+    public static native byte[] errnoName(int errno);
+
+    public static native byte[] errorMessage(int code);
+
+    // rdmacm_addrinfo.c
+    public static native long addrInfoGet(String node, String service, int portSpace, boolean passive);
+
+    public static native int addrInfoFree(long info);
+
+    public static native byte[] addrInfoAddress(long info);
+
+    // rdmacm_id.c
+    public static native long idCreate(int portSpace);
+
+    public static native long idCreateEp(long info);
+
+    public static native long idRetire(long id, long requests, long sendQueue, long recvQueue, long srq);
+
+    public static native int idDestroy(long retired);
+
+    public static native int idBindAddr(long id, byte[] address);
+
+    public static native int idResolveAddr(long id, byte[] source, byte[] destination, int timeoutMs);
+
+    public static native int idResolveRoute(long id, int timeoutMs);
+
+    public static native long idListen(long id, int backlog);
+
+    public static native long idGetRequest(long requests, byte[] event);
+
+    public static native int idNextEvent(long id, byte[] event);
+
+    public static native int idConnect(
+            long id,
+            byte[] privateData,
+            int responderResources,
+            int initiatorDepth,
+            boolean flowControl,
+            int retryCount,
+            int rnrRetryCount);
+
+    public static native int idAccept(
+            long id,
+            byte[] privateData,
+            int responderResources,
+            int initiatorDepth,
+            boolean flowControl,
+            int retryCount,
+            int rnrRetryCount);
+
+    public static native int idReject(long id, byte[] privateData);
+
+    public static native int idIsInfiniBand(long id);
+
+    public static native int idDisconnect(long id);
+
+    public static native byte[] idLocalAddr(long id);
+
+    public static native byte[] idPeerAddr(long id);
+
+    // rdmacm_mr.c
+    public static native long rdmaMrReg(long id, long address, long size, int access);
+
+    public static native int rdmaMrDereg(long mr);
+
+    public static native long rdmaMrRkey(long mr);
+
+    // rdmacm_ah.c
+    public static native long ahCreate(long id, byte[] attributes);
+
+    public static native long ahFromCompletion(long id, long completion, long mr, long offset);
+
+    public static native int ahDestroy(long ah);
+
+    // rdmacm_srq.c
+    public static native long rdmaSrqCreate(long id, int[] numbers);
+
+    // rdmacm_qp.c
+    public static native int qpCreate(long id, int[] numbers, boolean sigAll, long srq, long[] queues);
+
+    public static native int postWrite(
+            long queue, long mr, long offset, long length, int flags, long remoteAddr, int rkey, long context);
+
+    public static native int postWriteInline(
+            long queue, long address, int length, int flags, long remoteAddr, int rkey, long context);
+
+    public static native int postWritev(
+            long queue, long sges, int count, int flags, long remoteAddr, int rkey, long context);
+
+    public static native int postRead(
+            long queue, long mr, long offset, long length, int flags, long remoteAddr, int rkey, long context);
+
+    public static native int postReadv(
+            long queue, long sges, int count, int flags, long remoteAddr, int rkey, long context);
+
+    public static native int postSend(long queue, long mr, long offset, long length, int flags, long context);
+
+    public static native int postSendInline(long queue, long address, int length, int flags, long context);
+
+    public static native int postSendv(long queue, long sges, int count, int flags, long context);
+
+    public static native int postRecv(long queue, long mr, long offset, long length, long context);
+
+    public static native int postRecvv(long queue, long sges, int count, long context);
+
+    public static native int postUdSend(
+            long queue, long mr, long offset, long length, int flags, long ah, int remoteQpn, long context);
+
+    public static native int postUdSendInline(
+            long queue, long address, int length, int flags, long ah, int remoteQpn, long context);
+
+    public static native int postWriteWithImm(
+            long queue, long mr, long offset, long length, int flags, long remoteAddr, int rkey, int imm, long context);
+
+    public static native int postWriteWithImmInline(
+            long queue, long address, int length, int flags, long remoteAddr, int rkey, int imm, long context);
+
+    public static native int postSendWithImm(
+            long queue, long mr, long offset, long length, int flags, int imm, long context);
+
+    public static native int postSendWithImmInline(
+            long queue, long address, int length, int flags, int imm, long context);
+
+    public static native int postCompareAndSwap(
+            long queue,
+            long mr,
+            long offset,
+            int flags,
+            long remoteAddr,
+            int rkey,
+            long compare,
+            long swap,
+            long context);
+
+    public static native int postFetchAndAdd(
+            long queue, long mr, long offset, int flags, long remoteAddr, int rkey, long add, long context);
+
+    // rdmacm_cq.c
+    public static native int pollSendComp(long queue, int capacity, long completions);
+
+    public static native int pollRecvComp(long queue, int capacity, long completions);
+
+    /** Takes a pending event, if there is one, and arms the queue. */
+    public static native int armComp(long queue, boolean send, boolean solicitedOnly);
+
+    public static native int awaitComp(
+            long queue,
+            boolean send,
+            boolean solicitedOnly,
+            boolean armed,
+            int capacity,
+            long completions,
+            int wakeFd,
+            long timeoutNanos);
+}

@@ -1,0 +1,57 @@
+package io.rpma.internal;
+
+/** The codes that natives return instead of a handle or a number; native/result.h and librpma.h have the same. */
+public final class Result {
+    /** A post was made. */
+    public static final int POSTED = 0;
+
+    /** A post found its queue full. */
+    public static final int QUEUE_FULL = 2;
+
+    /** A wait has ended by its timeout. */
+    public static final int TIMED_OUT = 0;
+
+    /** A wait has ended because its object has something to take. */
+    public static final int READY = 1;
+
+    /** Marks a number of completions as those of the receive queue; above every capacity. */
+    public static final int SECOND_QUEUE = 1 << 30;
+
+    /** One of the objects of the call is closed. */
+    public static final int CLOSED = -1;
+
+    /** A wait has ended because another thread woke it. */
+    public static final int WOKEN = -4;
+
+    /** The id is not bound to a device yet. */
+    public static final int NO_DEVICE = -2;
+
+    /** An event that is no request was taken. */
+    public static final int OTHER_EVENT = -3;
+
+    /** A system call failed: the result is this number minus errno. */
+    public static final int ERRNO = -1000;
+
+    /** RPMA_E_NOSUPP. */
+    public static final int NOSUPP = -100001;
+
+    /** RPMA_E_PROVIDER. */
+    public static final int PROVIDER = -100002;
+
+    /** RPMA_E_NOMEM. */
+    public static final int NOMEM = -100003;
+
+    /** RPMA_E_NO_COMPLETION. */
+    public static final int NO_COMPLETION = -100005;
+
+    /** RPMA_E_NO_EVENT. */
+    public static final int NO_EVENT = -100006;
+
+    private static final int LAST_ERRNO = ERRNO - 4095;
+
+    private Result() {}
+
+    static boolean isErrno(long result) {
+        return result < ERRNO && result >= LAST_ERRNO;
+    }
+}

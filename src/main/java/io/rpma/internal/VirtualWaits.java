@@ -1,0 +1,217 @@
+package io.rpma.internal;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The waits of virtual threads: they park, which leaves their carriers to others, and one thread of the JVM watches the
+ * objects of them all.
+ */
+final class VirtualWaits {
+    private static final MethodHandle IS_VIRTUAL = findIsVirtual();
+
+    private static final AtomicReference<Poller> POLLER = new AtomicReference<>();
+
+    /**
+     * Guards itself, and by whom each object is awaited. A monitor, because nobody parks inside: a lock could be handed
+     * over to a virtual thread that has no carrier, while those that wait for it hold all the carriers.
+     */
+    private static final Map<NativeObject, Awaited> AWAITED = new HashMap<>();
+
+    private VirtualWaits() {}
+
+    /** Thread.isVirtual() came with JDK 21. */
+    private static MethodHandle findIsVirtual() {
+        try {
+            return MethodHandles.publicLookup()
+                    .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+        } catch (NoSuchMethodException e) {
+            return MethodHandles.dropArguments(MethodHandles.constant(boolean.class, false), 0, Thread.class);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static boolean isVirtual(Thread thread) {
+        try {
+            return (boolean) IS_VIRTUAL.invokeExact(thread);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /**
+     * Parks the current thread until the object's descriptor has something to read.
+     *
+     * @param nanos for how long, or {@link Waiter#FOREVER}
+     * @return as {@link Natives#await}, but no error
+     * @throws io.rpma.RpmaException if the kernel refuses to watch the descriptor
+     */
+    static int await(NativeObject object, long nanos) {
+        long start = Waiter.start(nanos);
+        Parked parked = new Parked();
+        int begun = begin(poller(), object, parked);
+        if (begun < 0) {
+            return begun;
+        }
+        try {
+            long left = nanos;
+            while (parked.outcome == Result.TIMED_OUT && left != 0) {
+                if (Thread.currentThread().isInterrupted()) {
+                    return Result.WOKEN;
+                }
+                parked.park(left);
+                left = Waiter.left(nanos, start);
+            }
+            return parked.outcome;
+        } finally {
+            end(object, parked);
+        }
+    }
+
+    /** Returns 0 or {@link Result#CLOSED}. */
+    private static int begin(Poller poller, NativeObject object, Parked parked) {
+        synchronized (AWAITED) {
+            Awaited awaited = AWAITED.get(object);
+            if (awaited == null) {
+                awaited = new Awaited(poller, object);
+                int begun = awaited.begin();
+                if (begun < 0) {
+                    return begun;
+                }
+            }
+            awaited.parked.add(parked);
+            return 0;
+        }
+    }
+
+    private static void end(NativeObject object, Parked parked) {
+        synchronized (AWAITED) {
+            Awaited awaited = AWAITED.get(object);
+            if (awaited != null && awaited.parked.remove(parked) && awaited.parked.isEmpty()) {
+                awaited.end();
+            }
+        }
+    }
+
+    /** A thread that waits. */
+    private static final class Parked {
+        private final Thread thread = Thread.currentThread();
+        private volatile int outcome = Result.TIMED_OUT;
+
+        void park(long nanos) {
+            if (nanos == Waiter.FOREVER) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, nanos);
+            }
+        }
+
+        void unpark(int why) {
+            outcome = why;
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** An object that threads wait for. */
+    private static final class Awaited {
+        private final NativeObject object;
+        private final List<Parked> parked = new ArrayList<>();
+        private final Runnable closing = () -> unparkAll(Result.CLOSED);
+        private final Poller.Watch watch;
+
+        Awaited(Poller poller, NativeObject object) {
+            this.object = object;
+            watch = poller.watch(object, () -> unparkAll(Result.READY));
+        }
+
+        /**
+         * Returns 0 or {@link Result#CLOSED}.
+         *
+         * @throws io.rpma.RpmaException if the kernel refuses to watch the descriptor
+         */
+        int begin() {
+            AWAITED.put(object, this);
+            int begun = Result.CLOSED;
+            try {
+                if (object.beforeClose(closing)) {
+                    begun = watch.arm();
+                    if (begun < 0 && begun != Result.CLOSED) {
+                        throw Call.failure("epoll_ctl", begun, object);
+                    }
+                }
+                return begun;
+            } finally {
+                if (begun < 0) {
+                    end();
+                }
+            }
+        }
+
+        void end() {
+            AWAITED.remove(object, this);
+            object.notBeforeClose(closing);
+            watch.end();
+        }
+
+        private void unparkAll(int why) {
+            Throwable failure = null;
+            synchronized (AWAITED) {
+                // else it is late: all have gone, and others may have come
+                if (AWAITED.get(object) == this) {
+                    for (int i = 0; i < parked.size(); i++) {
+                        try {
+                            parked.get(i).unpark(why);
+                        } catch (RuntimeException | Error e) {
+                            // of the thread's scheduler, which may be out of memory or threads: the others are woken
+                            failure = e;
+                        }
+                    }
+                    end();
+                }
+            }
+            if (failure != null) {
+                Log.reportUncaught(failure);
+            }
+        }
+    }
+
+    /** Made by the first wait. */
+    private static Poller poller() {
+        if (POLLER.get() == null) {
+            Poller created = new Poller("VirtualWaits").open();
+            boolean wanted = false;
+            try {
+                Daemon.start("rpma virtual waits", () -> pollUntilClosed(created));
+                wanted = POLLER.compareAndSet(null, created);
+            } finally {
+                if (!wanted) {
+                    created.close();
+                }
+            }
+        }
+        return POLLER.get();
+    }
+
+    private static void pollUntilClosed(Poller created) {
+        while (!created.object().isClosed()) {
+            // an interruption that stays would end each poll at once
+            Thread.interrupted();
+            try {
+                created.poll(Waiter.FOREVER);
+            } catch (Throwable e) {
+                // out of memory
+                Log.reportUncaught(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package io.rpma.internal;
+
+import io.rpma.testing.Eventually;
+
+/** Waits for the thread that delivers librpma's messages. */
+public final class Delivery {
+    private Delivery() {}
+
+    /** Waits until all messages of the calls that have ended are delivered. */
+    public static void settle() {
+        Log.deliver();
+        Eventually.become("all messages are delivered", Delivery::isSettled);
+    }
+
+    private static boolean isSettled() {
+        if (!Log.DELIVERING.tryLock()) {
+            return false;
+        }
+        try {
+            return !Log.hasMessages();
+        } finally {
+            Log.DELIVERING.unlock();
+        }
+    }
+}

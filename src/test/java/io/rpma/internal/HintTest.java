@@ -1,0 +1,104 @@
+package io.rpma.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(30)
+class HintTest {
+    @BeforeAll
+    static void load() {
+        Loader.ensureLoaded();
+    }
+
+    /** As librpma logs a failure. */
+    private static String said(int errno) {
+        return "ibv_something() failed: " + Errno.message(errno);
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+                    rpma_mr_reg,                12, ulimit -l
+                    rpma_mr_reg,                14, kernels from 6.5
+                    rpma_mr_reg,                95, isOdpCapable()
+                    rpma_mr_reg,                22, soft-RoCE
+                    rpma_utils_get_ibv_context, 19, no RDMA device has this address
+                    rpma_utils_get_ibv_context, 99, no RDMA device has this address
+                    rpma_ep_listen,             19, no RDMA device has this address
+                    rpma_ep_listen,             98, another endpoint
+                    rpma_ep_listen,             99, no RDMA device has this address
+                    rpma_conn_req_new,          12, ibv_devinfo
+                    rpma_conn_req_new,          19, no RDMA device has this address
+                    rpma_conn_req_new,          22, ibv_devinfo
+                    rpma_conn_req_new,          38, extended posting
+                    rpma_conn_req_new,          95, extended posting
+                    rpma_srq_new,               12, ibv_devinfo
+                    rpma_srq_new,               22, ibv_devinfo
+                    rpma_ep_next_conn_req,      12, ibv_devinfo
+                    rpma_ep_next_conn_req,      22, the endpoint goes on
+                    rpma_ep_next_conn_req,      95, extended posting
+                    rpma_conn_req_connect,      12, ulimit -l
+                    rpma_conn_req_connect,      22, 56 bytes
+                    rdma_reg_msgs,              12, ulimit -l
+                    rdma_reg_read,              12, ulimit -l
+                    rdma_reg_write,             14, kernels from 6.5
+                    ibv_reg_mr,                 12, ulimit -l
+                    rdma_getaddrinfo,           99, the name is unknown
+                    rdma_getaddrinfo,           19, no RDMA device has this address
+                    rdma_create_id,             19, no RDMA device has this address
+                    rdma_create_ep,             98, another id
+                    rdma_bind_addr,             99, no RDMA device has this address
+                    rdma_listen,                98, another id
+                    rdma_resolve_addr,          19, no RDMA device has this address
+                    rdma_create_qp,             22, ibv_devinfo
+                    rdma_create_srq,            12, ibv_devinfo
+                    rdma_connect,               22, private data
+                    rdma_accept,                22, private data
+                    rdma_reject,                22, private data
+                    eventfd,                    24, ulimit -n
+                    epoll_create1,              23, file-max
+                    rpma_conn_req_new,          24, ulimit -n
+                    epoll_ctl,                  28, max_user_watches
+                    munmap,                     12, max_map_count
+                    """)
+    void namesTheRemedyOfAProviderError(String operation, int errno, String part) {
+        assertThat(Hint.of(operation, Result.PROVIDER, said(errno))).contains(part);
+        assertThat(Hint.of(operation, Result.NOMEM, said(errno))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rpma_mr_reg, 1",
+        "rpma_utils_get_ibv_context, 12",
+        "rpma_ep_listen, 0",
+        "rpma_conn_req_connect, 111",
+        "rpma_peer_new, 12",
+        "rdma_create_qp, 19",
+        "rdma_connect, 111",
+        "rdma_disconnect, 22"
+    })
+    void isEmptyWhereTheCauseIsNotKnown(String operation, int errno) {
+        assertThat(Hint.of(operation, Result.PROVIDER, said(errno))).isEmpty();
+        assertThat(Hint.of(operation, Result.PROVIDER, "")).isEmpty();
+    }
+
+    @Test
+    void tellsThatNothingIsResolvedInNoTime() {
+        String prefix = "rdma_resolve_route(timeout_ms=";
+        assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, prefix + "0) failed: " + Errno.message(22)))
+                .contains("setTimeout()")
+                .doesNotContain("ibv_devinfo");
+        assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, prefix + "10) failed: " + Errno.message(22)))
+                .doesNotContain("setTimeout()");
+    }
+
+    @Test
+    void tellsWhatAFlushNeeds() {
+        assertThat(Hint.of("rpma_flush", Result.NOSUPP, "")).contains("applyRemotePeerCfg()");
+        assertThat(Hint.of("rpma_read", Result.NOSUPP, "")).isEmpty();
+    }
+}

@@ -1,0 +1,94 @@
+package io.rpma.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(30)
+class LoaderTest {
+    private static final String COPY = "/tmp/rpma-java-123.so: ";
+    private static final String MISSING = ": cannot open shared object file: No such file or directory";
+
+    @ParameterizedTest
+    @CsvSource({"amd64, x86_64", "x86_64, x86_64", "AMD64, x86_64", "aarch64, aarch64"})
+    void platformsThatHaveALibrary(String arch, String directory) {
+        assertThat(Loader.resource("Linux", arch))
+                .isEqualTo("/META-INF/native/linux-" + directory + "/librpma-java.so");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Linux, riscv64",
+        "Linux, i386",
+        "Linux, ppc64le",
+        "Linux, ''",
+        "Windows 11, amd64",
+        "Mac OS X, aarch64",
+        "FreeBSD, amd64"
+    })
+    void platformsThatHaveNone(String os, String arch) {
+        assertThatExceptionOfType(UnsatisfiedLinkError.class)
+                .isThrownBy(() -> Loader.resource(os, arch))
+                .withMessage("rpma-java runs on Linux on x86_64 and aarch64, this is " + os + " on " + arch);
+    }
+
+    @Test
+    void theLibraryOfThisPlatformIsThere() {
+        String resource = Loader.resource(System.getProperty("os.name"), System.getProperty("os.arch"));
+        assertThat(Loader.class.getResource(resource)).isNotNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "librpma.so.0, librpma0",
+        "libibverbs.so.1, libibverbs1",
+        "libibverbs.so.1, ibverbs-providers",
+        "librdmacm.so.1, librdmacm1"
+    })
+    void namesTheMissingPackage(String library, String debianPackage) {
+        assertThat(Loader.explain(COPY + library + MISSING))
+                .startsWith(COPY + library + MISSING)
+                .contains("not installed")
+                .contains(debianPackage)
+                .contains("Fedora");
+    }
+
+    @Test
+    void namesTheVersionThatIsNeeded() {
+        assertThat(Loader.explain(COPY + "/usr/lib/librpma.so.0: version `LIBRPMA_1.0' not found (required by " + COPY))
+                .contains("librpma 1.2 or later");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                COPY + "failed to map segment from shared object",
+                COPY + "failed to map segment from shared object: Operation not permitted",
+                COPY + "cannot enable executable stack: Operation not permitted"
+            })
+    void namesADirectoryThatIsMountedNoexec(String message) {
+        assertThat(Loader.explain(message))
+                .startsWith(message)
+                .contains(System.getProperty("java.io.tmpdir") + " seems to be mounted noexec")
+                .contains("-Djava.io.tmpdir")
+                .contains("-Dio.rpma.library");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "null",
+                "Can't load library: /nowhere/librpma-java.so",
+                COPY + "file too short",
+                "/lib/libc.so.6: version `GLIBC_2.99' not found (required by /opt/librpma-java.so)"
+            })
+    void passesOtherReasonsOn(String message) {
+        assertThat(Loader.explain(message)).isEqualTo(message);
+    }
+}

@@ -1,0 +1,104 @@
+package io.rpma.internal;
+
+import io.rpma.testing.Eventually;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** What the process has open of the library: native objects, descriptors and memory. */
+public final class OpenResources {
+    /** Waits keep theirs for the next wait. */
+    private static final String EVENTFD = "anon_inode:[eventfd]";
+
+    private final int handles;
+    private final long mappings;
+    private final long memory;
+    private final Map<String, Integer> descriptors;
+    private final int eventfds;
+
+    private OpenResources() {
+        Loader.ensureLoaded();
+        handles = Natives.handleCount();
+        mappings = countMappings();
+        memory = FreshMemory.bytes();
+        descriptors = countDescriptors();
+        Integer waits = descriptors.remove(EVENTFD);
+        eventfds = waits == null ? 0 : waits;
+    }
+
+    public static OpenResources now() {
+        return new OpenResources();
+    }
+
+    /**
+     * Checks that as much is open as before.
+     *
+     * @param waiters how many threads may have waited at once since then
+     */
+    public void assertSameNow(int waiters) {
+        // the memory of buffers that were collected is unmapped by a thread of its own
+        try {
+            Eventually.becomeByGc("as much is open as before", () -> now().isSame(this, waiters));
+        } catch (AssertionError e) {
+            throw new AssertionError("before: " + this + "; now: " + now(), e);
+        }
+    }
+
+    private boolean isSame(OpenResources before, int waiters) {
+        return handles == before.handles
+                // those of earlier tests that were left to the collector may go
+                && mappings <= before.mappings
+                && memory <= before.memory
+                && descriptors.equals(before.descriptors)
+                && eventfds <= before.eventfds + waiters;
+    }
+
+    /** By what they are open on; the JVM opens class files when it likes. */
+    private static Map<String, Integer> countDescriptors() {
+        Map<String, Integer> counts = new TreeMap<>();
+        try (DirectoryStream<Path> fds = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path fd : fds) {
+                String target = target(fd);
+                if (target.contains("infiniband") || target.contains("uverbs") || target.equals(EVENTFD)) {
+                    counts.merge(target, 1, Integer::sum);
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (DirectoryIteratorException e) {
+            throw new UncheckedIOException(e.getCause());
+        }
+        return counts;
+    }
+
+    private static String target(Path fd) throws IOException {
+        try {
+            return Files.readSymbolicLink(fd).toString();
+        } catch (NoSuchFileException e) {
+            return "closed";
+        }
+    }
+
+    /** How the kernel calls what is shared and anonymous: a page of each connection. */
+    private static long countMappings() {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1)) {
+            return lines.filter(line -> line.endsWith("/dev/zero (deleted)")).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return handles + " native objects, " + mappings + " mappings, " + memory + " bytes, " + eventfds
+                + " eventfds, descriptors " + descriptors;
+    }
+}
