@@ -9,6 +9,7 @@ import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPair;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.LogCapture;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
@@ -46,6 +47,11 @@ final class CollectedProgram {
         Facade(Class<?>... dropped) {
             this.dropped = Stream.of(dropped).map(Class::getSimpleName).collect(Collectors.toList());
         }
+
+        private boolean areReported(List<String> messages) {
+            return dropped.stream()
+                    .allMatch(name -> messages.stream().anyMatch(message -> message.startsWith(name + "#")));
+        }
     }
 
     /** How the memory is registered. */
@@ -65,17 +71,22 @@ final class CollectedProgram {
      * @param arguments the facade, the kind, the address, the port and how often garbage is collected
      */
     public static void main(String[] arguments) throws Exception {
+        Facade facade = Facade.valueOf(arguments[0]);
         CollectedProgram program = new CollectedProgram();
-        program.offer(
-                Facade.valueOf(arguments[0]),
-                Kind.valueOf(arguments[1]),
-                new InetSocketAddress(arguments[2], Integer.parseInt(arguments[3])));
-        for (int round = 0; round < Integer.parseInt(arguments[4]); round++) {
-            useOtherMemory((byte) round);
+        try (LogCapture log = new LogCapture(record -> System.err.println(record.getMessage()))) {
+            program.offer(
+                    facade,
+                    Kind.valueOf(arguments[1]),
+                    new InetSocketAddress(arguments[2], Integer.parseInt(arguments[3])));
+            for (int round = 0; round < Integer.parseInt(arguments[4]); round++) {
+                useOtherMemory((byte) round);
+            }
+            Eventually.becomeByGc(
+                    "everything is collected", () -> program.dropped.stream().allMatch(object -> object.get() == null));
+            System.out.println(COLLECTED);
+            // by a thread that runs some time after the collection
+            Eventually.become("everything is reported", () -> facade.areReported(log.messages()));
         }
-        Eventually.becomeByGc(
-                "everything is collected", () -> program.dropped.stream().allMatch(object -> object.get() == null));
-        System.out.println(COLLECTED);
         program.checkMemory();
     }
 
