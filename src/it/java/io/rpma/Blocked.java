@@ -5,16 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** A thread inside of a wait: started, and seen in the native that blocks or behind another thread's wait. */
+/** A thread inside of a wait: started, and seen asleep in the native that blocks or behind another thread's wait. */
 public final class Blocked {
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
     private final FutureTask<Object> task;
     private final Thread thread;
 
@@ -26,12 +33,29 @@ public final class Blocked {
     /** {@code natives} are those that may block, or the beginnings of their names. */
     Blocked(Callable<?> wait, String... natives) {
         task = new FutureTask<>(wait::call);
-        thread = new Thread(task, "blocked");
+        thread = new Thread(task, "blocked-" + COUNT.incrementAndGet());
         thread.setDaemon(true);
         thread.start();
-        while (!isIn("io.rpma.internal.Natives", natives) && !isIn(LockSupport.class.getName(), "park")) {
+        while (!isIn("io.rpma.internal.Natives", natives) && !isIn(LockSupport.class.getName(), "park")
+                || !isAsleep()) {
             assertFalse(task.isDone(), "the wait ended at once");
             Thread.onSpinWait();
+        }
+    }
+
+    /** Whether the kernel has put the thread to sleep: a native that blocks polls before. */
+    private boolean isAsleep() {
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (Path kernelTask : tasks) {
+                String[] fields = Files.readString(kernelTask.resolve("stat")).split("[()]");
+                if (fields[1].equals(thread.getName())) {
+                    return fields[2].startsWith(" S");
+                }
+            }
+            return false;
+        } catch (IOException e) {
+            // another thread has ended meanwhile
+            return false;
         }
     }
 
