@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.internal.CompletionWait;
 import io.rpma.internal.Natives;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.VirtualThreads;
@@ -60,7 +61,7 @@ final class EventsAloneProgram {
             Eventually.become(
                     "the thread waits",
                     () -> Stream.of(thread.getStackTrace())
-                            .anyMatch(frame -> frame.getClassName().equals(ComplChannel.class.getName())
+                            .anyMatch(frame -> frame.getClassName().equals(CompletionWait.class.getName())
                                     && frame.getMethodName().matches("block|park")));
         }
 
