@@ -4,6 +4,8 @@
  * librdmacm owns the contexts. It closes one whose device has been removed, unless it is in use: so each is pinned for
  * the life of the process, and handed out as a plain pointer.
  */
+#include "device.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <librpma.h>
@@ -111,6 +113,29 @@ static jint device_is_flush_native(JNI_PARAMS, jlong device)
 	return (attributes.device_cap_flags_ex & flushes) == flushes && librpma_has_native_flush();
 }
 
+jint device_max_message_of_port(struct ibv_context *context, uint8_t port)
+{
+	struct ibv_port_attr attributes;
+	if (ibv_query_port(context, port, &attributes) != 0 || attributes.max_msg_sz == 0 || attributes.max_msg_sz > INT32_MAX)
+		return INT32_MAX;
+	return (jint)attributes.max_msg_sz;
+}
+
+/* of all ports, because librpma does not report which of them a connection uses; the device itself refuses more */
+static jint device_max_message(JNI_PARAMS, jlong device)
+{
+	struct ibv_context *context = jni_pointer(device);
+	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
+	if (ibv_query_device_ex(context, NULL, &attributes) != 0)
+		return INT32_MAX;
+	jint max = INT32_MAX;
+	for (unsigned port = 1; port <= attributes.orig_attr.phys_port_cnt; port++) {
+		jint of_port = device_max_message_of_port(context, (uint8_t)port);
+		max = of_port < max ? of_port : max;
+	}
+	return max;
+}
+
 static jbyteArray device_name(JNI_PARAMS, jlong device)
 {
 	const char *name = ibv_get_device_name(((struct ibv_context *)jni_pointer(device))->device);
@@ -122,6 +147,7 @@ static const JNINativeMethod methods[] = {
 	{"devicePin", "(J)I", device_pin},
 	{"deviceIsOdpCapable", "(J)I", device_is_odp_capable},
 	{"deviceIsFlushNative", "(J)I", device_is_flush_native},
+	{"deviceMaxMessage", "(J)I", device_max_message},
 	{"deviceName", "(J)[B", device_name},
 };
 

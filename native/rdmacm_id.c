@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "handle.h"
 #include "natives.h"
 #include "rdmacm.h"
@@ -459,9 +460,20 @@ static jbyteArray id_peer_addr(JNI_PARAMS, jlong handle)
 	return address_of(env, handle, rdma_get_peer_addr);
 }
 
+static jint id_max_message(JNI_PARAMS, jlong handle)
+{
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return RESULT_CLOSED;
+	jint max = self->id->verbs == NULL ? RESULT_NO_DEVICE : device_max_message_of_port(self->id->verbs, self->id->port_num);
+	handle_release(handle);
+	return max;
+}
+
 static const JNINativeMethod methods[] = {
 	{"idCreate", "(I)J", id_create},
 	{"idCreateEp", "(J)J", id_create_ep},
+	{"idMaxMessage", "(J)I", id_max_message},
 	{"idRetire", "(JJJJJ)J", id_retire},
 	{"idDestroy", "(J)I", id_destroy},
 	{"idBindAddr", "(J[B)I", id_bind_addr},

@@ -125,6 +125,11 @@ public final class RpmaDevice {
         return Call.check("ibv_query_device_ex", Natives.deviceIsFlushNative(context)) != 0;
     }
 
+    /** The length of the longest operation that all ports of the device transfer, in bytes. */
+    int maxMessage() {
+        return Natives.deviceMaxMessage(context);
+    }
+
     /** {@return the name of the device, for example {@code mlx5_0}} */
     public String name() {
         return name;

@@ -33,11 +33,15 @@ public final class RpmaMrLocal implements AutoCloseable {
     private final int usage;
     private final boolean persistent;
 
+    /** Of one operation, in bytes. */
+    private final long maxLength;
+
     /** Set when it is made. */
     private long handle;
 
-    private RpmaMrLocal(long size, int usage, boolean persistent, NativeObject... parents) {
+    private RpmaMrLocal(long size, int usage, boolean persistent, int maxLength, NativeObject... parents) {
         this.size = size;
+        this.maxLength = maxLength;
         this.usage = usage;
         this.persistent = persistent;
         object = new NativeObject(this, "RpmaMrLocal", parents);
@@ -51,7 +55,7 @@ public final class RpmaMrLocal implements AutoCloseable {
                     + " bytes at address 0x" + Long.toHexString(address));
         }
         boolean persistent = memory instanceof RpmaMemory && ((RpmaMemory) memory).isPersistent(address, size);
-        RpmaMrLocal region = new RpmaMrLocal(size, usage, persistent, parents);
+        RpmaMrLocal region = new RpmaMrLocal(size, usage, persistent, peer.maxMessage(), parents);
         NativeObject object = region.object;
         object.begin();
         boolean made = false;
@@ -154,7 +158,7 @@ public final class RpmaMrLocal implements AutoCloseable {
         if (region == null) {
             throw Check.isNull(role + " region");
         }
-        Check.range(role, offset, length, region.size);
+        Check.range(role, offset, length, region.size, region.maxLength);
         needed.checkIn(region.usage, role);
         return region.handle;
     }

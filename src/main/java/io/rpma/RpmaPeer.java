@@ -15,11 +15,13 @@ import java.util.Objects;
 public final class RpmaPeer implements AutoCloseable {
     private final RpmaDevice device;
     private final boolean flushNative;
+    private final int maxMessage;
     private final NativeObject object;
 
     private RpmaPeer(RpmaDevice device) {
         this.device = device;
         flushNative = device.isFlushNative();
+        maxMessage = device.maxMessage();
         object = new NativeObject(this, "RpmaPeer");
     }
 
@@ -134,6 +136,11 @@ public final class RpmaPeer implements AutoCloseable {
         if (readOnly && (RpmaMrUsage.mask(usages) & writes) != 0) {
             throw new IllegalArgumentException("read-only memory can't be registered for " + RpmaMrUsage.setOf(writes));
         }
+    }
+
+    /** Of the device's ports, in bytes. */
+    int maxMessage() {
+        return maxMessage;
     }
 
     boolean isFlushNative() {

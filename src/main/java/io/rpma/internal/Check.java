@@ -5,7 +5,7 @@ import java.util.Objects;
 /** Argument checks that several classes make. */
 public final class Check {
     /** The most that one operation can transfer: some devices take the 32nd bit of a length for something else. */
-    static final long MAX_LENGTH = Integer.MAX_VALUE;
+    public static final long MAX_LENGTH = Integer.MAX_VALUE;
 
     /** Host names have no more (RFC 1123, 2.1); in a longer one's failure librpma's log would lose the reason. */
     private static final int MAX_ADDRESS = 255;
@@ -13,17 +13,29 @@ public final class Check {
     private Check() {}
 
     public static void range(String region, long offset, long length, long size) {
-        if (offset < 0 || length < 0 || length > MAX_LENGTH || offset > size - length) {
-            throw outOfRange(region, offset, length, size);
+        range(region, offset, length, size, MAX_LENGTH);
+    }
+
+    /** As the other one, for a region of a device whose messages have at most so many bytes. */
+    public static void range(String region, long offset, long length, long size, long maxLength) {
+        if (offset < 0 || length < 0 || length > maxLength || offset > size - length) {
+            throw outOfRange(region, offset, length, size, maxLength);
         }
     }
 
-    private static RuntimeException outOfRange(String region, long offset, long length, long size) {
-        if (length > MAX_LENGTH) {
-            return new IllegalArgumentException("one operation transfers at most 2^31 - 1 bytes, not " + length);
+    private static RuntimeException outOfRange(String region, long offset, long length, long size, long maxLength) {
+        if (length > maxLength) {
+            return tooLong(length, maxLength);
         }
         return new IndexOutOfBoundsException("bytes " + offset + " to " + offset + " + " + length + " of the " + region
                 + " region, which has " + size + " bytes");
+    }
+
+    /** The exception for an operation with more bytes than one can transfer. */
+    public static IllegalArgumentException tooLong(long length, long maxLength) {
+        return new IllegalArgumentException("one operation transfers at most "
+                + (maxLength == MAX_LENGTH ? "2^31 - 1 bytes" : maxLength + " bytes on this device") + ", not "
+                + length);
     }
 
     /** The exception for an argument of a hot call that is null, where compiled code would throw one without a message. */

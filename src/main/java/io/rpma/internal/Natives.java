@@ -28,6 +28,9 @@ public final class Natives {
 
     public static native int deviceIsFlushNative(long device);
 
+    /** Bytes; never fails. */
+    public static native int deviceMaxMessage(long device);
+
     public static native byte[] deviceName(long device);
 
     // peer.c
@@ -296,6 +299,9 @@ public final class Natives {
     public static native long idCreate(int portSpace);
 
     public static native long idCreateEp(long info);
+
+    /** Bytes. */
+    public static native int idMaxMessage(long id);
 
     public static native long idRetire(long id, long requests, long sendQueue, long recvQueue, long srq);
 

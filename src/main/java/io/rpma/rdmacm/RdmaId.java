@@ -67,6 +67,9 @@ public final class RdmaId implements AutoCloseable {
     /** The place among those who use the shared receive queue of another id, or null. */
     private NativeObject srqUse;
 
+    /** 0 until it is asked for. */
+    private volatile int maxMessage;
+
     /** What close has to free. */
     private long retired;
 
@@ -648,6 +651,14 @@ public final class RdmaId implements AutoCloseable {
 
     private RdmaAh ah(String operation, LongSupplier maker) {
         return RdmaAh.make(object, operation, maker);
+    }
+
+    /** The length of the longest operation that the port of this id transfers, in bytes; for an id that has a device. */
+    int maxMessage() {
+        if (maxMessage == 0) {
+            maxMessage = (int) Call.check("ibv_query_port", Natives.idMaxMessage(object.handle()), object);
+        }
+        return maxMessage;
     }
 
     NativeObject object() {

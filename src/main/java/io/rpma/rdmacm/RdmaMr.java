@@ -42,6 +42,9 @@ public final class RdmaMr implements AutoCloseable {
     private long handle;
     private int rkey;
 
+    /** Of one operation, in bytes. */
+    private long maxLength;
+
     private RdmaMr(long address, long size, int access, NativeObject... parents) {
         this.address = address;
         this.size = size;
@@ -200,14 +203,14 @@ public final class RdmaMr implements AutoCloseable {
         NativeObject[] parents = owner instanceof RpmaMemory
                 ? new NativeObject[] {id.object(), object((RpmaMemory) owner, mask)}
                 : new NativeObject[] {id.object()};
-        return register("ibv_reg_mr", address, length, owner, parents, mask);
+        return register("ibv_reg_mr", id, address, length, owner, parents, mask);
     }
 
     private static RdmaMr register(String operation, RdmaId id, RpmaMemory memory, RdmaAccess... access) {
         int mask = RdmaAccess.mask(access);
         checkWritable(memory.isReadOnly(), mask);
         NativeObject[] parents = {id.object(), object(memory, mask)};
-        return register(operation, memory.address(), memory.size(), memory, parents, mask);
+        return register(operation, id, memory.address(), memory.size(), memory, parents, mask);
     }
 
     private static NativeObject object(RpmaMemory memory, int access) {
@@ -228,7 +231,7 @@ public final class RdmaMr implements AutoCloseable {
         // Throws where the memory is that of an Arena which is closed; what is freed must not become a target.
         region.get(0);
         NativeObject[] parents = {id.object()};
-        return register(operation, Natives.bufferAddress(region), region.capacity(), region, parents, mask);
+        return register(operation, id, Natives.bufferAddress(region), region.capacity(), region, parents, mask);
     }
 
     private static void checkWritable(boolean readOnly, int access) {
@@ -238,10 +241,9 @@ public final class RdmaMr implements AutoCloseable {
     }
 
     private static RdmaMr register(
-            String operation, long address, long size, Object memory, NativeObject[] parents, int access) {
+            String operation, RdmaId id, long address, long size, Object memory, NativeObject[] parents, int access) {
         RdmaMr region = new RdmaMr(address, size, access, parents);
-        NativeObject owner = parents[0];
-        LongSupplier registration = () -> Natives.rdmaMrReg(owner.handle(), address, size, access);
+        LongSupplier registration = () -> Natives.rdmaMrReg(id.object().handle(), address, size, access);
         boolean registered = false;
         try {
             MEMORY.put(region.object, memory);
@@ -254,6 +256,7 @@ public final class RdmaMr implements AutoCloseable {
         }
         region.handle = region.object.handle();
         region.rkey = (int) Natives.rdmaMrRkey(region.handle);
+        region.maxLength = id.maxMessage();
         VarHandle.releaseFence();
         return region;
     }
@@ -266,6 +269,10 @@ public final class RdmaMr implements AutoCloseable {
     /** {@return the size in bytes} */
     public long size() {
         return size;
+    }
+
+    long maxLength() {
+        return maxLength;
     }
 
     /** {@return the key that the other side needs} */
@@ -283,7 +290,7 @@ public final class RdmaMr implements AutoCloseable {
         if (region == null) {
             throw new NullPointerException("the local region is null");
         }
-        Check.range("local", offset, length, region.size);
+        Check.range("local", offset, length, region.size, region.maxLength);
         return region.handle;
     }
 

@@ -1,5 +1,6 @@
 package io.rpma.rdmacm;
 
+import io.rpma.internal.Check;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
@@ -23,13 +24,15 @@ public final class RdmaSgeList {
     private static final int LENGTH = 16;
 
     /** The most that one operation can transfer. */
-    private static final long MAX_TOTAL = Integer.MAX_VALUE;
-
     private final ByteBuffer parts;
+
     private final long address;
     private final RdmaMr[] regions;
     private int count;
     private long length;
+
+    /** Of one operation, the least of the regions'. */
+    private long maxLength = Check.MAX_LENGTH;
 
     private RdmaSgeList(int capacity) {
         parts = ByteBuffer.allocateDirect(capacity * SIZE).order(ByteOrder.nativeOrder());
@@ -60,14 +63,15 @@ public final class RdmaSgeList {
      * @param bytes how many
      * @return this
      * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if all parts together have more than 2^31 - 1 bytes
+     * @throws IllegalArgumentException if all parts together have more than 2^31 - 1 bytes, or more than the port of the device
+     *     transfers in one operation
      * @throws IllegalStateException if the list is full
      */
     public RdmaSgeList add(RdmaMr region, long offset, long bytes) {
         long handle = RdmaMr.use(region, offset, bytes);
-        if (length + bytes > MAX_TOTAL) {
-            throw new IllegalArgumentException(
-                    "one operation transfers at most 2^31 - 1 bytes, not " + (length + bytes));
+        long most = Math.min(maxLength, region.maxLength());
+        if (length + bytes > most) {
+            throw Check.tooLong(length + bytes, most);
         }
         // read once, here and below: a thread that must not use the list meanwhile makes the count wrong, but never too
         // large
@@ -81,6 +85,7 @@ public final class RdmaSgeList {
         parts.putLong(part + LENGTH, bytes);
         regions[added] = region;
         length += bytes;
+        maxLength = most;
         count = added + 1;
         return this;
     }
@@ -93,6 +98,7 @@ public final class RdmaSgeList {
     public RdmaSgeList clear() {
         count = 0;
         length = 0;
+        maxLength = Check.MAX_LENGTH;
         return this;
     }
 
