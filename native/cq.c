@@ -116,7 +116,7 @@ static jint channel_arm(const void *queues)
 	return result;
 }
 
-/* as channel_take(), but waits for the first completion: may end as a wait does, too */
+/* as channel_take(), but for the first completion of queues that have none: may end as a wait does, too */
 static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_first, jint capacity, jlong completions,
 		jint wake_fd, jlong timeout)
 {
@@ -126,7 +126,7 @@ static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_f
 		return rc;
 	/* they are retired together, so that the hold on one keeps them all */
 	const struct channel channel = {handle_held(conn), handle_held(cq), handle_held(rcq), rcq_first};
-	const struct wait_source source = {channel_take, channel_arm, &channel, true};
+	const struct wait_source source = {channel_take, channel_arm, &channel};
 	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
 	wait_end(&wait);
 	return result;

@@ -74,8 +74,13 @@ static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
 		log_discard();
 		return RPMA_E_NO_EVENT;
 	}
+	if (is_passing(thread_get(), rc)) {
+		/* an answer, whose message no exception has */
+		(void)log_end(0);
+		return RPMA_E_NO_EVENT;
+	}
 	if (log_end(rc) != 0)
-		return is_passing(thread_get(), rc) ? RPMA_E_NO_EVENT : rc;
+		return rc;
 	jlong handle = handle_new(req, -1);
 	if (handle < 0)
 		(void)rpma_conn_req_delete(&req);

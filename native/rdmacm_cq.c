@@ -86,16 +86,16 @@ static jint take_of(const void *armed, jint capacity, struct ibv_wc *completions
 	return take(queue->cq, capacity, completions);
 }
 
-/* how many completions were taken, once there are some; may end as a wait does, too */
-static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jboolean is_armed, jint capacity,
-		jlong completions, jint wake_fd, jlong timeout)
+/* how many completions were taken of a queue that is armed and has none, once there are some; may end as a wait does, too */
+static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jint capacity, jlong completions,
+		jint wake_fd, jlong timeout)
 {
 	struct wait wait;
 	int rc = wait_begin(&wait, queue, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
 	const struct armed armed = to_arm(handle_held(queue), send, solicited_only);
-	const struct wait_source source = {take_of, arm, &armed, is_armed};
+	const struct wait_source source = {take_of, arm, &armed};
 	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
 	wait_end(&wait);
 	return result;
@@ -105,7 +105,7 @@ static const JNINativeMethod methods[] = {
 	{"pollSendComp", "(JIJ)I", poll_send_comp},
 	{"pollRecvComp", "(JIJ)I", poll_recv_comp},
 	{"armComp", "(JZZ)I", arm_comp},
-	{"awaitComp", "(JZZZIJIJ)I", await_comp},
+	{"awaitComp", "(JZZIJIJ)I", await_comp},
 };
 
 const struct jni_table rdmacm_cq_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -72,27 +72,22 @@ static jint await_ready(const struct wait *wait)
 	return fds[0].revents != 0 ? RESULT_READY : RESULT_TIMED_OUT;
 }
 
-static jint arm_and_take(const struct wait_source *source, jint capacity, struct ibv_wc *completions)
-{
-	jint result = source->arm(source->queues);
-	return result == 0 ? source->take(source->queues, capacity, completions) : result;
-}
-
 jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions)
 {
-	/* the thread that waited before may have taken the event of more completions than it took */
-	jint result = source->is_armed ? source->take(source->queues, capacity, completions)
-				       : arm_and_take(source, capacity, completions);
 	bool is_over = false;
-	while (result == 0 && !is_over) {
-		result = await_ready(wait);
+	while (!is_over) {
+		jint result = await_ready(wait);
 		if (result != RESULT_READY)
 			return result;
-		result = arm_and_take(source, capacity, completions);
+		result = source->arm(source->queues);
+		if (result == 0)
+			result = source->take(source->queues, capacity, completions);
+		if (result != 0)
+			return result;
 		/* another thread may take each completion that arrives: then the time counts, not the events */
 		is_over = wait->deadline != WAIT_FOREVER && now() >= wait->deadline;
 	}
-	return result;
+	return RESULT_TIMED_OUT;
 }
 
 void wait_end(const struct wait *wait)

@@ -6,7 +6,6 @@
 
 #include <infiniband/verbs.h>
 #include <jni.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Waiter.FOREVER in Java */
@@ -31,10 +30,12 @@ struct wait_source {
 	/* takes a pending event, if there is one, and arms the queue: the next completion makes an event; 0 or an error */
 	jint (*arm)(const void *queues);
 	const void *queues;
-	bool is_armed;
 };
 
-/* waits for the first completion; how many were taken, an error of the source, or how the wait has ended */
+/*
+ * Waits for the first completion of a source that is armed and has none: how many were taken, an error of the source, or how
+ * the wait has ended.
+ */
 jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions);
 
 void wait_end(const struct wait *wait);

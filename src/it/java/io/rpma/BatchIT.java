@@ -5,8 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.rpma.internal.Delivery;
-import io.rpma.testing.LogCapture;
+import io.rpma.internal.Logged;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -211,7 +210,7 @@ class BatchIT {
         int many = 300;
         RpmaBatch all = RpmaBatch.create(many);
         try (Pair small = connectWithASmallQueue();
-                LogCapture log = new LogCapture()) {
+                Logged log = new Logged()) {
             assertRecorded(all.send(small.client, ALWAYS, 0));
             for (int i = 1; i < many; i++) {
                 write(all, small.client, i);
@@ -229,8 +228,7 @@ class BatchIT {
                 assertDone(small.client, done, done + posted - 1);
             }
             assertEquals(0, all.count());
-            Delivery.settle();
-            assertEquals(List.of(), log.records());
+            assertEquals(List.of(), log.messages());
         }
     }
 

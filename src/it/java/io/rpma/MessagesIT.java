@@ -5,8 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.rpma.internal.Delivery;
-import io.rpma.testing.LogCapture;
+import io.rpma.internal.Logged;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -190,7 +189,7 @@ class MessagesIT {
 
     /** Posts until there is no room, and returns how many fit. */
     private static int fill(BooleanSupplier post) {
-        try (LogCapture log = new LogCapture()) {
+        try (Logged log = new Logged()) {
             int posted = 0;
             while (posted < CQ_SIZE && post.getAsBoolean()) {
                 posted++;
@@ -198,7 +197,6 @@ class MessagesIT {
             assertTrue(posted >= QUEUE, "room for " + posted + " only");
             assertTrue(posted < CQ_SIZE, "the queue never was full");
             assertFalse(post.getAsBoolean());
-            Delivery.settle();
             assertEquals(List.of(), log.messages());
             return posted;
         }

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.internal.Log;
+import io.rpma.internal.Logged;
 import io.rpma.internal.Natives;
-import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -287,7 +287,7 @@ class SharedReceiveQueueIT {
                 RpmaConnCfg cfg = using(srq);
                 Pair pair = connect(cfg)) {
             int posted = 0;
-            try (LogCapture log = new LogCapture()) {
+            try (Logged log = new Logged()) {
                 while (posted < limit && srq.recv(posted)) {
                     posted++;
                 }

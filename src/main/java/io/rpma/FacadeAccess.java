@@ -5,10 +5,7 @@ import io.rpma.internal.NativeObject;
 
 /** Opens what this package hides from users to the rest of the module. */
 final class FacadeAccess extends Access {
-    static {
-        set(new FacadeAccess());
-    }
-
+    /** For {@link Access}, which finds it by its name. */
     private FacadeAccess() {}
 
     @Override

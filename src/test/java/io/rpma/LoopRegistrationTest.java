@@ -497,20 +497,13 @@ class LoopRegistrationTest {
         assertSeen(1);
     }
 
-    /** The messages are delivered before the exception is thrown, to a function that makes calls itself. */
     @Test
-    void theReasonOfAFailureIsItsOwn() {
+    void aDescriptorThatTheKernelRefusesIsNamed() {
         NativeObject object = Fake.unwatchable("Unwatchable");
-        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) ->
-                RpmaConnCfg.create().setTimeout(1).close());
-        try {
-            assertThatExceptionOfType(RpmaException.class)
-                    .isThrownBy(() -> loop.register(new Unwatchable(loop, object)))
-                    .satisfies(e -> assertThat(e.detail()).isEqualTo("epoll_ctl() failed: Bad file descriptor"));
-        } finally {
-            RpmaLog.setFunction(null);
-            object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
-        }
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> loop.register(new Unwatchable(loop, object)))
+                .satisfies(e -> assertThat(e.detail()).isEqualTo("epoll_ctl() failed: Bad file descriptor"));
+        object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
     }
 
     private static final class Unwatchable extends LoopRegistration<Integer> {

@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
-import io.rpma.internal.Delivery;
-import io.rpma.testing.LogCapture;
+import io.rpma.internal.Logged;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -21,18 +20,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RpmaDeviceTest {
     private static final String GET = "rpma_utils_get_ibv_context";
 
-    private LogCapture log;
+    private Logged log;
 
     @BeforeEach
     void capture() {
-        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
-        log = new LogCapture();
+        log = new Logged();
     }
 
     @AfterEach
     void release() {
         log.close();
-        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.WARNING);
     }
 
     @Test
@@ -72,7 +69,6 @@ class RpmaDeviceTest {
                 .isThrownBy(() -> RpmaDevice.local(address))
                 .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.PROVIDER))
                 .satisfies(e -> {
-                    Delivery.settle();
                     assertThat(e.detail()).contains(", service=").isEqualTo(String.join("; ", log.messages()));
                 });
     }

@@ -2,42 +2,35 @@ package io.rpma.internal;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaMemory;
+import java.lang.reflect.Constructor;
 
 /** Opens members that {@code io.rpma} hides from its users to the other packages of the module. */
 public abstract class Access {
     private static final String IMPLEMENTATION = "io.rpma.FacadeAccess";
 
-    private static Access instance;
+    /** Null until the first use: most programs reach their first write without one. */
+    private static volatile Access instance;
 
     /** For the implementation. */
     protected Access() {}
 
-    /** Initialised by the first use: most programs reach their first write without one. */
-    private static final class Holder {
-        private static final Access ACCESS = find();
-    }
-
-    private static Access find() {
-        try {
-            Class.forName(IMPLEMENTATION, true, Access.class.getClassLoader());
-        } catch (ClassNotFoundException e) {
-            throw new LinkageError(IMPLEMENTATION + " is missing", e);
+    /** {@return the implementation} */
+    public static Access get() {
+        if (instance == null) {
+            // not in a static initialiser, whose failure for want of memory would be for good
+            instance = make();
         }
         return instance;
     }
 
-    /** {@return the implementation} */
-    public static Access get() {
-        return Holder.ACCESS;
-    }
-
-    /**
-     * Called by the implementation when it is initialised.
-     *
-     * @param implementation the only one
-     */
-    protected static void set(Access implementation) {
-        instance = implementation;
+    private static Access make() {
+        try {
+            Constructor<?> constructor = Class.forName(IMPLEMENTATION).getDeclaredConstructor();
+            constructor.setAccessible(true);
+            return (Access) constructor.newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError(IMPLEMENTATION + " can't be used", e);
+        }
     }
 
     /**

@@ -26,6 +26,22 @@ public final class Call {
     }
 
     /**
+     * As the other one, for one object: a call that has succeeded allocates nothing, where its result must not be lost.
+     *
+     * @param operation the C function
+     * @param result what the native returned
+     * @param object the object of the call
+     * @return the result
+     */
+    public static long check(String operation, long result, NativeObject object) {
+        if (result < 0) {
+            throw failure(operation, result, object);
+        }
+        Log.deliver();
+        return result;
+    }
+
+    /**
      * {@return the exception for a failed call}
      *
      * <p>To be called on the thread of the call, before any other native and before what may park a virtual thread: librpma's

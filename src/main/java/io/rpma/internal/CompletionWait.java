@@ -62,7 +62,7 @@ public abstract class CompletionWait<C, Q> {
     protected abstract boolean arm(boolean solicitedOnly);
 
     /**
-     * Does in one native call what {@link #park} does: arms unless it {@link #isArmed}, polls, and blocks for the channel.
+     * Does in one native call what {@link #park} does: blocks until the channel has an event, takes that, arms, and polls.
      *
      * @param completions where to
      * @param solicitedOnly whether to wait for solicited completions alone
@@ -103,10 +103,17 @@ public abstract class CompletionWait<C, Q> {
         }
         try {
             channel.checkUnclaimed(operation);
-            long left = Waiter.left(nanos, start);
-            from = left != 0 && Waiter.isVirtual()
-                    ? park(completions, solicitedOnly, left)
-                    : block(completions, solicitedOnly, left);
+            if (!isArmed(solicitedOnly)) {
+                arm(solicitedOnly);
+            }
+            // the thread that waited before may have taken the event of more completions than it took
+            from = poll(completions);
+            if (from == null) {
+                long left = Waiter.left(nanos, start);
+                from = left != 0 && Waiter.isVirtual()
+                        ? park(completions, solicitedOnly, left)
+                        : block(completions, solicitedOnly, left);
+            }
             // unsolicited ones may have arrived meanwhile
             return from == null && solicitedOnly ? poll(completions) : from;
         } finally {
@@ -131,10 +138,7 @@ public abstract class CompletionWait<C, Q> {
     /** Leaves the carrier of a virtual thread to others. */
     private Q park(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = Waiter.start(nanos);
-        if (!isArmed(solicitedOnly)) {
-            arm(solicitedOnly);
-        }
-        Q from = poll(completions);
+        Q from = null;
         long left = nanos;
         while (from == null && Waiter.await(operation, channel, left)) {
             arm(solicitedOnly);
@@ -155,16 +159,17 @@ public abstract class CompletionWait<C, Q> {
             checkInterrupted();
             result = blockOnce(completions, solicitedOnly, Waiter.left(nanos, start));
         }
-        if (result < 0) {
-            throw Call.failure(operation, result, owner);
-        }
         return result == Result.TIMED_OUT ? null : taken(completions, result);
     }
 
     private int blockOnce(C completions, boolean solicitedOnly, long nanos) {
         Waiter waiter = Waiter.take();
         try {
-            return block(completions, solicitedOnly, waiter.begun(), nanos);
+            int result = block(completions, solicitedOnly, waiter.begun(), nanos);
+            if (result < 0 && result != Result.WOKEN) {
+                throw Call.failure(operation, result, owner);
+            }
+            return result;
         } finally {
             waiter.giveBack();
         }

@@ -6,7 +6,6 @@ import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
 /**
@@ -21,11 +20,10 @@ public final class Log {
     private static final int WARNING = 2;
     private static final int DEBUG = 5;
 
-    /** For how long the end of the JVM waits for a function that has a message already. */
-    private static final long EXIT_PATIENCE_SECONDS = 1;
+    /** For how long the end of the JVM waits until all messages are delivered. */
+    private static final long EXIT_PATIENCE = TimeUnit.SECONDS.toNanos(1);
 
-    /** Held by the thread that delivers; the end of the JVM delivers the rest. */
-    static final ReentrantLock DELIVERING = new ReentrantLock();
+    private static final long EXIT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** Gets the messages from now on; null for the logger. Guarded by the class, as {@link #FORMER} is. */
     private static Sink sink;
@@ -38,6 +36,11 @@ public final class Log {
 
     /** Null until there is a first message. */
     private static volatile Thread deliverer;
+
+    private static boolean hasExitHook;
+
+    /** Whether the thread may have a message that it has taken. */
+    private static volatile boolean delivering;
 
     private Log() {}
 
@@ -105,19 +108,23 @@ public final class Log {
         }
     }
 
-    /** Whether there are messages that are not delivered yet. */
-    static synchronized boolean hasMessages() {
+    /** Whether all messages are delivered. */
+    static boolean isSettled() {
+        return !hasMessages() && !delivering;
+    }
+
+    private static synchronized boolean hasMessages() {
         return !FORMER.isEmpty() || Natives.hasMessages();
     }
 
     private static void wakeDeliverer() {
         try {
-            if (deliverer == null) {
+            if (!hasExitHook || deliverer == null) {
                 startDeliverer();
             }
             LockSupport.unpark(deliverer);
         } catch (Throwable e) {
-            // without memory or a thread now: the messages stay in the ring for the next call
+            // without memory or a thread now, or at the end of the JVM: the messages stay in the ring for the next call
             return;
         }
     }
@@ -125,7 +132,12 @@ public final class Log {
     private static synchronized void startDeliverer() {
         if (deliverer == null) {
             deliverer = Daemon.start("rpma log", Log::deliverForever);
-            Runtime.getRuntime().addShutdownHook(new Thread(null, Log::deliverRest, "rpma log at exit", 0, false));
+        }
+        if (!hasExitHook) {
+            Thread hook = new Thread(null, Log::awaitSettled, "rpma log at exit", 0, false);
+            hook.setContextClassLoader(null);
+            Runtime.getRuntime().addShutdownHook(hook);
+            hasExitHook = true;
         }
     }
 
@@ -133,27 +145,19 @@ public final class Log {
         while (true) {
             // an interruption that stays would end each wait at once
             Thread.interrupted();
-            DELIVERING.lock();
-            try {
-                deliverAll();
-            } finally {
-                DELIVERING.unlock();
-            }
+            // before a message is taken, so that there is no moment between the two
+            delivering = true;
+            deliverAll();
+            delivering = false;
             LockSupport.park(Log.class);
         }
     }
 
-    private static void deliverRest() {
-        try {
-            if (DELIVERING.tryLock(EXIT_PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                try {
-                    deliverAll();
-                } finally {
-                    DELIVERING.unlock();
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    private static void awaitSettled() {
+        long start = System.nanoTime();
+        LockSupport.unpark(deliverer);
+        while (!isSettled() && System.nanoTime() - start < EXIT_PATIENCE) {
+            LockSupport.parkNanos(EXIT_PAUSE);
         }
     }
 

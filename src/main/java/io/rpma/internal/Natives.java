@@ -436,7 +436,6 @@ public final class Natives {
             long queue,
             boolean send,
             boolean solicitedOnly,
-            boolean armed,
             int capacity,
             long completions,
             int wakeFd,

@@ -52,17 +52,26 @@ final class VirtualWaits {
     /**
      * Parks the current thread until the object's descriptor has something to read.
      *
-     * @param nanos for how long, or {@link Waiter#FOREVER}
-     * @return as {@link Natives#await}, but no error
+     * @param operation the C function, for messages
+     * @param nanos the timeout, or {@link Waiter#FOREVER}
+     * @return {@link Result#READY}, {@link Result#TIMED_OUT}, or {@link Result#WOKEN} if the thread is interrupted
+     * @throws IllegalStateException if the object is closed before or meanwhile
      * @throws io.rpma.RpmaException if the kernel refuses to watch the descriptor
      */
-    static int await(NativeObject object, long nanos) {
-        long start = Waiter.start(nanos);
+    static int await(String operation, NativeObject object, long nanos) {
         Parked parked = new Parked();
-        int begun = begin(poller(), object, parked);
-        if (begun < 0) {
-            return begun;
+        int outcome = begin(poller(), object, parked);
+        if (outcome == 0) {
+            outcome = park(object, parked, nanos);
         }
+        if (outcome == Result.CLOSED) {
+            throw Call.failure(operation, outcome, object);
+        }
+        return outcome;
+    }
+
+    private static int park(NativeObject object, Parked parked, long nanos) {
+        long start = Waiter.start(nanos);
         try {
             long left = nanos;
             while (parked.outcome == Result.TIMED_OUT && left != 0) {

@@ -19,14 +19,13 @@ public final class Waiter extends Interruptible {
     /** The one that is taken first: where one thread waits at a time this costs less than a lock. */
     private static final AtomicReference<Waiter> SPARE = new AtomicReference<>();
 
-    private final int fd;
+    /** An eventfd, set when the Java object exists: without that nothing would close it. */
+    private int fd;
 
     /** Set by the thread that interrupts, which may be late: then the next wait is woken for nothing, and goes on. */
     private volatile boolean woken;
 
-    private Waiter(int fd) {
-        this.fd = fd;
-    }
+    private Waiter() {}
 
     /**
      * {@return a timeout in nanoseconds}
@@ -78,19 +77,18 @@ public final class Waiter extends Interruptible {
             if (Thread.interrupted()) {
                 throw new InterruptedException(operation + " on " + object);
             }
-            int outcome = awaitOnce(object, left(nanos, start));
-            if (outcome == Result.READY || outcome == Result.TIMED_OUT) {
-                return outcome == Result.READY;
-            }
+            int outcome = awaitOnce(operation, object, left(nanos, start));
             if (outcome != Result.WOKEN) {
-                throw Call.failure(operation, outcome, object);
+                return outcome == Result.READY;
             }
         }
     }
 
-    private static int awaitOnce(NativeObject object, long nanos) {
+    private static int awaitOnce(String operation, NativeObject object, long nanos) {
         // what does not wait holds up no other virtual thread either
-        return nanos != 0 && isVirtual() ? VirtualWaits.await(object, nanos) : block(object.handle(), nanos);
+        return nanos != 0 && isVirtual()
+                ? VirtualWaits.await(operation, object, nanos)
+                : block(operation, object, nanos);
     }
 
     /** Returns whether the current thread is a virtual one. */
@@ -100,10 +98,14 @@ public final class Waiter extends Interruptible {
         return thread.getClass() != Thread.class && VirtualWaits.isVirtual(thread);
     }
 
-    private static int block(long handle, long nanos) {
+    private static int block(String operation, NativeObject object, long nanos) {
         Waiter waiter = take();
         try {
-            return Natives.await(handle, waiter.begun(), nanos);
+            int outcome = Natives.await(object.handle(), waiter.begun(), nanos);
+            if (outcome < 0 && outcome != Result.WOKEN) {
+                throw Call.failure(operation, outcome, object);
+            }
+            return outcome;
         } finally {
             waiter.giveBack();
         }
@@ -140,11 +142,12 @@ public final class Waiter extends Interruptible {
     }
 
     private static Waiter create() {
-        int fd = Natives.wakerNew();
-        if (fd < 0) {
-            throw Call.failure("eventfd", Result.ERRNO + fd);
+        Waiter waiter = new Waiter();
+        waiter.fd = Natives.wakerNew();
+        if (waiter.fd < 0) {
+            throw Call.failure("eventfd", Result.ERRNO + waiter.fd);
         }
-        return new Waiter(fd);
+        return waiter;
     }
 
     /** Nearly no wait is interrupted, and the others save a system call. */

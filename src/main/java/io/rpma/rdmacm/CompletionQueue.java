@@ -80,10 +80,9 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
 
     @Override
     protected int block(RpmaCompletions completions, boolean solicitedOnly, int wakeFd, long nanos) {
-        boolean armed = isArmed(solicitedOnly);
         armedForAny = false;
         int result = Natives.awaitComp(
-                handle, send, solicitedOnly, armed, completions.capacity(), ACCESS.address(completions), wakeFd, nanos);
+                handle, send, solicitedOnly, completions.capacity(), ACCESS.address(completions), wakeFd, nanos);
         Reference.reachabilityFence(completions);
         armedForAny = result >= 0 && !solicitedOnly;
         return result;

@@ -286,7 +286,8 @@ public final class RdmaId implements AutoCloseable {
             if (result == Result.OTHER_EVENT) {
                 throw unexpected(GET_REQUEST, event, RdmaEventType.CONNECT_REQUEST);
             }
-            if (Call.check(GET_REQUEST, result, object) == 0) {
+            if (result <= 0) {
+                Call.check(GET_REQUEST, result, object);
                 return Optional.empty();
             }
             id.object.made(GET_REQUEST, result);
@@ -675,27 +676,33 @@ public final class RdmaId implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (retire()) {
-            // without the lock: the kernel may take its time, and whoever waits for the lock is to find the id closed
+        if (markClosed()) {
             object.endUses();
+            retire();
+            // without the lock: the kernel may take its time, and whoever waits for the lock is to find the id closed
             destroy();
         }
     }
 
-    /** Ends all use of the id and of its queues, unless it is closed. */
-    private boolean retire() {
+    private boolean markClosed() {
         control.lock();
         try {
-            if (!object.markClosed()) {
-                return false;
-            }
+            return object.markClosed();
+        } finally {
+            control.unlock();
+        }
+    }
+
+    /** Ends all use of the id and of its queues. */
+    private void retire() {
+        control.lock();
+        try {
             retired = Natives.idRetire(
                     object.handle(),
                     requests == null ? 0 : requests.handle(),
                     qp == null ? 0 : qp.sendQueue(),
                     qp == null ? 0 : qp.recvQueue(),
                     srq == null ? 0 : srq.handle());
-            return true;
         } finally {
             control.unlock();
         }

@@ -9,17 +9,6 @@ public final class Delivery {
     /** Waits until all messages of the calls that have ended are delivered. */
     public static void settle() {
         Log.deliver();
-        Eventually.become("all messages are delivered", Delivery::isSettled);
-    }
-
-    private static boolean isSettled() {
-        if (!Log.DELIVERING.tryLock()) {
-            return false;
-        }
-        try {
-            return !Log.hasMessages();
-        } finally {
-            Log.DELIVERING.unlock();
-        }
+        Eventually.become("all messages are delivered", Log::isSettled);
     }
 }

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
@@ -129,6 +130,42 @@ class LogTest {
                 Delivery.settle();
                 assertThat(log.messages()).hasSize(i);
             }
+        }
+    }
+
+    @Test
+    void anInterruptionDoesNotStay() {
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        try (LogCapture log = new LogCapture(record -> {
+            thread.set(Thread.currentThread());
+            Thread.currentThread().interrupt();
+        })) {
+            fail(NOBODYS);
+            Delivery.settle();
+            assertThat(log.messages()).hasSize(1);
+            Eventually.become("the thread waits again", () -> !thread.get().isInterrupted());
+        }
+    }
+
+    /** The threshold of librpma itself stays at ERROR, so that exceptions have their reason. */
+    @Test
+    void theThresholdHoldsBackWhatIsThereAlready() throws Exception {
+        CountDownLatch blocked = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        try (LogCapture log = new LogCapture(record -> {
+            blocked.countDown();
+            awaitUninterruptibly(release);
+        })) {
+            fail(NOBODYS);
+            blocked.await();
+            for (int i = 0; i < 2 * RING; i++) {
+                fail(NOBODYS);
+            }
+            RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.ERROR);
+            release.countDown();
+            Delivery.settle();
+            // neither the others nor the warning that some were dropped
+            assertThat(log.records()).hasSize(1);
         }
     }
 
