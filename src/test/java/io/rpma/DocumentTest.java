@@ -12,7 +12,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -103,5 +105,22 @@ class DocumentTest {
     @Test
     void theTableNamesEveryFunctionOnce() throws Exception {
         assertThat(table()).hasSize(84).containsExactlyInAnyOrderElementsOf(exported());
+    }
+
+    @Test
+    void theArchitectureNamesFilesThatExist() throws IOException {
+        Set<String> files = new HashSet<>();
+        for (String root : List.of("src/main/java", "native")) {
+            try (Stream<Path> paths = Files.walk(Path.of(root))) {
+                paths.map(path -> path.getFileName().toString()).forEach(files::add);
+            }
+        }
+        List<String> named = Pattern.compile("`(\\w+\\.(?:java|c|h))`")
+                .matcher(Files.readString(Path.of("docs/architecture.md")))
+                .results()
+                .map((MatchResult name) -> name.group(1))
+                .collect(Collectors.toList());
+        assertThat(named).contains("RpmaCq.java", "wait.c", "post.h");
+        assertThat(files).containsAll(named);
     }
 }
