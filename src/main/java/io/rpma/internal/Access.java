@@ -4,14 +4,14 @@ import io.rpma.RpmaCompletions;
 import io.rpma.RpmaMemory;
 import java.lang.reflect.Constructor;
 
-/** Opens members that {@code io.rpma} hides from its users to the other packages of the module. */
+/** Gives the other packages of the module access to the package-private members of {@code io.rpma}. */
 public abstract class Access {
     private static final String IMPLEMENTATION = "io.rpma.FacadeAccess";
 
     /** Null until the first use: most programs reach their first write without one. */
     private static volatile Access instance;
 
-    /** For the implementation. */
+    /** For the implementation, which is a class of {@code io.rpma}. */
     protected Access() {}
 
     /** {@return the implementation} */
@@ -37,8 +37,8 @@ public abstract class Access {
      * {@return an {@code RpmaException}}
      *
      * @param operation the C function that failed
-     * @param code of librpma
-     * @param errno the system's error, or 0
+     * @param code the error code of librpma
+     * @param errno the error of the system, or 0
      * @param detail the messages of librpma, or the text of errno
      * @param hint the remedy, or an empty text
      */
@@ -52,7 +52,7 @@ public abstract class Access {
     public abstract NativeObject object(RpmaMemory memory);
 
     /**
-     * Marks a memory before it is registered for a device that writes to it.
+     * Marks a memory as written by devices, before it is registered for such writes.
      *
      * @param memory the memory
      */
@@ -66,18 +66,18 @@ public abstract class Access {
     public abstract long address(RpmaCompletions completions);
 
     /**
-     * {@return the address of a completion that the array holds}
+     * {@return the address of a completion in the array}
      *
      * @param completions the array
-     * @param index of the completion
+     * @param index the index of the completion
      */
     public abstract long address(RpmaCompletions completions, int index);
 
     /**
-     * Sets how many completions an array holds.
+     * Sets the number of completions in an array.
      *
      * @param completions the array
-     * @param count how many
+     * @param count the number
      */
     public abstract void filled(RpmaCompletions completions, int count);
 }

@@ -3,15 +3,15 @@ package io.rpma.internal;
 import java.util.concurrent.locks.Lock;
 import java.util.function.LongSupplier;
 
-/** The one place where the result of a native becomes a value or an exception. */
+/** Converts the results of native methods to values or exceptions. */
 public final class Call {
     private Call() {}
 
     /**
-     * Passes a good result of a call through.
+     * Returns the result of a call, or throws an exception if it is an error.
      *
      * @param operation the C function
-     * @param result what the native returned
+     * @param result the result of the native method
      * @param objects the objects of the call
      * @return the result
      * @throws IllegalStateException if one of the objects is closed
@@ -44,11 +44,11 @@ public final class Call {
     /**
      * {@return the exception for a failed call}
      *
-     * <p>To be called on the thread of the call, before any other native and before what may park a virtual thread: librpma's
-     * messages are kept by the carrier.
+     * <p>The thread of the call must use this method before it calls another native method and before it can park: the shim
+     * keeps librpma's messages for the operating-system thread, which is the carrier of a virtual thread.
      *
      * @param operation the C function
-     * @param result what the native returned
+     * @param result the result of the native method
      * @param objects the objects of the call
      */
     public static RuntimeException failure(String operation, long result, NativeObject... objects) {
@@ -71,18 +71,18 @@ public final class Call {
     }
 
     /**
-     * {@return the exception for a failure that no native has returned}
+     * {@return the exception for a failure that is not the result of a native method}
      *
      * @param operation the C function
-     * @param errno of the system
-     * @param detail what happened
+     * @param errno the error of the system
+     * @param detail the description of the failure
      */
     public static RuntimeException failure(String operation, int errno, String detail) {
         return exception(operation, Result.PROVIDER, errno, detail, "");
     }
 
     /**
-     * Makes a call under a lock, for a function of C that several threads must not call at once.
+     * Makes a call under a lock, for a C function that several threads must not call concurrently.
      *
      * @param lock the lock
      * @param call the call

@@ -2,12 +2,12 @@ package io.rpma.internal;
 
 import java.util.Objects;
 
-/** Argument checks that several classes make. */
+/** Argument checks of several classes. */
 public final class Check {
-    /** The most that one operation can transfer: some devices take the 32nd bit of a length for something else. */
+    /** The maximum length of one operation. Some devices use bit 31 of a length for another purpose. */
     public static final long MAX_LENGTH = Integer.MAX_VALUE;
 
-    /** Host names have no more (RFC 1123, 2.1); in a longer one's failure librpma's log would lose the reason. */
+    /** The maximum length of a host name (RFC 1123, 2.1). With a longer name, librpma's log loses the reason of a failure. */
     private static final int MAX_ADDRESS = 255;
 
     private Check() {}
@@ -31,19 +31,19 @@ public final class Check {
                 + " region, which has " + size + " bytes");
     }
 
-    /** The exception for an operation with more bytes than one can transfer. */
+    /** Returns the exception for an operation that is longer than the device transfers. */
     public static IllegalArgumentException tooLong(long length, long maxLength) {
         return new IllegalArgumentException("one operation transfers at most "
                 + (maxLength == MAX_LENGTH ? "2^31 - 1 bytes" : maxLength + " bytes on this device") + ", not "
                 + length);
     }
 
-    /** The exception for an argument of a hot call that is null, where compiled code would throw one without a message. */
+    /** Returns the exception for a null argument of a hot call. Compiled code would throw one without a message. */
     public static NullPointerException isNull(String argument) {
         return new NullPointerException("the " + argument + " is null");
     }
 
-    /** A size of a queue with at least so many entries. */
+    /** Checks the size of a queue against its minimum. */
     public static void queueSize(String queue, int size, int least) {
         if (size < least) {
             throw new IllegalArgumentException("a " + queue + " queue has at least " + least + " entries, not " + size);

@@ -4,33 +4,33 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Waits for completions. A completion channel becomes readable once for each time that its queue is armed, when the next
- * completion arrives: so each wait arms, polls, and waits for the channel if there was nothing to poll.
+ * Waits for completions. After a queue is armed, its completion channel becomes readable once, when the next completion
+ * arrives. So a wait arms the queue, polls it, and waits for the channel if the queue is empty.
  *
- * @param <C> where completions are put
- * @param <Q> the queue that they are from
+ * @param <C> the array of completions
+ * @param <Q> the queue of the completions
  */
 public abstract class CompletionWait<C, Q> {
     /** The C function, for messages. */
     protected final String operation;
 
-    /** The object that the user waits for, for messages. */
+    /** The object that the program waits for, for messages. */
     protected final NativeObject owner;
 
     private final NativeObject channel;
 
     /**
-     * A waiter arms a queue and then polls. A second one, asleep, would not be woken for completions that the first leaves
-     * behind.
+     * Admits one waiter at a time. A waiter arms the queue and then polls it. A second sleeping waiter would not be woken for
+     * the completions that the first waiter leaves in the queue.
      */
     private final ReentrantLock waiting = new ReentrantLock();
 
     /**
-     * Of one completion channel.
+     * Creates the waits for one completion channel.
      *
      * @param operation the C function, for messages
-     * @param owner the object that the user waits for, for messages
-     * @param channel has the channel's descriptor
+     * @param owner the object that the program waits for, for messages
+     * @param channel the object with the descriptor of the channel
      */
     protected CompletionWait(String operation, NativeObject owner, NativeObject channel) {
         this.operation = operation;
@@ -41,58 +41,59 @@ public abstract class CompletionWait<C, Q> {
     /**
      * Takes completions without waiting.
      *
-     * @param completions where to
-     * @return their queue, or null if there are none
+     * @param completions the array to fill
+     * @return the queue of the completions, or null if there are none
      */
     public abstract Q poll(C completions);
 
     /**
-     * {@return whether the next completion makes the channel readable already}
+     * {@return whether the queue is already armed for a wait}
      *
-     * @param solicitedOnly whether unsolicited completions must not do so
+     * @param solicitedOnly whether the wait is for solicited completions only
      */
     protected abstract boolean isArmed(boolean solicitedOnly);
 
     /**
-     * Takes a pending event, if there is one, and arms the queue that it is of.
+     * Takes a pending event, if there is one, and arms its queue.
      *
-     * @param solicitedOnly whether to arm for solicited completions alone
-     * @return false if nothing has been armed
+     * @param solicitedOnly whether to arm the queue for solicited completions only
+     * @return false if no queue is armed
      */
     protected abstract boolean arm(boolean solicitedOnly);
 
     /**
-     * Does in one native call what {@link #park} does: blocks until the channel has an event, takes that, arms, and polls.
+     * Waits as {@link #park} does, in one native call: blocks until the channel is readable, takes the event, arms the queue
+     * and polls it.
      *
-     * @param completions where to
-     * @param solicitedOnly whether to wait for solicited completions alone
-     * @param wakeFd an eventfd that ends the call for the interruption of the thread
+     * @param completions the array to fill
+     * @param solicitedOnly whether to wait for solicited completions only
+     * @param wakeFd an eventfd that ends the call when the thread is interrupted
      * @param nanos the timeout, or {@link Waiter#FOREVER}
-     * @return a positive number for {@link #taken}, or {@link Result#TIMED_OUT}, {@link Result#WOKEN} or an error
+     * @return a positive number for {@link #taken}, {@link Result#TIMED_OUT}, {@link Result#WOKEN} or an error
      */
     protected abstract int block(C completions, boolean solicitedOnly, int wakeFd, long nanos);
 
     /**
      * {@return the queue of the completions that {@link #block} has taken}
      *
-     * @param completions which they are
-     * @param result of the native
+     * @param completions the array with the completions
+     * @param result the result of {@link #block}
      */
     protected abstract Q taken(C completions, int result);
 
     /**
-     * Waits until a queue has completions.
+     * Waits until a queue has completions, and takes them.
      *
-     * @param completions where to
-     * @param solicitedOnly whether unsolicited completions that arrive later do not end the wait
+     * @param completions the array to fill
+     * @param solicitedOnly whether only solicited completions end the wait after it has started
      * @param nanos the timeout, or {@link Waiter#FOREVER}
-     * @return the queue, or null if the wait has timed out
-     * @throws InterruptedException if the thread is interrupted before or meanwhile
+     * @return the queue, or null if the wait times out
+     * @throws InterruptedException if the thread is interrupted before or during the wait
      */
     public final Q await(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         channel.checkUnclaimed(operation);
         checkInterrupted();
-        // completions that are there already cost no lock and no waiter
+        // a first poll needs neither the lock nor a Waiter
         Q from = poll(completions);
         if (from != null) {
             return from;
@@ -106,7 +107,7 @@ public abstract class CompletionWait<C, Q> {
             if (!isArmed(solicitedOnly)) {
                 arm(solicitedOnly);
             }
-            // the thread that waited before may have taken the event of more completions than it took
+            // the previous waiter may have taken the event of more completions than its array holds
             from = poll(completions);
             if (from == null) {
                 long left = Waiter.left(nanos, start);
@@ -114,7 +115,7 @@ public abstract class CompletionWait<C, Q> {
                         ? park(completions, solicitedOnly, left)
                         : block(completions, solicitedOnly, left);
             }
-            // unsolicited ones may have arrived meanwhile
+            // takes the unsolicited completions that arrived during the wait
             return from == null && solicitedOnly ? poll(completions) : from;
         } finally {
             waiting.unlock();
@@ -135,7 +136,7 @@ public abstract class CompletionWait<C, Q> {
         }
     }
 
-    /** Leaves the carrier of a virtual thread to others. */
+    /** Waits in a virtual thread. The carrier is free for other virtual threads during the wait. */
     private Q park(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = Waiter.start(nanos);
         Q from = null;
@@ -144,7 +145,7 @@ public abstract class CompletionWait<C, Q> {
             arm(solicitedOnly);
             from = poll(completions);
             if (left == 0) {
-                // another thread may take each completion that arrives: then the time counts, not the events
+                // check the timeout after each event too, because another thread can take every completion first
                 return from;
             }
             left = Waiter.left(nanos, start);
@@ -176,11 +177,11 @@ public abstract class CompletionWait<C, Q> {
     }
 
     /**
-     * Takes completions without waiting. If there are none, the next one makes the channel readable.
+     * Takes completions without waiting. If there are none, arms the queue: the next completion makes the channel readable.
      *
-     * <p>Arms only then, so that a busy queue costs no events.
+     * <p>A queue with completions is not armed, so that a busy queue causes no events.
      *
-     * @param completions where to
+     * @param completions the array to fill
      * @return the queue, or null if there are none
      */
     public final Q take(C completions) {
@@ -189,10 +190,10 @@ public abstract class CompletionWait<C, Q> {
     }
 
     /**
-     * Lets an event loop alone wait for completions.
+     * Reserves the waits for an event loop.
      *
      * @param loop the loop
-     * @throws IllegalStateException if another one does, or a thread waits
+     * @throws IllegalStateException if another loop has reserved them, or a thread waits
      */
     public final void claim(Object loop) {
         if (!waiting.tryLock()) {
@@ -205,7 +206,7 @@ public abstract class CompletionWait<C, Q> {
         }
     }
 
-    /** {@return the object that has the channel's descriptor} */
+    /** {@return the object with the descriptor of the channel} */
     public final NativeObject channel() {
         return channel;
     }

@@ -1,13 +1,14 @@
 package io.rpma.internal;
 
-/** Starts the library's own threads, which end with the JVM. */
+/** Starts the threads of the library, which end with the JVM. */
 final class Daemon {
     private Daemon() {}
 
     /**
-     * Starts a thread that keeps nothing of the thread that needs it first: neither its class loader nor its thread locals.
+     * Starts a daemon thread. It keeps neither the class loader nor the inheritable thread locals of the current thread
+     * reachable.
      *
-     * @throws OutOfMemoryError if the system has no memory or thread for it
+     * @throws OutOfMemoryError if the system has no memory or no thread left
      */
     static Thread start(String name, Runnable task) {
         Thread thread = new Thread(null, task, name, 0, false);

@@ -7,19 +7,22 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Set;
 
-/** A device DAX: a character device, of which the kernel tells more in sysfs. */
+/** A device DAX: a character device, which sysfs describes. */
 public final class DaxDevice {
     private static final int FORMAT_MASK = 0170000;
     private static final int CHARACTER_DEVICE = 0020000;
 
-    /** What a store is safe in once it has left the processor's caches, or as soon as it is there. */
+    /** The domains in which a store is safe after it has left the caches of the processor, or as soon as it is in them. */
     private static final Set<String> SAFE_DOMAINS = Set.of("memory_controller", "cpu_cache");
 
     private final long size;
     private final boolean persistent;
 
     /**
-     * @throws IOException if the path is of another kind of character device
+     * Reads the description of a device.
+     *
+     * @param path the character device
+     * @throws IOException if the character device is not a device DAX
      */
     public DaxDevice(Path path) throws IOException {
         Path sysfs = sysfs(path);
@@ -47,11 +50,11 @@ public final class DaxDevice {
     }
 
     /**
-     * Whether the device belongs to a region of persistent memory, and the platform names the domain in which its bytes are
-     * safe. Volatile memory can be a device DAX, also on the bus of NVDIMMs; virtio-pmem has no such domain, because the host
-     * has to be asked for each flush.
+     * Returns whether the device belongs to a region of persistent memory for which the platform reports a persistence domain.
+     * Volatile memory can also be a device DAX, even on the bus of NVDIMMs. virtio-pmem has no persistence domain, because the
+     * host must execute each flush.
      *
-     * @param sysfs the device's directory, below its region's
+     * @param sysfs the directory of the device, below the directory of its region
      */
     static boolean isPersistent(Path sysfs) throws IOException {
         for (Path directory = sysfs; directory.getParent() != null; directory = directory.getParent()) {
@@ -64,13 +67,13 @@ public final class DaxDevice {
         return false;
     }
 
-    /** Empty where the kernel does not have it. */
+    /** Returns the value of an attribute, or an empty string if the kernel does not have the attribute. */
     private static String attribute(Path directory, String name) throws IOException {
         Path file = directory.resolve(name);
         return Files.exists(file) ? Files.readString(file).strip() : "";
     }
 
-    /** The size in bytes: a character device has no length of its own. */
+    /** Returns the size in bytes from sysfs, because a character device has no length. */
     public long size() {
         return size;
     }

@@ -2,7 +2,7 @@ package io.rpma.internal;
 
 import java.nio.charset.StandardCharsets;
 
-/** The numbers and texts of the system's errors. */
+/** The numbers and texts of the errors of the system. */
 public final class Errno {
     public static final int ENOMEM = 12;
     public static final int EFAULT = 14;
@@ -22,7 +22,7 @@ public final class Errno {
         return new String(Natives.errnoMessage(errno), StandardCharsets.UTF_8);
     }
 
-    /** The name of its constant, empty for a number that has none. */
+    /** Returns the name of the constant, or an empty string for a number without a name. */
     public static String name(int errno) {
         return new String(Natives.errnoName(errno), StandardCharsets.UTF_8);
     }

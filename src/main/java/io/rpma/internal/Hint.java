@@ -1,11 +1,11 @@
 package io.rpma.internal;
 
-/** What to do about a failure, where its cause is known from the function and what librpma logged. */
+/** The remedy for a failure, if the function and librpma's messages identify the cause. */
 final class Hint {
     private static final String LOCKED_MEMORY =
             "the limit of locked memory may be too low: see ulimit -l, LimitMEMLOCK of systemd or /etc/security/limits.d";
 
-    // also for ENFILE, whose text begins like that of EMFILE
+    // also for ENFILE, because its text starts with the text of EMFILE
     private static final String DESCRIPTORS =
             "too many descriptors are open: see ulimit -n, and /proc/sys/fs/file-max for all processes together";
 
@@ -13,15 +13,15 @@ final class Hint {
             "librpma that is built with rdma-core 45 or later needs a device whose provider has extended posting"
                     + " (IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), which mlx4, irdma, siw and others lack";
 
-    /** How many native objects one may consist of: a connection with two completion queues. */
+    /** The maximum number of handles of one object: a connection with two completion queues has 3. */
     private static final int LARGEST_OBJECT = 3;
 
     private Hint() {}
 
     /**
-     * The hint, or an empty text where there is none.
+     * Returns the hint, or an empty text if there is none.
      *
-     * @param messages what librpma logged; errno itself is often overwritten by what librpma cleans up afterwards
+     * @param messages librpma's messages, because librpma's cleanup after a failure often overwrites errno
      */
     static String of(String operation, int error, String messages) {
         if (error == Result.NOSUPP && operation.equals("rpma_flush")) {
@@ -115,7 +115,7 @@ final class Hint {
         return "";
     }
 
-    /** A connection registers a page of its own for flushes. */
+    /** For each connection, librpma registers a page for flushes, which can exceed the limit of locked memory. */
     private static String connection(String messages) {
         if (says(messages, Errno.ENOMEM)) {
             return LOCKED_MEMORY;

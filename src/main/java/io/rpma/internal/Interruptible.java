@@ -7,17 +7,17 @@ import java.nio.channels.spi.AbstractSelector;
 import java.util.Set;
 
 /**
- * Wakes a thread inside a native when it is interrupted.
+ * Wakes a thread from a native method when the thread is interrupted.
  *
- * <p>It is a selector only because {@link AbstractSelector#begin()} is the one supported way to be told of
- * {@link Thread#interrupt()} while inside a native. It never selects anything.
+ * <p>This class is a selector only because {@link AbstractSelector#begin()} is the only supported way to be notified of
+ * {@link Thread#interrupt()} during a native method. It never selects anything.
  */
 abstract class Interruptible extends AbstractSelector {
     Interruptible() {
         super(null);
     }
 
-    /** Ends the native, which begins between {@link #begin()} and {@link #end()}. */
+    /** Ends the native method, which runs between {@link #begin()} and {@link #end()}. */
     abstract void wake();
 
     @Override

@@ -17,28 +17,29 @@ import java.util.Set;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
-/** Finds and loads the shim, and says what to do when that fails. */
+/** Finds and loads the shim. If that fails, the error names the remedy. */
 public final class Loader {
-    /** A path to the shim; when set, nothing else is tried. */
+    /** The system property with the path of the shim. If it is set, the loader tries no other path. */
     public static final String LIBRARY_PROPERTY = "io.rpma.library";
 
-    /** Set in the JVM by the class loader that has loaded the shim. */
+    /** The system property with the name of the class loader that has loaded the shim. */
     private static final String CLAIM_PROPERTY = "io.rpma.claim";
 
     private static final String LIBRARY = "librpma-java.so";
 
     private static volatile boolean loaded;
 
-    /** Of the first attempt; null if that is the last one, too. */
+    /** The failure of the first attempt, or null. */
     private static Throwable firstFailure;
 
     private Loader() {}
 
     /**
-     * Loads the shim, unless it is loaded. What was missing for a moment, a descriptor or memory, is no reason to do without it
-     * for good: each call tries again.
+     * Loads the shim, unless it is loaded. After a failure the next call tries again, because a lack of descriptors or memory
+     * is temporary.
      *
-     * @throws UnsatisfiedLinkError if that fails; its message names the remedy, and the first failure if it was another one
+     * @throws UnsatisfiedLinkError if the shim can't be loaded; the message names the remedy, and the failure of the first
+     *     attempt if it was a different one
      */
     public static void ensureLoaded() {
         if (!loaded) {
@@ -94,7 +95,8 @@ public final class Loader {
     }
 
     /**
-     * librpma has one log function for the whole process, so a second copy of the shim would steal it from the first.
+     * Claims the shim for this class loader. librpma has one log function for the whole process, which a second copy of the
+     * shim would replace.
      */
     private static void claim() {
         ClassLoader loader = Loader.class.getClassLoader();
@@ -134,7 +136,7 @@ public final class Loader {
         }
     }
 
-    /** The bytes of a resource, or null if there is none. */
+    /** Returns the bytes of a resource, or null if it does not exist. */
     private static byte[] read(String resource) throws IOException {
         byte[] bytes = readFromJar(resource);
         if (bytes != null) {
@@ -146,8 +148,8 @@ public final class Loader {
     }
 
     /**
-     * The bytes of a resource, or null if this class is not from an ordinary jar file. The class loader would first look
-     * among the JDK's own resources, which take longer to open than all the rest of the loading.
+     * Returns the bytes of a resource, or null if this class is not from an ordinary jar file. The class loader would first
+     * open the resources of the JDK, which takes longer than the rest of the loading.
      */
     private static byte[] readFromJar(String resource) {
         CodeSource source = Loader.class.getProtectionDomain().getCodeSource();
@@ -158,7 +160,7 @@ public final class Loader {
             ZipEntry entry = jar.getEntry(resource.substring(1));
             return entry == null ? null : jar.getInputStream(entry).readAllBytes();
         } catch (IOException | URISyntaxException | IllegalArgumentException e) {
-            // a directory, a jar inside of another one, or one that was replaced
+            // a directory, a nested jar, or a jar that was replaced
             return null;
         }
     }
@@ -186,8 +188,8 @@ public final class Loader {
     }
 
     /**
-     * Makes a directory that only the user can enter, with the least of the JDK: createTempDirectory would start all of its
-     * security providers for a random name, and a file with permissions its channels.
+     * Creates a directory that only the user can access. Avoids parts of the JDK that are slow to start: the random names of
+     * createTempDirectory need all security providers, and a file with permissions needs channels.
      */
     private static Path createDirectory() throws IOException {
         Path parent = Path.of(temporaryDirectory());
@@ -198,13 +200,13 @@ public final class Loader {
             try {
                 return Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(ownersAlone));
             } catch (FileAlreadyExistsException e) {
-                // another process's: no name is taken twice
+                // another process has this name, and the next attempt uses a new name
                 continue;
             }
         }
     }
 
-    /** Takes a name for the path of the library in messages. */
+    /** Loads the library. In messages, the name replaces the path. */
     private static void load(Path library, String name) {
         String path = library.toAbsolutePath().toString();
         try {
@@ -213,7 +215,7 @@ public final class Loader {
             String message = String.valueOf(e.getMessage()).replace(path, name);
             throw withCause(new UnsatisfiedLinkError(explain(message)), e);
         } catch (RuntimeException e) {
-            // IllegalCallerException, which JDK 17 does not raise here: native access is denied
+            // an IllegalCallerException, which JDK 17 does not throw here: native access is denied
             throw withCause(
                     new UnsatisfiedLinkError(e.getMessage() + ": start Java with --enable-native-access="
                             + (Loader.class.getModule().isNamed()
@@ -223,7 +225,7 @@ public final class Loader {
         }
     }
 
-    /** The shim's place in the jar, for a platform that has one. */
+    /** Returns the path of the shim in the jar, or throws an error for a platform that is not supported. */
     public static String resource(String os, String arch) {
         String directory;
         switch (arch.toLowerCase(Locale.ROOT)) {
@@ -244,7 +246,7 @@ public final class Loader {
         return "/META-INF/native/" + directory + "/" + LIBRARY;
     }
 
-    /** Adds the remedy to what the dynamic linker says. */
+    /** Adds the remedy to a message of the dynamic linker. */
     static String explain(String message) {
         if (message.contains("librpma.so")) {
             return message

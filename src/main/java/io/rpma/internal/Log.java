@@ -9,32 +9,37 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /**
- * Takes librpma's messages from the shim's ring to the logger "io.rpma" or a user's function, in their order. One thread
- * does this, and it is the only one that calls the user: so a call that leaves messages may be made under any lock.
+ * Delivers librpma's messages, in their order, from the ring of the shim to the logger "io.rpma" or to a function of the user.
+ * Only one thread delivers messages and calls the function of the user, except at the exit of the JVM. So a call that causes
+ * messages can be made under any lock.
  */
 public final class Log {
-    /** librpma's levels run from DISABLED to DEBUG. */
+    /** The levels of librpma, which range from DISABLED (-1) to DEBUG. */
     private static final int FATAL = 0;
 
     private static final int ERROR = 1;
     private static final int WARNING = 2;
     private static final int DEBUG = 5;
 
-    /** For how long the end of the JVM waits until all messages are delivered. */
+    /** How long the shutdown hook waits until all messages are delivered. */
     private static final long EXIT_PATIENCE = TimeUnit.SECONDS.toNanos(1);
 
     private static final long EXIT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Gets the messages from now on; null for the logger. Guarded by the class, as {@link #FORMER} is. */
+
+    /** The current receiver of messages, null for the logger. Guarded by the class, as is {@link #FORMER}. */
     private static Sink sink;
 
-    /** The messages that another sink than this one gets. */
+    /** The undelivered messages for former sinks. */
     private static final Queue<Delivery> FORMER = new ArrayDeque<>();
 
-    /** The user's threshold, which librpma's own must not go below: failures would lose their reason. */
+    /**
+     * The threshold of the user. The threshold of librpma stays at least at ERROR, because exceptions take their reason from
+     * the messages.
+     */
     private static volatile int threshold = DEBUG;
 
-    /** Null until there is a first message. */
+    /** The delivering thread, null before the first message. */
     private static volatile Thread deliverer;
 
     private static boolean hasExitHook;
@@ -44,24 +49,24 @@ public final class Log {
 
     private Log() {}
 
-    /** Gets the messages. */
+    /** Receives the messages. */
     public interface Sink {
         /**
-         * Gets a message.
+         * Receives a message.
          *
-         * @param level librpma's number, from 0
-         * @param fileName librpma's source file
-         * @param lineNo its line
-         * @param functionName librpma's function
+         * @param level librpma's number of the level, from 0
+         * @param fileName the source file of librpma
+         * @param lineNo the line in the source file
+         * @param functionName the function of librpma
          * @param text the message
          */
         void log(int level, String fileName, int lineNo, String functionName, String text);
     }
 
     /**
-     * Sets what gets the messages of later calls.
+     * Sets the receiver of the messages of later calls. The former receiver gets the messages of earlier calls.
      *
-     * @param user null for the logger
+     * @param user the receiver, null for the logger
      */
     public static synchronized void setSink(Sink user) {
         for (Delivery left = take(); left != null; left = take()) {
@@ -86,7 +91,7 @@ public final class Log {
     /**
      * Sets the least severe level that is delivered.
      *
-     * @param level librpma's number, from -1
+     * @param level librpma's number of the level, from -1
      */
     public static void setThreshold(int level) {
         threshold = level;
@@ -98,9 +103,9 @@ public final class Log {
     }
 
     /**
-     * Has the messages delivered that calls have left. Neither waits nor calls the user.
+     * Wakes the delivering thread if the ring has messages. Does not wait, and does not call the user.
      *
-     * <p>Throws nothing: it runs between a call and the use of its result, which must not be lost.
+     * <p>Throws nothing, because it runs between a call and the use of its result, which must not be lost.
      */
     static void deliver() {
         if (Natives.hasMessages()) {
@@ -124,7 +129,7 @@ public final class Log {
             }
             LockSupport.unpark(deliverer);
         } catch (Throwable e) {
-            // without memory or a thread now, or at the end of the JVM: the messages stay in the ring for the next call
+            // no memory, no thread, or the JVM ends: the messages stay in the ring until the next call
             return;
         }
     }
@@ -143,7 +148,7 @@ public final class Log {
 
     private static void deliverForever() {
         while (true) {
-            // an interruption that stays would end each wait at once
+            // a pending interruption would end each wait at once
             Thread.interrupted();
             // before a message is taken, so that there is no moment between the two
             delivering = true;
@@ -187,7 +192,7 @@ public final class Log {
         }
     }
 
-    /** As the JVM does at the end of a thread: what the handler itself throws is ignored. */
+    /** Calls the handler of uncaught exceptions, and ignores its own exceptions, as the JVM does at the end of a thread. */
     public static void reportUncaught(Throwable failure) {
         Thread thread = Thread.currentThread();
         try {
@@ -210,12 +215,12 @@ public final class Log {
         }
     }
 
-    /** Found only for a message: the JDK reads its configuration of logging for it. */
+    /** Returns the logger. Called only for a message, because the JDK reads its logging configuration to find the logger. */
     public static System.Logger logger() {
         return System.getLogger("io.rpma");
     }
 
-    /** What was logged as a warning or worse during this thread's last call; empty when out of memory. */
+    /** Returns the warnings and errors of the last call of this thread, or an empty string if out of memory. */
     public static String lastReasons() {
         byte[] lines = Natives.lastMessages();
         return lines == null ? "" : reasons(new String(lines, StandardCharsets.UTF_8));
@@ -240,7 +245,7 @@ public final class Log {
         }
     }
 
-    /** A line of native/log.c. */
+    /** A parsed line of native/log.c. */
     private static final class Message {
         private static final String SEPARATOR = "\u001f";
 

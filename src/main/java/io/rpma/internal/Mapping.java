@@ -8,17 +8,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Mapped pages. Touching pages that are unmapped would end the JVM, so they stay as long as a buffer of them is reachable
- * or a call uses them.
+ * Mapped pages. An access to unmapped pages would end the JVM. So the pages stay mapped while a buffer of them is reachable or
+ * a call uses them.
  */
 public final class Mapping {
-    /** Its thread is not that of the handles, whose reports a user's log function may hold up. */
+    /** A separate cleaner, because the logger of the program can block the thread that reports leaks. */
     private static final LazyCleaner VIEWS = new LazyCleaner();
 
     private final long size;
     private final long pageSize;
 
-    // set when it is mapped
+    // set by anonymous() and map()
 
     private long address;
     private boolean bypassesPageCache;
@@ -33,9 +33,10 @@ public final class Mapping {
     }
 
     /**
-     * Maps fresh memory.
+     * Maps anonymous memory.
      *
-     * @param pageSize of huge pages, or that of ordinary ones
+     * @param size the size in bytes
+     * @param pageSize the size of a huge page or of an ordinary page
      */
     public static Mapping anonymous(long size, long pageSize) {
         boolean huge = pageSize != Natives.memoryPageSize();
@@ -53,12 +54,12 @@ public final class Mapping {
                 + (hugePageSize == 0 ? "" : "; see /proc/sys/vm/nr_hugepages and /sys/kernel/mm/hugepages"));
     }
 
-    /** Maps the first bytes of a file that is long enough. */
+    /** Maps the first bytes of a file. The file must be long enough. */
     public static Mapping file(Path path, long size, boolean writable) throws IOException {
         return map(path, check(path, Natives.memoryOpen(nativePath(path), writable, false)), size, writable, false);
     }
 
-    /** Maps the first bytes of a file, which is created or made longer where needed. */
+    /** Maps the first bytes of a file. Creates the file if it does not exist, and extends it if it is too short. */
     public static Mapping extendedFile(Path path, long size) throws IOException {
         int created = Natives.memoryOpen(nativePath(path), true, true);
         if (created == -Errno.EEXIST) {
@@ -77,7 +78,7 @@ public final class Mapping {
         }
     }
 
-    /** Maps a file and closes its descriptor, which a mapping outlives. */
+    /** Maps a file and closes its descriptor, which the mapping does not need. */
     private static Mapping map(Path path, int fd, long size, boolean writable, boolean extend) throws IOException {
         try {
             if (extend) {
@@ -107,7 +108,7 @@ public final class Mapping {
         return result;
     }
 
-    /** The bytes of the path with a zero; the path as text loses those that are not valid in its charset. */
+    /** Returns the bytes of the path and a zero. A string would lose the bytes that are not valid in its charset. */
     private static byte[] nativePath(Path path) {
         String encoded = path.toAbsolutePath().toUri().getRawPath();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -131,12 +132,15 @@ public final class Mapping {
         return size;
     }
 
-    /** Whether what is stored here goes to the memory behind it without the page cache (DAX). */
+    /** Returns whether stores go to the underlying memory without the page cache (DAX). */
     public boolean bypassesPageCache() {
         return bypassesPageCache;
     }
 
-    /** A buffer, whose slices and duplicates keep it reachable, so that it stands for them too. */
+    /**
+     * Returns a buffer, which counts as a use of the pages until it is collected. Its slices and duplicates keep it reachable,
+     * so they need no count of their own.
+     */
     public synchronized ByteBuffer view(long offset, int length) {
         enter();
         boolean made = false;
@@ -153,9 +157,9 @@ public final class Mapping {
     }
 
     /**
-     * Writes the processors' caches back; for pages that can't go away.
+     * Writes back the caches of the processors. Only for pages that no truncation can remove.
      *
-     * @return a negative errno if that fails
+     * @return 0 or a negative errno
      */
     public int writeBack(long offset, long length) {
         enter();
@@ -168,12 +172,13 @@ public final class Mapping {
     }
 
     /**
-     * Has the kernel write the pages of a file.
+     * Makes the kernel write the pages of a file.
      *
-     * @param length at least 1
-     * @param all whether to write the pages that the kernel takes for unchanged, too
-     * @return a negative errno if that fails; that of {@code EFAULT} if a page is gone, {@code EOPNOTSUPP} if the kernel can't
-     *     write all pages
+     * @param offset the offset of the first byte
+     * @param length the number of bytes, at least 1
+     * @param all whether to write also pages that the kernel considers unchanged
+     * @return 0 or a negative errno: {@code -EFAULT} if the file has lost a page, {@code -EOPNOTSUPP} if the kernel can't write
+     *     all pages
      */
     public int sync(long offset, long length, boolean all) {
         enter();
@@ -197,7 +202,7 @@ public final class Mapping {
         unmapIfUnused();
     }
 
-    /** Unmaps the pages now or once they are not used any more. */
+    /** Unmaps the pages now, or after their last use. */
     public synchronized void close() {
         closed = true;
         unmapIfUnused();
@@ -205,7 +210,7 @@ public final class Mapping {
 
     private void unmapIfUnused() {
         if (closed && uses == 0) {
-            // whole pages: munmap(2) refuses a part of a huge one
+            // whole pages, because munmap(2) refuses a part of a huge page
             int result = Natives.memoryUnmap(address, (size + pageSize - 1) / pageSize * pageSize);
             if (result < 0) {
                 throw Call.failure("munmap", Result.ERRNO + result);

@@ -12,7 +12,7 @@ import java.util.function.LongUnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * The life of one native object, which C names by a handle, and the objects that depend on it.
+ * The life cycle of one native object, which C identifies by a handle, and the objects that depend on it.
  *
  * <pre>
  *   constructed --begin--&gt; being made --made--&gt; open --markClosed--&gt; closed --endUses--&gt; unused --free--&gt; freed
@@ -22,11 +22,11 @@ import java.util.stream.Collectors;
  *                            closed
  * </pre>
  *
- * <p>An object being made or open is a child of its parents, which {@code markClosed} refuses to close before it. A part has
- * no life of its own: it is closed with the object that it is a part of.
+ * <p>An object that is being made or open is a child of its parents. {@code markClosed} refuses to close a parent before its
+ * children. A part has no life cycle of its own: it is closed with its whole.
  *
- * <p>A native object stays reachable through its parents and never refers to its facade, unless an event loop serves it, so
- * that a facade which is dropped without {@code close()} can be noticed.
+ * <p>A {@code NativeObject} stays reachable through its parents. It does not refer to its facade, unless an event loop serves
+ * the object, so that the garbage collector can detect a facade that was dropped without {@code close()}.
  */
 public final class NativeObject {
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
@@ -34,7 +34,9 @@ public final class NativeObject {
     private static final AtomicLong COUNT = new AtomicLong();
 
     static {
-        // initialised before there is a native object, which a failure for want of memory would leave behind
+        // initialise Log before the first native object exists: if this failed later for lack of memory, nothing could
+        // close
+        // that object
         Log.threshold();
     }
 
@@ -44,23 +46,24 @@ public final class NativeObject {
     private final Set<NativeObject> children = new LinkedHashSet<>();
     private final Throwable site = LEAK_SITES ? new Throwable("created here") : null;
 
-    /** Null for a part. */
+    /** Reports a leak; null for a part. */
     private final Cleaner.Cleanable leak;
 
     private Queue<Runnable> closings;
     private volatile Object server;
 
-    /** 0 until the native object is made. */
+    /** 0 before the native object is made. */
     private long handle;
 
     private volatile boolean closed;
 
     /**
-     * To be made by {@link #make}, or by {@link #begin}, {@link #made} and {@link #endMaking}. All Java objects of the native
-     * object exist before these calls: a native object without them could never be closed.
+     * Creates an object for {@link #make}, or for {@link #begin}, {@link #made} and {@link #endMaking}. All Java objects that
+     * belong to the native object must exist before these calls. Otherwise a lack of memory could leave a native object that
+     * nothing can close.
      *
-     * @param facade reported if it is collected before it is closed
-     * @param type named in messages
+     * @param facade the object whose collection before {@code close()} is reported
+     * @param type the name of the type, for messages
      * @param parents the objects that must not be closed before this one
      */
     public NativeObject(Object facade, String type, NativeObject... parents) {
@@ -79,17 +82,17 @@ public final class NativeObject {
     }
 
     /**
-     * {@return an object that belongs to this one and is closed with it; to be made by {@link #madeWithWhole}}
+     * {@return a part of this object, which is closed with this object; {@link #madeWithWhole} takes its handle}
      *
-     * @param type named in messages
+     * @param type the name of the type, for messages
      */
     public NativeObject part(String type) {
         return new NativeObject(this, type);
     }
 
     /**
-     * Makes this a child of its parents, so that none of them can be closed while the native object is made. Followed by
-     * {@link #made}, and in any case by {@link #endMaking}. An object without parents needs {@link #made} alone.
+     * Makes this object a child of its parents, so that no parent can be closed while the native object is made. {@link #made}
+     * follows, and in any case {@link #endMaking}. An object without parents needs {@link #made} only.
      *
      * @throws IllegalStateException if a parent is closed
      */
@@ -102,32 +105,33 @@ public final class NativeObject {
             begun = true;
         } finally {
             if (!begun) {
-                // all: a set that can't grow any more has the child already
+                // leave all parents: a set that failed to grow can already contain the child
                 leaveParents();
             }
         }
     }
 
     /**
-     * Takes the result of the native that makes the native object. Allocates nothing if it exists.
+     * Takes the result of the native method that makes the native object. Allocates nothing if the result is a handle.
      *
      * @param operation the C function
      * @param result the handle, or an error
      * @throws IllegalStateException if an object of the call is closed
-     * @throws io.rpma.RpmaException if the native failed
+     * @throws io.rpma.RpmaException if the native method failed
      */
     public void made(String operation, long result) {
         if (result < 0) {
             throw Call.failure(operation, result, parents);
         }
         handle = result;
-        // what the facade has got since it was constructed is seen by whoever sees the facade, as final fields are
+        // a thread that sees the facade also sees the fields that were set after its construction, as if they were
+        // final
         VarHandle.releaseFence();
         Log.deliver();
     }
 
     /**
-     * Takes the handle of a part, which is made and closed with its whole.
+     * Takes the handle of this part, which is made and closed with its whole.
      *
      * @param part the handle
      */
@@ -135,7 +139,7 @@ public final class NativeObject {
         handle = part;
     }
 
-    /** Ends the making: without a native object this one is closed, and no child of its parents any more. */
+    /** Ends the making. If there is no native object, closes this object and removes it from its parents. */
     public void endMaking() {
         if (handle == 0 && !closed) {
             closed = true;
@@ -153,7 +157,7 @@ public final class NativeObject {
      * @param operation the C function
      * @param maker returns the handle, or an error
      * @throws IllegalStateException if a parent is closed
-     * @throws io.rpma.RpmaException if the native failed
+     * @throws io.rpma.RpmaException if the native method failed
      */
     public void make(String operation, LongSupplier maker) {
         begin();
@@ -164,17 +168,17 @@ public final class NativeObject {
         }
     }
 
-    /** {@return what C calls the native object} */
+    /** {@return the handle of the native object; 0 before it is made} */
     public long handle() {
         return handle;
     }
 
-    /** {@return whether it is closed} */
+    /** {@return whether the object is closed} */
     public boolean isClosed() {
         return whole.closed;
     }
 
-    /** Throws {@link IllegalStateException} if it is closed. */
+    /** Throws {@link IllegalStateException} if the object is closed. */
     public void checkOpen() {
         if (isClosed()) {
             throw new IllegalStateException(name + " is closed");
@@ -186,9 +190,10 @@ public final class NativeObject {
      *
      * @param operation the C function
      * @param delete frees the native object of the handle
-     * @return whether this call has closed it
-     * @throws IllegalStateException if other objects depend on this one; it stays open
-     * @throws io.rpma.RpmaException if the native failed; closed all the same, because it has freed the object
+     * @return true if this call has closed the object, false if it was already closed
+     * @throws IllegalStateException if other objects depend on this object, which stays open
+     * @throws io.rpma.RpmaException if the native method failed; it has freed the native object nevertheless, and this object
+     *     is closed
      */
     public boolean close(String operation, LongUnaryOperator delete) {
         if (!markClosed()) {
@@ -200,10 +205,10 @@ public final class NativeObject {
     }
 
     /**
-     * Begins to close the object; may be called under a lock.
+     * Starts to close the object. The caller can hold a lock.
      *
-     * @return whether it was open: then {@link #endUses} and {@link #free} have to follow
-     * @throws IllegalStateException if other objects depend on this one; it stays open
+     * @return true if the object was open; {@link #endUses} and {@link #free} must then follow
+     * @throws IllegalStateException if other objects depend on this object, which stays open
      */
     public synchronized boolean markClosed() {
         if (closed) {
@@ -218,8 +223,8 @@ public final class NativeObject {
     }
 
     /**
-     * Ends the waits for the closed object and the registrations with event loops. They take locks, so no lock may be held.
-     * Throws nothing: the native object has to be freed.
+     * Ends the waits for the closed object and its registrations with event loops. The caller must not hold a lock, because
+     * this method takes locks. Throws nothing, because {@link #free} must follow.
      */
     public void endUses() {
         leak.clean();
@@ -243,8 +248,8 @@ public final class NativeObject {
      *
      * @param operation the C function
      * @param delete frees the native object of the handle
-     * @return the native's result
-     * @throws io.rpma.RpmaException if the native failed
+     * @return the result of the native method
+     * @throws io.rpma.RpmaException if the native method failed
      */
     public long free(String operation, LongUnaryOperator delete) {
         try {
@@ -255,9 +260,9 @@ public final class NativeObject {
     }
 
     /**
-     * Has the thread that closes the object do something before the native object is freed.
+     * Registers an action, which the closing thread runs before it frees the native object.
      *
-     * @param closing what it does
+     * @param closing the action
      * @return false if the object is closed
      */
     public boolean beforeClose(Runnable closing) {
@@ -276,9 +281,9 @@ public final class NativeObject {
     }
 
     /**
-     * Takes {@link #beforeClose} back.
+     * Removes an action of {@link #beforeClose}.
      *
-     * @param closing the same object
+     * @param closing the action
      */
     public void notBeforeClose(Runnable closing) {
         whole.removeClosing(closing);
@@ -291,10 +296,10 @@ public final class NativeObject {
     }
 
     /**
-     * Lets an event loop alone listen to the object's descriptor.
+     * Reserves the descriptor of the object for an event loop.
      *
      * @param loop the loop
-     * @throws IllegalStateException if one does already
+     * @throws IllegalStateException if a loop has already reserved the descriptor
      */
     public synchronized void claim(Object loop) {
         if (server != null) {
@@ -303,7 +308,7 @@ public final class NativeObject {
         server = loop;
     }
 
-    /** Takes {@link #claim} back. */
+    /** Ends the reservation of {@link #claim}. */
     public synchronized void release() {
         server = null;
     }
@@ -320,7 +325,7 @@ public final class NativeObject {
         }
     }
 
-    /** Ends to be a child of the parents: the native object is freed. {@link #free} includes it. */
+    /** Removes this object from its parents, after the native object is freed. {@link #free} includes this call. */
     public void leaveParents() {
         for (NativeObject parent : parents) {
             parent.remove(this);
@@ -336,7 +341,7 @@ public final class NativeObject {
         children.remove(child);
     }
 
-    /** Reports that the facade is gone. */
+    /** Reports that the facade was collected before it was closed. */
     private final class Leak implements Runnable {
         @Override
         public void run() {

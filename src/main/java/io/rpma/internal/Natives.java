@@ -3,20 +3,23 @@ package io.rpma.internal;
 import java.nio.ByteBuffer;
 
 /**
- * The natives of the shim and nothing else; each has its function in the C file of the same family. Whoever may be the first to
- * call one calls {@link Loader#ensureLoaded} before: a failure in a static initialiser would be for good.
+ * The native methods of the shim. The comment before each group names the C file of its functions.
  *
- * <p>Objects are named by handles (see native/handle.h). A native that yields a handle or a number returns librpma's
- * negative code on failure, or a code of {@link Result}.
+ * <p>Code that can make the first call of a native method calls {@link Loader#ensureLoaded} before. This class has no static
+ * initialiser that loads the shim, because a failure there would be permanent.
+ *
+ * <p>Handles identify objects: see native/handle.h. A native method that returns a handle or a number returns a
+ * negative number if it fails: an error code of librpma or a code of {@link Result}. The methods of memory.c and
+ * {@link #wakerNew} return a negative errno instead.
  */
 public final class Natives {
     private Natives() {}
 
     // handle.c
-    /** How many native objects are open. */
+    /** Returns the number of open native objects. */
     public static native int handleCount();
 
-    /** How many may be open at once. */
+    /** Returns the maximum number of open native objects. */
     public static native int handleLimit();
 
     // device.c
@@ -86,7 +89,7 @@ public final class Natives {
 
     public static native int connCfgGetTimeout(long cfg);
 
-    /** Sets one of the sizes that {@code RpmaConnCfg} numbers. */
+    /** Sets one of the sizes, by the number that {@code RpmaConnCfg} has for it. */
     public static native int connCfgSetSize(long cfg, int which, int size);
 
     public static native int connCfgGetSize(long cfg, int which);
@@ -104,7 +107,7 @@ public final class Natives {
 
     public static native int srqCfgDelete(long cfg);
 
-    /** Sets one of the sizes that {@code RpmaSrqCfg} numbers. */
+    /** Sets one of the sizes, by the number that {@code RpmaSrqCfg} has for it. */
     public static native int srqCfgSetSize(long cfg, int which, int size);
 
     public static native int srqCfgGetSize(long cfg, int which);
@@ -192,7 +195,7 @@ public final class Natives {
     public static native String connEventMessage(int event);
 
     // batch.c
-    /** In the lower half how many were posted, in the upper half what the next post returned, or 0. */
+    /** Returns the number of posted records in the lower half, and the result of the next post, or 0, in the upper half. */
     public static native long batchPost(long records, int count);
 
     // cq.c
@@ -201,12 +204,14 @@ public final class Natives {
     public static native int cqWait(long cq);
 
     /**
-     * How many completions were taken, plus {@link Result#SECOND_QUEUE} if they are {@code rcq}'s; or as {@link #await} ends.
+     * Waits for completions, and takes them.
      *
-     * @param conn if the channel is shared, else 0
-     * @param cq has the channel's descriptor; retired with all others here
-     * @param rcq 0 if there is one queue only
-     * @param rcqFirst whether the second queue is polled first
+     * @param conn the connection if its queues share the channel, otherwise 0
+     * @param cq the queue with the descriptor of the channel; it is retired together with {@code conn} and {@code rcq}
+     * @param rcq the second queue, or 0
+     * @param rcqFirst whether to poll the second queue first
+     * @return the number of completions, plus {@link Result#SECOND_QUEUE} if they are of {@code rcq}; or the result of
+     *     {@link #await} if the wait ends without completions
      */
     public static native int cqAwait(
             long conn,

@@ -5,14 +5,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Tells one thread which of many objects have something to say: an epoll(7) instance. */
+/** An epoll(7) instance, with which one thread waits until any of many objects is ready. */
 public final class Poller {
     private static final int MOST_READY = 256;
     private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final NativeObject epoll;
 
-    /** By numbers that are never used again, so that what is late for one object is not taken for another. */
+    /** The watches by their numbers. A number is never reused, so a late event is not taken for the event of another object. */
     private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
 
     private final AtomicLong lastNumber = new AtomicLong();
@@ -22,27 +22,27 @@ public final class Poller {
     private int nextReady;
 
     /**
-     * To be opened.
+     * Creates a poller, which {@link #open} must open.
      *
-     * @param name what it is for
+     * @param name the name, for messages
      */
     public Poller(String name) {
         epoll = new NativeObject(this, name);
     }
 
-    /** Makes its native object, and returns this. */
+    /** Makes the native object, and returns this poller. */
     public Poller open() {
         epoll.made("epoll_create1", Natives.pollerNew());
         return this;
     }
 
-    /** An object that may be watched. */
+    /** The registration of an object, which is watched after each {@link #arm}. */
     public final class Watch {
         private final NativeObject object;
         private final Runnable whenReady;
         private final Long number = lastNumber.incrementAndGet();
 
-        /** Whether the kernel knows the object's descriptor; of whoever may arm it, one thread at a time. */
+        /** Whether the epoll instance contains the descriptor. Only one thread at a time may call {@link #arm}. */
         private boolean added;
 
         private Watch(NativeObject object, Runnable whenReady) {
@@ -51,9 +51,9 @@ public final class Poller {
         }
 
         /**
-         * Watches for the next time that the object has something to say, or has already.
+         * Watches the object until it is ready, once. An object that is already ready is reported too.
          *
-         * @return 0, {@link Result#CLOSED} or an error; for {@link Call}
+         * @return 0, {@link Result#CLOSED} or an error, which {@link Call} converts
          */
         public int arm() {
             int armed = Natives.pollerWatch(epoll.handle(), object.handle(), number, added);
@@ -61,7 +61,7 @@ public final class Poller {
             return armed;
         }
 
-        /** Ends it; what is on its way is forgotten. */
+        /** Ends the registration. Events that the poller has not yet reported are discarded. */
         public void end() {
             watches.remove(number);
             Natives.pollerUnwatch(epoll.handle(), object.handle());
@@ -69,9 +69,10 @@ public final class Poller {
     }
 
     /**
-     * Begins to know an object, without watching it.
+     * Registers an object, without watching it.
      *
-     * @param whenReady what the polling thread then does; throws nothing
+     * @param object the object
+     * @param whenReady the action of the polling thread when the object is ready; throws nothing
      */
     public Watch watch(NativeObject object, Runnable whenReady) {
         Watch watch = new Watch(object, whenReady);
@@ -80,14 +81,15 @@ public final class Poller {
     }
 
     /**
-     * Waits until objects that are watched have something to say, and tells them. One thread at a time does that.
+     * Waits until watched objects are ready, and runs their actions. Only one thread at a time may call this method.
      *
-     * <p>Ends as well by {@link #wake()}, {@link #close()} and the thread's interruption.
+     * <p>{@link #wake()}, {@link #close()} and an interruption of the thread also end the wait.
      *
-     * @param nanos for how long, rounded up to milliseconds; or {@link Waiter#FOREVER}
+     * @param nanos the timeout, rounded up to milliseconds; or {@link Waiter#FOREVER}
      */
     public void poll(long nanos) {
-        // each is told of once: those behind a failure, as when memory runs out, come with the next call
+        // epoll reports each object once: if an action fails, for example for lack of memory, the next call runs the
+        // rest
         if (nextReady == readyCount) {
             awaitReady(nanos);
         }
@@ -109,7 +111,7 @@ public final class Poller {
         readyCount = Math.max(0, count);
     }
 
-    /** Ends a {@link #poll} under way, or else the next one. */
+    /** Ends the current {@link #poll}, or the next one if there is none. */
     public void wake() {
         Natives.pollerWake(epoll.handle());
     }
@@ -118,7 +120,7 @@ public final class Poller {
         return epoll;
     }
 
-    /** Returns whether this call has closed it. */
+    /** Closes the poller, and returns whether this call has closed it. */
     public boolean close() {
         return epoll.close("close", Natives::pollerDelete);
     }

@@ -1,20 +1,20 @@
 package io.rpma.internal;
 
-/** The codes that natives return instead of a handle or a number; native/result.h and librpma.h have the same. */
+/** The codes that native methods return instead of a handle or a number. native/result.h and librpma.h have the same codes. */
 public final class Result {
-    /** A post was made. */
+    /** The operation is posted. */
     public static final int POSTED = 0;
 
-    /** A post found its queue full. */
+    /** The queue of a post is full. */
     public static final int QUEUE_FULL = 2;
 
-    /** A wait has ended by its timeout. */
+    /** A wait has timed out. */
     public static final int TIMED_OUT = 0;
 
-    /** A wait has ended because its object has something to take. */
+    /** A wait has ended because its object is ready. */
     public static final int READY = 1;
 
-    /** Marks a number of completions as those of the receive queue; above every capacity. */
+    /** Added to a number of completions of the second queue. Larger than any capacity. */
     public static final int SECOND_QUEUE = 1 << 30;
 
     /** One of the objects of the call is closed. */
@@ -23,13 +23,13 @@ public final class Result {
     /** A wait has ended because another thread woke it. */
     public static final int WOKEN = -4;
 
-    /** The id is not bound to a device yet. */
+    /** The id is not bound to a device. */
     public static final int NO_DEVICE = -2;
 
-    /** An event that is no request was taken. */
+    /** The taken event is not a request. */
     public static final int OTHER_EVENT = -3;
 
-    /** A system call failed: the result is this number minus errno. */
+    /** The base of the errors of the system: such a result is this number minus errno. */
     public static final int ERRNO = -1000;
 
     /** RPMA_E_NOSUPP. */

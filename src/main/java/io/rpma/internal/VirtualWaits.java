@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The waits of virtual threads: they park, which leaves their carriers to others, and one thread of the JVM watches the
- * objects of them all.
+ * The waits of virtual threads. A waiting virtual thread parks, so that its carrier can run other virtual threads. One thread
+ * of the JVM watches the objects of all waits.
  */
 final class VirtualWaits {
     private static final MethodHandle IS_VIRTUAL = findIsVirtual();
@@ -20,14 +20,15 @@ final class VirtualWaits {
     private static final AtomicReference<Poller> POLLER = new AtomicReference<>();
 
     /**
-     * Guards itself, and by whom each object is awaited. A monitor, because nobody parks inside: a lock could be handed
-     * over to a virtual thread that has no carrier, while those that wait for it hold all the carriers.
+     * The waits of each object. The monitor of this map guards the map and the waits. A monitor is safe, because no thread
+     * parks while it holds the monitor. A lock could pass to a virtual thread without a carrier, while the threads that wait
+     * for the lock occupy all carriers.
      */
     private static final Map<NativeObject, Awaited> AWAITED = new HashMap<>();
 
     private VirtualWaits() {}
 
-    /** Thread.isVirtual() came with JDK 21. */
+    /** Finds Thread.isVirtual(), which JDK 17 lacks. */
     private static MethodHandle findIsVirtual() {
         try {
             return MethodHandles.publicLookup()
@@ -50,12 +51,13 @@ final class VirtualWaits {
     }
 
     /**
-     * Parks the current thread until the object's descriptor has something to read.
+     * Parks the current thread until the descriptor of the object is readable.
      *
      * @param operation the C function, for messages
+     * @param object the object with the descriptor
      * @param nanos the timeout, or {@link Waiter#FOREVER}
      * @return {@link Result#READY}, {@link Result#TIMED_OUT}, or {@link Result#WOKEN} if the thread is interrupted
-     * @throws IllegalStateException if the object is closed before or meanwhile
+     * @throws IllegalStateException if the object is closed before or during the wait
      * @throws io.rpma.RpmaException if the kernel refuses to watch the descriptor
      */
     static int await(String operation, NativeObject object, long nanos) {
@@ -112,7 +114,7 @@ final class VirtualWaits {
         }
     }
 
-    /** A thread that waits. */
+    /** A waiting thread. */
     private static final class Parked {
         private final Thread thread = Thread.currentThread();
         private volatile int outcome = Result.TIMED_OUT;
@@ -131,7 +133,7 @@ final class VirtualWaits {
         }
     }
 
-    /** An object that threads wait for. */
+    /** An object with waiting threads. */
     private static final class Awaited {
         private final NativeObject object;
         private final List<Parked> parked = new ArrayList<>();
@@ -175,13 +177,13 @@ final class VirtualWaits {
         private void unparkAll(int why) {
             Throwable failure = null;
             synchronized (AWAITED) {
-                // else it is late: all have gone, and others may have come
+                // otherwise this call is late: its threads have left, and new threads can wait for the object
                 if (AWAITED.get(object) == this) {
                     for (int i = 0; i < parked.size(); i++) {
                         try {
                             parked.get(i).unpark(why);
                         } catch (RuntimeException | Error e) {
-                            // of the thread's scheduler, which may be out of memory or threads: the others are woken
+                            // the scheduler of the thread can lack memory or threads: continue with the other threads
                             failure = e;
                         }
                     }
@@ -194,7 +196,7 @@ final class VirtualWaits {
         }
     }
 
-    /** Made by the first wait. */
+    /** Returns the poller, which the first wait creates. */
     private static Poller poller() {
         if (POLLER.get() == null) {
             Poller created = new Poller("VirtualWaits").open();
@@ -213,7 +215,7 @@ final class VirtualWaits {
 
     private static void pollUntilClosed(Poller created) {
         while (!created.object().isClosed()) {
-            // an interruption that stays would end each poll at once
+            // a pending interruption would end each poll at once
             Thread.interrupted();
             try {
                 created.poll(Waiter.FOREVER);

@@ -5,24 +5,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A blocked thread: woken by what it waits for, by the close of the object, by its interruption or by the clock.
+ * A blocked thread, which the object of its wait, the close of this object, an interruption or the timeout wakes.
  *
- * <p>Virtual threads are not blocked but parked: see {@link VirtualWaits}.
+ * <p>Virtual threads park instead of blocking: see {@link VirtualWaits}.
  */
 public final class Waiter extends Interruptible {
-    /** The timeout, in nanoseconds, of a wait that has none. */
+    /** The number of nanoseconds that stands for no timeout. */
     public static final long FOREVER = Long.MAX_VALUE;
 
-    /** Waiters own a descriptor each, so they are used again and again. Guards itself. */
+    /** Idle waiters, which are reused because each has a file descriptor. Guarded by its own monitor. */
     private static final ArrayDeque<Waiter> IDLE = new ArrayDeque<>();
 
-    /** The one that is taken first: where one thread waits at a time this costs less than a lock. */
+    /** An idle waiter, which is taken first. If only one thread waits at a time, this costs less than the monitor. */
     private static final AtomicReference<Waiter> SPARE = new AtomicReference<>();
 
     /** An eventfd, set when the Java object exists: without that nothing would close it. */
     private int fd;
 
-    /** Set by the thread that interrupts, which may be late: then the next wait is woken for nothing, and goes on. */
+    /** Set by the interrupting thread. If it is late, it wakes the next wait, which then continues. */
     private volatile boolean woken;
 
     private Waiter() {}
@@ -30,9 +30,9 @@ public final class Waiter extends Interruptible {
     /**
      * {@return a timeout in nanoseconds}
      *
-     * @param timeout of the user
-     * @param unit of {@code timeout}
-     * @throws IllegalArgumentException if it is negative
+     * @param timeout the timeout of the user
+     * @param unit the unit of {@code timeout}
+     * @throws IllegalArgumentException if the timeout is negative
      */
     public static long nanos(long timeout, TimeUnit unit) {
         if (timeout < 0) {
@@ -42,7 +42,7 @@ public final class Waiter extends Interruptible {
     }
 
     /**
-     * {@return when a timeout starts, for {@link #left}}
+     * {@return the start of a timeout, for {@link #left}}
      *
      * @param nanos the timeout, or {@link #FOREVER}
      */
@@ -51,24 +51,24 @@ public final class Waiter extends Interruptible {
     }
 
     /**
-     * {@return what is left of a timeout}
+     * {@return the remaining time of a timeout}
      *
      * @param nanos the timeout, or {@link #FOREVER}
-     * @param start of it, by {@link #start}
+     * @param start the result of {@link #start}
      */
     public static long left(long nanos, long start) {
         return nanos == FOREVER ? FOREVER : Math.max(0, nanos - (System.nanoTime() - start));
     }
 
     /**
-     * Waits until the object's descriptor has something to read.
+     * Waits until the descriptor of the object is readable.
      *
      * @param operation the C function, for messages
-     * @param object has the descriptor
+     * @param object the object with the descriptor
      * @param nanos the timeout, or {@link #FOREVER}
-     * @return false if the wait has timed out
-     * @throws InterruptedException if the thread is interrupted before or meanwhile
-     * @throws IllegalStateException if the object is closed before or meanwhile, or served by an event loop
+     * @return false if the wait times out
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalStateException if the object is closed before or during the wait, or if an event loop serves it
      */
     public static boolean await(String operation, NativeObject object, long nanos) throws InterruptedException {
         object.checkUnclaimed(operation);
@@ -85,7 +85,7 @@ public final class Waiter extends Interruptible {
     }
 
     private static int awaitOnce(String operation, NativeObject object, long nanos) {
-        // what does not wait holds up no other virtual thread either
+        // a timeout of 0 does not wait, and so needs no parking
         return nanos != 0 && isVirtual()
                 ? VirtualWaits.await(operation, object, nanos)
                 : block(operation, object, nanos);
@@ -94,7 +94,7 @@ public final class Waiter extends Interruptible {
     /** Returns whether the current thread is a virtual one. */
     static boolean isVirtual() {
         Thread thread = Thread.currentThread();
-        // the class of virtual threads is another one; most programs wait in no thread that has to be asked
+        // virtual threads have a class of their own; the comparison spares most programs the call of isVirtual()
         return thread.getClass() != Thread.class && VirtualWaits.isVirtual(thread);
     }
 
@@ -111,7 +111,7 @@ public final class Waiter extends Interruptible {
         }
     }
 
-    /** A waiter for the current thread, to be given back. */
+    /** Returns a waiter for the current thread, which gives it back with {@link #giveBack}. */
     static Waiter take() {
         Waiter spare = SPARE.getAndSet(null);
         return spare != null ? spare : takeIdle();
@@ -125,7 +125,7 @@ public final class Waiter extends Interruptible {
         return idle != null ? idle : create();
     }
 
-    /** The descriptor of an eventfd that tells the native which blocks now of the thread's interruption. */
+    /** Begins a wait, and returns the eventfd that ends the native method when the thread is interrupted. */
     int begun() {
         begin();
         return fd;
@@ -150,7 +150,7 @@ public final class Waiter extends Interruptible {
         return waiter;
     }
 
-    /** Nearly no wait is interrupted, and the others save a system call. */
+    /** Clears the eventfd after an interruption. Nearly no wait is interrupted, and the others save the system call. */
     private void reset() {
         if (woken) {
             woken = false;
@@ -161,7 +161,9 @@ public final class Waiter extends Interruptible {
     @Override
     void wake() {
         Natives.wakerWake(fd);
-        // after it: reset() may come in between, because JDK 23 and later wake late, and would leave a count for ever
+        // set after the wake-up, because JDK 23 and later can call this method late, while reset() runs: in the other
+        // order,
+        // reset() could clear the flag before the wake-up, and the count would stay in the eventfd for ever
         woken = true;
     }
 }

@@ -8,16 +8,16 @@ import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.lang.ref.Reference;
 
-/** One of the completion queues of a queue pair. */
+/** The completion queue of the operations or of the receives of a queue pair. */
 final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQueue> {
     private static final Access ACCESS = Access.get();
 
     private final boolean send;
 
-    /** Whether any completion makes an event, rather than a solicited one at most; of the thread that waits. */
+    /** Whether the queue is armed for all completions, not only for solicited ones. The waiting thread alone uses it. */
     private boolean armedForAny;
 
-    /** Set by {@link #made}; a copy, which a poll reaches sooner. */
+    /** A copy of the handle, which saves an indirection in each poll. Set by {@link #made}. */
     private long handle;
 
     private CompletionQueue(String operation, NativeObject object, boolean send) {
@@ -33,7 +33,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
         return new CompletionQueue("rdma_get_recv_comp", object, false);
     }
 
-    /** Ends the making; allocates nothing. */
+    /** Takes the handle of the native queue. Allocates nothing. */
     void made(long queue) {
         owner.madeWithWhole(queue);
         handle = queue;

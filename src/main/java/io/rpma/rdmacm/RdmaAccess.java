@@ -1,19 +1,19 @@
 package io.rpma.rdmacm;
 
 /**
- * What a memory region may be used for: {@code enum ibv_access_flags}; any combination. Sources of sends and writes need
- * nothing.
+ * The permitted uses of a memory region, in any combination: {@code enum ibv_access_flags}. The source of a send or a write
+ * needs none.
  *
  * <p>Manual page: ibv_reg_mr(3).
  */
 public enum RdmaAccess {
-    /** Reads, receives and results of atomics arrive in it. */
+    /** This side receives messages, data of reads and results of atomics in the region. */
     LOCAL_WRITE,
-    /** The other side writes into it; needs {@link #LOCAL_WRITE} too. */
+    /** The other side writes to the region. Requires {@link #LOCAL_WRITE}. */
     REMOTE_WRITE,
-    /** The other side reads from it. */
+    /** The other side reads from the region. */
     REMOTE_READ,
-    /** The other side makes atomic changes in it; needs {@link #LOCAL_WRITE} too. */
+    /** The other side executes atomics on the region. Requires {@link #LOCAL_WRITE}. */
     REMOTE_ATOMIC;
 
     int bit() {
@@ -21,9 +21,9 @@ public enum RdmaAccess {
     }
 
     /**
-     * The bits of all.
+     * Returns the bits of {@code enum ibv_access_flags}.
      *
-     * @throws IllegalArgumentException if the other side shall write where this one may not
+     * @throws IllegalArgumentException if remote writes or atomics are permitted without {@link #LOCAL_WRITE}
      */
     static int mask(RdmaAccess... access) {
         int mask = 0;

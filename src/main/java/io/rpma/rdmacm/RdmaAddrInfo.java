@@ -5,7 +5,18 @@ import io.rpma.internal.Natives;
 import java.net.InetSocketAddress;
 
 /**
- * What a host and a port stand for, to listen on or to connect to: {@code struct rdma_addrinfo}.
+ * The RDMA address of a host and a port, to listen on or to connect to: {@code struct rdma_addrinfo}.
+ *
+ * <p>A client connects to a host by name:
+ *
+ * <pre>{@code
+ * try (RdmaAddrInfo info = RdmaAddrInfo.active(address, port, RdmaPortSpace.TCP);
+ *         RdmaId client = RdmaId.createEp(info, new RdmaQpInitAttr().maxSendWr(16))) {
+ *     client.connect(new RdmaConnParam());
+ *     client.awaitEvent(RdmaEventType.ESTABLISHED, 5, TimeUnit.SECONDS);
+ *     client.disconnect();
+ * }
+ * }</pre>
  *
  * <p>Safe for use by many threads.
  *
@@ -14,7 +25,7 @@ import java.net.InetSocketAddress;
 public final class RdmaAddrInfo implements AutoCloseable {
     private static final int MAX_PORT = 65535;
 
-    /** Host names have no more (RFC 1123, 2.1). */
+    /** The maximum length of a host name (RFC 1123, 2.1). */
     private static final int MAX_NODE = 255;
 
     private final NativeObject object;
@@ -30,15 +41,15 @@ public final class RdmaAddrInfo implements AutoCloseable {
     /**
      * Finds an address to connect to.
      *
-     * <p>Blocks for the resolution of a host name.
+     * <p>Blocks while a host name is resolved.
      *
      * @param node a host name, or an IPv4 or IPv6 address
      * @param port 1 to 65535
-     * @param portSpace what the id will be for
-     * @return the information, to be closed
-     * @throws IllegalArgumentException if {@code node} is empty or has more than 255 characters, or {@code port} is out of
+     * @param portSpace the port space of the id
+     * @return the address information; the caller closes it
+     * @throws IllegalArgumentException if {@code node} is empty or longer than 255 characters, or {@code port} is out of
      *     range
-     * @throws io.rpma.RpmaException if the name is unknown, or there is no RDMA device
+     * @throws io.rpma.RpmaException if the name is unknown or there is no RDMA device
      */
     public static RdmaAddrInfo active(String node, int port, RdmaPortSpace portSpace) {
         checkNode(node);
@@ -49,15 +60,15 @@ public final class RdmaAddrInfo implements AutoCloseable {
     /**
      * Finds an address to listen on.
      *
-     * <p>Blocks for the resolution of a host name.
+     * <p>Blocks while a host name is resolved.
      *
-     * @param node a host name or address of this machine, or null for all of its addresses
-     * @param port 1 to 65535, or 0 for a free one
-     * @param portSpace what the id will be for
-     * @return the information, to be closed
-     * @throws IllegalArgumentException if {@code node} is empty or has more than 255 characters, or {@code port} is out of
+     * @param node a host name or an address of this machine, or null for all addresses of this machine
+     * @param port 1 to 65535, or 0 for a free port
+     * @param portSpace the port space of the id
+     * @return the address information; the caller closes it
+     * @throws IllegalArgumentException if {@code node} is empty or longer than 255 characters, or {@code port} is out of
      *     range
-     * @throws io.rpma.RpmaException if the name is unknown, or there is no RDMA device
+     * @throws io.rpma.RpmaException if the name is unknown or there is no RDMA device
      */
     public static RdmaAddrInfo passive(String node, int port, RdmaPortSpace portSpace) {
         if (node != null) {
@@ -86,18 +97,18 @@ public final class RdmaAddrInfo implements AutoCloseable {
         return info;
     }
 
-    /** {@return what an id made of it is for} */
+    /** {@return the port space of the ids that {@link RdmaId#createEp} creates from this address} */
     public RdmaPortSpace portSpace() {
         return portSpace;
     }
 
-    /** {@return whether it is to listen on} */
+    /** {@return true if the address is for listening, false if it is for connecting} */
     public boolean isPassive() {
         return passive;
     }
 
     /**
-     * {@return the address to connect to, or to listen on}
+     * {@return the address to listen on or to connect to}
      *
      * @throws IllegalStateException if closed
      */
@@ -113,7 +124,7 @@ public final class RdmaAddrInfo implements AutoCloseable {
         return object;
     }
 
-    /** Frees it; does nothing if that is done already. */
+    /** Frees the address information. Does nothing if it is already closed. */
     @Override
     public void close() {
         object.close("rdma_freeaddrinfo", Natives::addrInfoFree);

@@ -6,17 +6,27 @@ import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
 /**
- * Where a datagram goes: {@code struct ibv_ah}; made by {@link RdmaId#createAh}.
+ * An address handle, the destination of datagrams: {@code struct ibv_ah}. {@link RdmaId#createAh} creates it.
  *
- * <p>Safe for use by many threads. It has to be closed before its id, and not before the completions of what was sent with
- * it.
+ * <p>A client with an id for {@link RdmaPortSpace#UDP} sends a datagram to the server that has accepted its request:
+ *
+ * <pre>{@code
+ * RdmaEvent established = id.awaitEvent(RdmaEventType.ESTABLISHED, 5, TimeUnit.SECONDS);
+ * try (RdmaAh server = id.createAh(established)) {
+ *     qp.postUdSend(mr, 0, 64, RdmaQp.F_SIGNALED, server, established.qpNum(), 1);
+ *     qp.getSendComp(completions);
+ * }
+ * }</pre>
+ *
+ * <p>Safe for use by many threads. An address handle must be closed before its id, and after the completions of the datagrams
+ * that were posted with it.
  *
  * <p>Manual pages: ibv_create_ah(3), ibv_create_ah_from_wc(3).
  */
 public final class RdmaAh implements AutoCloseable {
     private final NativeObject object;
 
-    /** Set when it is made. */
+    /** A copy of the handle, which saves an indirection in each post. */
     private long handle;
 
     private RdmaAh(NativeObject owner) {
@@ -24,9 +34,11 @@ public final class RdmaAh implements AutoCloseable {
     }
 
     /**
-     * Makes one.
+     * Creates an address handle.
      *
-     * @param owner the id that it belongs to
+     * @param owner the id that the address handle belongs to
+     * @param operation the C function, for messages
+     * @param maker returns the native handle, or an error
      */
     static RdmaAh make(NativeObject owner, String operation, LongSupplier maker) {
         RdmaAh ah = new RdmaAh(owner);
@@ -45,9 +57,9 @@ public final class RdmaAh implements AutoCloseable {
     }
 
     /**
-     * Closes it; does nothing if it is closed already.
+     * Closes the address handle. Does nothing if it is already closed.
      *
-     * @throws io.rpma.RpmaException if the device reports a failure; it is closed all the same
+     * @throws io.rpma.RpmaException if the device reports a failure; the address handle is closed nevertheless
      */
     @Override
     public void close() {

@@ -3,15 +3,16 @@ package io.rpma.rdmacm;
 import io.rpma.internal.Natives;
 
 /**
- * What is told to the other side when a connection is asked for or accepted: {@code struct rdma_conn_param}. Without changes
- * it is what librdmacm takes for {@code NULL}.
+ * The connection parameters that a request or its acceptance sends to the other side: {@code struct rdma_conn_param}. The
+ * initial values are the defaults of librdmacm, which it uses for {@code NULL}.
  *
- * <p>A plain object, not for use by several threads at once. It is read when it is passed.
+ * <p>Not safe for use by several threads at once. The call that takes the parameters reads them; later changes have no effect
+ * on the connection.
  *
  * <p>Manual pages: rdma_connect(3), rdma_accept(3).
  */
 public final class RdmaConnParam {
-    /** As many as the device has. */
+    /** The maximum of the device. */
     public static final int MAX = 0xff;
 
     private static final int MAX_PRIVATE_DATA = 255;
@@ -24,19 +25,19 @@ public final class RdmaConnParam {
     private int retryCount = MAX_RETRIES;
     private int rnrRetryCount = MAX_RETRIES;
 
-    /** Creates the parameters that librdmacm takes for {@code NULL}. */
+    /** Creates parameters with the defaults of librdmacm. */
     public RdmaConnParam() {}
 
     /**
      * Sets the private data.
      *
-     * <p>InfiniBand and RoCE take with {@link RdmaPortSpace#TCP} 56 bytes to connect, 196 to accept and 148 to reject, with
-     * {@link RdmaPortSpace#UDP} 180, 136 and 136; the call that passes more throws {@link IllegalArgumentException}. What
-     * arrives there has that length, filled up with zeroes.
+     * <p>On InfiniBand and RoCE, the maximum length for {@link RdmaPortSpace#TCP} is 56 bytes to connect, 196 to accept and
+     * 148 to reject. For {@link RdmaPortSpace#UDP} it is 180, 136 and 136. A call with longer data throws
+     * {@link IllegalArgumentException}. The other side receives data of the maximum length, padded with zeroes.
      *
-     * @param data 0 to 255 bytes; copied
+     * @param data 0 to 255 bytes, which are copied
      * @return this
-     * @throws IllegalArgumentException if they are more
+     * @throws IllegalArgumentException if {@code data} is longer than 255 bytes
      */
     public RdmaConnParam privateData(byte[] data) {
         privateData = checkedPrivateData(data);
@@ -52,7 +53,7 @@ public final class RdmaConnParam {
     }
 
     /**
-     * Sets how many reads and atomics of the other side are carried out at once.
+     * Sets how many reads and atomics of the other side this side serves concurrently.
      *
      * @param resources 0 to 254, or {@link #MAX}
      * @return this
@@ -64,7 +65,7 @@ public final class RdmaConnParam {
     }
 
     /**
-     * Sets how many reads and atomics of this side are under way at once.
+     * Sets how many reads and atomics of this side are outstanding concurrently.
      *
      * @param depth 0 to 254, or {@link #MAX}
      * @return this
@@ -76,9 +77,9 @@ public final class RdmaConnParam {
     }
 
     /**
-     * Sets whether the device controls the flow of messages end to end.
+     * Sets whether the device uses end-to-end flow control.
      *
-     * @param wanted whether it does
+     * @param wanted true to use it
      * @return this
      */
     public RdmaConnParam flowControl(boolean wanted) {
@@ -87,7 +88,7 @@ public final class RdmaConnParam {
     }
 
     /**
-     * Sets how often a packet without an answer is sent again.
+     * Sets how often an unacknowledged packet is resent.
      *
      * @param count 0 to 7
      * @return this
@@ -99,10 +100,10 @@ public final class RdmaConnParam {
     }
 
     /**
-     * Sets how often the other side sends a message again that this side has no receive for. When it has been sent so often
-     * it completes there with {@link io.rpma.RpmaWcStatus#RNR_RETRY_EXC_ERR}, and the connection is broken.
+     * Sets how often the other side resends a message for which this side has no receive posted. After the last attempt, the
+     * message completes on the other side with {@link io.rpma.RpmaWcStatus#RNR_RETRY_EXC_ERR}, and the connection is broken.
      *
-     * @param count 0 to 6, or 7 for no end
+     * @param count 0 to 6, or 7 to resend indefinitely
      * @return this
      * @throws IllegalArgumentException if out of range
      */

@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * What has happened to an id: {@code struct rdma_cm_event}. A plain value; librdmacm's event is acknowledged already.
+ * An event of an id: {@code struct rdma_cm_event}. This object is a copy; the event of librdmacm is already acknowledged.
  *
  * <p>Manual page: rdma_get_cm_event(3).
  */
@@ -29,31 +29,29 @@ public final class RdmaEvent {
 
     private final ByteBuffer event;
 
-    /** Before it is taken: an event that had been taken and for which there was no memory would be lost. */
+    /** Allocates the memory before the event is taken. If the allocation failed afterwards, the event would be lost. */
     RdmaEvent() {
         event = ByteBuffer.allocate(SIZE).order(ByteOrder.nativeOrder());
     }
 
-    /** Room for the native to fill in. */
+    /** The array for the native method to fill. */
     byte[] bytes() {
         return event.array();
     }
 
-    /** {@return what has happened} */
+    /** {@return the type of the event} */
     public RdmaEventType type() {
         return RdmaEventType.of(event.getInt(TYPE));
     }
 
-    /**
-     * {@return how it ended: 0, a negative errno, or the reason that the transport gives for a rejection}
-     */
+    /** {@return the status: 0, a negative errno, or the transport's reason for a rejection} */
     public int status() {
         return event.getInt(STATUS);
     }
 
     /**
-     * {@return the other side's private data, filled up with zeroes to the length of {@link RdmaConnParam#privateData};
-     * empty where there is none}
+     * {@return the private data of the other side, padded with zeroes to the maximum length that
+     * {@link RdmaConnParam#privateData} documents; empty if there is none}
      */
     public byte[] privateData() {
         byte[] data = new byte[number(PRIVATE_DATA_LEN)];
@@ -61,27 +59,27 @@ public final class RdmaEvent {
         return data;
     }
 
-    /** {@return how many reads and atomics of the other side may be carried out at once, as it asks for} */
+    /** {@return how many reads and atomics the other side wants to have outstanding concurrently} */
     public int responderResources() {
         return number(RESPONDER_RESOURCES);
     }
 
-    /** {@return how many reads and atomics of this side may be under way at once, as the other side offers} */
+    /** {@return how many reads and atomics of this side the other side offers to serve concurrently} */
     public int initiatorDepth() {
         return number(INITIATOR_DEPTH);
     }
 
-    /** {@return whether the other side's device controls the flow} */
+    /** {@return whether the device of the other side uses end-to-end flow control} */
     public boolean flowControl() {
         return number(FLOW_CONTROL) != 0;
     }
 
-    /** {@return how often the other side wants packets sent again; only of a request} */
+    /** {@return how often an unacknowledged packet is resent, as the other side requests; only in a connection request} */
     public int retryCount() {
         return number(RETRY_COUNT);
     }
 
-    /** {@return how often the other side wants messages sent again that it has no receive for} */
+    /** {@return how often this side resends a message for which the other side has no receive, as the other side requests} */
     public int rnrRetryCount() {
         return number(RNR_RETRY_COUNT);
     }
@@ -91,17 +89,17 @@ public final class RdmaEvent {
         return number(SRQ) != 0;
     }
 
-    /** {@return the number of the other side's queue pair} */
+    /** {@return the number of the remote queue pair} */
     public int qpNum() {
         return event.getInt(QP_NUM);
     }
 
-    /** {@return the key of the other side's datagram queue pair} */
+    /** {@return the key of the remote datagram queue pair} */
     public int qkey() {
         return event.getInt(QKEY);
     }
 
-    /** The bytes of {@code struct ibv_ah_attr}, or null. */
+    /** The bytes of {@code struct ibv_ah_attr}, or null if the event has none. */
     byte[] ahAttr() {
         return number(HAS_AH_ATTR) != 0 ? Arrays.copyOfRange(event.array(), AH_ATTR, SIZE) : null;
     }

@@ -1,44 +1,44 @@
 package io.rpma.rdmacm;
 
 /**
- * What the communication manager tells of an id: {@code enum rdma_cm_event_type}.
+ * The types of the events that the communication manager reports for an id: {@code enum rdma_cm_event_type}.
  *
  * <p>Manual page: rdma_get_cm_event(3).
  */
 public enum RdmaEventType {
-    /** The address of the other side is resolved, and the id has its device. */
+    /** The remote address is resolved, and the id is bound to a device. */
     ADDR_RESOLVED,
-    /** The address of the other side can't be resolved. */
+    /** The remote address can't be resolved. */
     ADDR_ERROR,
-    /** The route is resolved: the id can connect. */
+    /** The route is resolved, and the id can connect. */
     ROUTE_RESOLVED,
     /** The route can't be resolved. */
     ROUTE_ERROR,
-    /** Somebody asks to connect; {@link RdmaId#getRequest} takes it. */
+    /** A client requests a connection. {@link RdmaId#getRequest} takes this event. */
     CONNECT_REQUEST,
-    /** The other side has accepted; never told of an id that has a queue pair, which gets {@link #ESTABLISHED}. */
+    /** The other side has accepted. An id with a queue pair gets {@link #ESTABLISHED} instead. */
     CONNECT_RESPONSE,
-    /** The connection could not be made. */
+    /** The connection can't be established. */
     CONNECT_ERROR,
-    /** The other side can't be reached, or does not answer. */
+    /** The other side can't be reached or does not answer. */
     UNREACHABLE,
-    /** The other side has rejected the request, or nobody listens at its address and port. */
+    /** The other side has rejected the request, or no id listens on the remote address and port. */
     REJECTED,
-    /** The connection is established; of a datagram id, that the other side's queue pair is known. */
+    /** The connection is established. For a datagram id: the remote queue pair is known. */
     ESTABLISHED,
-    /** The connection is gone. */
+    /** The connection is closed. */
     DISCONNECTED,
-    /** The device is gone; the id has to be closed. */
+    /** The device is removed, and the id must be closed. */
     DEVICE_REMOVAL,
-    /** A multicast group is joined. */
+    /** The id has joined a multicast group. */
     MULTICAST_JOIN,
-    /** A multicast group can't be joined, or is gone. */
+    /** The id can't join a multicast group, or the group no longer exists. */
     MULTICAST_ERROR,
-    /** The device's address has changed. */
+    /** The address of the device has changed. */
     ADDR_CHANGE,
-    /** The connection's queue pair may be used again. */
+    /** The queue pair of the connection can be used again. */
     TIMEWAIT_EXIT,
-    /** An event that the library does not know. */
+    /** An event of a type that the library does not know. */
     UNKNOWN;
 
     private static final RdmaEventType[] VALUES = values();

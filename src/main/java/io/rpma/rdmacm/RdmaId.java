@@ -19,18 +19,49 @@ import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 
 /**
- * One end of a connection, or what listens for them: {@code struct rdma_cm_id}.
+ * A communication identifier ({@code struct rdma_cm_id}): one end of a connection, or a listener.
  *
- * <p>What takes time only begins with a call: {@link #resolveAddr}, {@link #resolveRoute}, {@link #connect}, {@link #accept}
- * and {@link #disconnect}. How it ends is told by {@link #nextEvent} or {@link #awaitEvent}, which have to be called for it
- * to go on: the other side is established only after this one has taken its event.
+ * <p>{@link #resolveAddr}, {@link #resolveRoute}, {@link #connect}, {@link #accept} and {@link #disconnect} start an operation
+ * and do not wait for its end. An event reports the end. {@link #nextEvent} and {@link #awaitEvent} return the events, and
+ * must be called: librdmacm processes an event when it is taken. For example, the connection of the accepting side is
+ * established only after the connecting side has taken its event.
  *
- * <p>To connect: {@link #create}, {@link #resolveAddr}, {@link #resolveRoute} (or {@link #createEp}, which does all three),
- * {@link #createQp}, {@link #connect}. To be connected to: {@link #create}, {@link #bindAddr} (or {@link #createEp}),
- * {@link #listen}, {@link #getRequest}, and on what that returns {@link #createQp} and {@link #accept}, or {@link #reject}.
+ * <p>A client connects. {@link #createEp} replaces the calls up to the resolved route.
  *
- * <p>Safe for use by many threads. Closing wakes the threads that wait, and throws {@link IllegalStateException} while a
- * memory region or address handle of this id is open, or another id uses its shared receive queue.
+ * <pre>{@code
+ * try (RdmaId client = RdmaId.create(RdmaPortSpace.TCP)) {
+ *     client.resolveAddr(null, new InetSocketAddress(address, port), 2000);
+ *     client.awaitEvent(RdmaEventType.ADDR_RESOLVED, 5, TimeUnit.SECONDS);
+ *     client.resolveRoute(2000);
+ *     client.awaitEvent(RdmaEventType.ROUTE_RESOLVED, 5, TimeUnit.SECONDS);
+ *     client.createQp(new RdmaQpInitAttr().maxSendWr(16).maxRecvWr(16));
+ *     client.connect(new RdmaConnParam());
+ *     client.awaitEvent(RdmaEventType.ESTABLISHED, 5, TimeUnit.SECONDS);
+ *     // post operations on client.qp()
+ *     client.disconnect();
+ * }
+ * }</pre>
+ *
+ * <p>A server listens, and accepts a request. {@link #createEp} replaces {@link #create} and {@link #bindAddr}. The server
+ * can {@link #reject} the request instead.
+ *
+ * <pre>{@code
+ * try (RdmaId listener = RdmaId.create(RdmaPortSpace.TCP)) {
+ *     listener.bindAddr(new InetSocketAddress(address, port));
+ *     listener.listen(0);
+ *     try (RdmaId server = listener.getRequest()) {
+ *         server.createQp(new RdmaQpInitAttr().maxSendWr(16).maxRecvWr(16));
+ *         server.accept(new RdmaConnParam());
+ *         server.awaitEvent(RdmaEventType.ESTABLISHED, 5, TimeUnit.SECONDS);
+ *         // post operations on server.qp()
+ *         server.awaitEvent(RdmaEventType.DISCONNECTED, 5, TimeUnit.MINUTES);
+ *         server.disconnect();
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Safe for use by many threads. {@link #close} wakes waiting threads. It throws {@link IllegalStateException} while a memory
+ * region or an address handle of this id is open, or while another id uses the shared receive queue of this id.
  *
  * <p>Manual pages: rdma_create_id(3), rdma_create_ep(3), rdma_bind_addr(3), rdma_listen(3), rdma_get_request(3),
  * rdma_resolve_addr(3), rdma_resolve_route(3), rdma_create_qp(3), rdma_create_srq(3), rdma_connect(3), rdma_accept(3),
@@ -44,36 +75,36 @@ public final class RdmaId implements AutoCloseable {
     private static final int ETIMEDOUT = 110;
     private static final int EPROTO = 71;
 
-    /** Of {@code struct ibv_grh}, before a datagram. */
+    /** The size of {@code struct ibv_grh}, which precedes a received datagram. */
     private static final int HEADER_SIZE = 40;
 
     private final NativeObject object;
     private final RdmaPortSpace portSpace;
     private final RdmaEvent request;
 
-    /** What {@link #getRequest} makes queue pairs with, or null. */
+    /** The attributes of the queue pairs that {@link #getRequest} creates, or null. */
     private final RdmaQpInitAttr requestAttr;
 
-    /** librdmacm changes an id in all calls but posts and polls, without a lock; none of them blocks. */
+    /** librdmacm has no lock for an id, which all calls except posts and polls change. No call under this lock blocks. */
     private final ReentrantLock control = new ReentrantLock();
 
-    /** Whether a request has been sent, or one that came has been accepted; under the lock. */
+    /** Whether a request was sent or accepted. Guarded by {@link #control}. */
     private boolean connecting;
 
     private volatile RdmaQp qp;
     private volatile RdmaSrq srq;
     private volatile NativeObject requests;
 
-    /** The place among those who use the shared receive queue of another id, or null. */
+    /** Keeps the id of a foreign shared receive queue open while this id uses the queue; or null. */
     private NativeObject srqUse;
 
-    /** 0 until it is asked for. */
+    /** 0 until the first registration. */
     private volatile int maxMessage;
 
-    /** What close has to free. */
+    /** The native object that {@link #destroy()} frees. Set by {@link #retire}. */
     private long retired;
 
-    /** Made with the id: closing after a failure for want of memory must not fail too. */
+    /** Allocated with the id, so that closing it needs no memory: it must succeed after an {@link OutOfMemoryError}. */
     private final LongUnaryOperator destroy = ignored -> Natives.idDestroy(retired);
 
     private RdmaId(RdmaPortSpace portSpace, RdmaEvent request, RdmaQpInitAttr requestAttr) {
@@ -84,11 +115,11 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Creates an id, on an event channel of its own.
+     * Creates an id with an event channel of its own.
      *
-     * @param portSpace what it is for
-     * @return the id, to be closed
-     * @throws io.rpma.RpmaException if there is no RDMA device, or the system refuses
+     * @param portSpace the port space
+     * @return the id; the caller closes it
+     * @throws io.rpma.RpmaException if there is no RDMA device, or the system refuses the id
      */
     public static RdmaId create(RdmaPortSpace portSpace) {
         int space = portSpace.value();
@@ -98,17 +129,17 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Creates an id that can connect at once, or one that can listen at once.
+     * Creates an id that is ready to connect or to listen.
      *
-     * <p>Blocks for the resolution of the address and the route, for at most 2 seconds each, which nothing ends before; closing
-     * {@code info} waits as long. Use {@link #create} for other timeouts, and for waits that end by interruption.
+     * <p>Blocks until the address and the route are resolved, at most 2 seconds each. Nothing ends the call earlier, and
+     * closing {@code info} waits for it. Use {@link #create} for other timeouts and for waits that an interruption ends.
      *
-     * @param info where to connect to, or to listen on; may be closed afterwards
-     * @param attr what to make a queue pair with, for this id or, if {@code info} is to listen on, for those that
-     *     {@link #getRequest} returns; null for none
-     * @return the id, to be closed
+     * @param info the address to connect to or to listen on; it can be closed after the call
+     * @param attr the attributes of the queue pair of this id or, if {@code info} is for listening, of the queue pairs of the
+     *     ids that {@link #getRequest} returns; null for no queue pair
+     * @return the id; the caller closes it
      * @throws IllegalStateException if {@code info} or the shared receive queue of {@code attr} is closed
-     * @throws io.rpma.RpmaException if the address can't be resolved or bound to, or the queue pair can't be made
+     * @throws io.rpma.RpmaException if the address can't be resolved or bound to, or the queue pair can't be created
      */
     public static RdmaId createEp(RdmaAddrInfo info, RdmaQpInitAttr attr) {
         RdmaPortSpace portSpace = info.portSpace();
@@ -126,7 +157,7 @@ public final class RdmaId implements AutoCloseable {
         return info.object().handle();
     }
 
-    /** Closes this id if the queue pair can't be made, which rejects the request that it is for. */
+    /** Closes this id if the queue pair can't be created. This rejects the request, if the id belongs to one. */
     private void createFirstQp(RdmaQpInitAttr attr) {
         if (attr == null) {
             return;
@@ -152,12 +183,12 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Binds the id to an address of this machine, and to its device.
+     * Binds the id to a local address and to the device of this address.
      *
-     * @param address an address of this machine, or of all of its addresses; port 0 for a free one
+     * @param address an address of this machine, or the wildcard address for all addresses; port 0 for a free port
      * @throws IllegalArgumentException if the host name of the address is unknown
      * @throws IllegalStateException if closed
-     * @throws io.rpma.RpmaException if the address is not of an RDMA device, or is in use, or the id is bound already
+     * @throws io.rpma.RpmaException if no RDMA device has the address, the address is in use, or the id is already bound
      */
     public void bindAddr(InetSocketAddress address) {
         byte[] bytes = SocketAddress.toBytes(address);
@@ -165,14 +196,15 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Begins to resolve an address; {@link RdmaEventType#ADDR_RESOLVED} or {@link RdmaEventType#ADDR_ERROR} tells the end.
+     * Starts the resolution of an address. {@link RdmaEventType#ADDR_RESOLVED} or {@link RdmaEventType#ADDR_ERROR} reports its
+     * end.
      *
-     * @param source the address of this machine to connect from, or null for that of the route
+     * @param source the local address to connect from, or null for the address that the route selects
      * @param destination the address to connect to
-     * @param timeoutMs for how long, in milliseconds
+     * @param timeoutMs the timeout of the resolution, in milliseconds
      * @throws IllegalArgumentException if the host name of an address is unknown, or the timeout is negative
      * @throws IllegalStateException if closed
-     * @throws io.rpma.RpmaException if an address can't be used, or is resolved already
+     * @throws io.rpma.RpmaException if an address can't be used, or the address is already resolved
      */
     public void resolveAddr(InetSocketAddress source, InetSocketAddress destination, int timeoutMs) {
         byte[] from = source == null ? new byte[0] : SocketAddress.toBytes(source);
@@ -182,12 +214,13 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Begins to resolve the route; {@link RdmaEventType#ROUTE_RESOLVED} or {@link RdmaEventType#ROUTE_ERROR} tells the end.
+     * Starts the resolution of the route. {@link RdmaEventType#ROUTE_RESOLVED} or {@link RdmaEventType#ROUTE_ERROR} reports its
+     * end.
      *
-     * @param timeoutMs for how long, in milliseconds
+     * @param timeoutMs the timeout of the resolution, in milliseconds
      * @throws IllegalArgumentException if the timeout is negative
-     * @throws IllegalStateException if closed, or the address is not resolved yet
-     * @throws io.rpma.RpmaException if the route is resolved already
+     * @throws IllegalStateException if closed, or if the address is not resolved
+     * @throws io.rpma.RpmaException if the route is already resolved
      */
     public void resolveRoute(int timeoutMs) {
         checkTimeout(timeoutMs);
@@ -201,13 +234,14 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Begins to listen for requests; {@link #getRequest} takes them. No thread may wait for events of the id meanwhile: it would
-     * not be woken before the id is closed.
+     * Starts to listen for requests, which {@link #getRequest} takes. No thread may wait for an event of the id at this time:
+     * the id moves to another event channel, and events no longer end that wait.
      *
-     * @param backlog how many may wait, 0 for as many as the system allows
+     * @param backlog the maximum number of pending requests, 0 for the maximum of the system
      * @throws IllegalArgumentException if {@code backlog} is negative
-     * @throws IllegalStateException if closed, or listening already
-     * @throws io.rpma.RpmaException if another id listens on the address and port, or this one connects
+     * @throws IllegalStateException if closed or already listening
+     * @throws io.rpma.RpmaException if another id listens on the address and port, or if this id has resolved an address to
+     *     connect to
      */
     public void listen(int backlog) {
         if (backlog < 0) {
@@ -231,13 +265,13 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Waits without end for the next request.
+     * Waits for the next request, without a timeout.
      *
-     * @return an id for the request, to be accepted or rejected, and closed; independent of this one
-     * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if closed, before or while waiting, or not listening
-     * @throws io.rpma.RpmaException if the id or its queue pair can't be made, and the request is rejected; or if another event
-     *     came, such as {@link RdmaEventType#DEVICE_REMOVAL}; this id goes on
+     * @return an id for the request, to accept or to reject; the caller closes it, before or after this id
+     * @throws InterruptedException if the thread is interrupted before or during the call
+     * @throws IllegalStateException if closed before or during the wait, or if not listening
+     * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created, which rejects the request; or
+     *     if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; this id continues to listen
      */
     public RdmaId getRequest() throws InterruptedException {
         return nextRequest(Waiter.FOREVER).orElseThrow();
@@ -246,14 +280,15 @@ public final class RdmaId implements AutoCloseable {
     /**
      * Waits for the next request.
      *
-     * @param timeout how long to wait; 0 does not wait
+     * @param timeout the maximum time to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
-     * @return an id for the request, to be accepted or rejected, and closed, independent of this one; empty if the time is up
-     * @throws InterruptedException if the thread is interrupted
+     * @return an id for the request, to accept or to reject; the caller closes it, before or after this id. Empty if the wait
+     *     times out
+     * @throws InterruptedException if the thread is interrupted before or during the call
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws IllegalStateException if closed, before or while waiting, or not listening
-     * @throws io.rpma.RpmaException if the id or its queue pair can't be made, and the request is rejected; or if another event
-     *     came, such as {@link RdmaEventType#DEVICE_REMOVAL}; this id goes on
+     * @throws IllegalStateException if closed before or during the wait, or if not listening
+     * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created, which rejects the request; or
+     *     if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; this id continues to listen
      */
     public Optional<RdmaId> getRequest(long timeout, TimeUnit unit) throws InterruptedException {
         return nextRequest(Waiter.nanos(timeout, unit));
@@ -275,7 +310,7 @@ public final class RdmaId implements AutoCloseable {
         return Optional.empty();
     }
 
-    /** Takes a request, if there is one: another thread may have been first. */
+    /** Takes a request if there is one. Another thread may already have taken it. */
     private Optional<RdmaId> takeRequest(NativeObject queue) {
         RdmaEvent event = new RdmaEvent();
         RdmaId id = new RdmaId(portSpace, event, null);
@@ -299,13 +334,13 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Makes the queue pair, with which receives can be posted at once.
+     * Creates the queue pair. Receives can be posted before the connection is established.
      *
-     * @param attr what it is asked for
-     * @return the queue pair, closed with this id
-     * @throws IllegalStateException if closed, or without a device yet, or if there is a queue pair already, or the shared
+     * @param attr the requested attributes
+     * @return the queue pair, which is closed with this id
+     * @throws IllegalStateException if closed or not bound to a device, if the id already has a queue pair, or if the shared
      *     receive queue of {@code attr} is closed
-     * @throws io.rpma.RpmaException if the device refuses, mostly because it is asked for too much
+     * @throws io.rpma.RpmaException if the device refuses the queue pair, usually because an attribute exceeds its limit
      */
     public RdmaQp createQp(RdmaQpInitAttr attr) {
         int[] numbers = attr.numbers();
@@ -344,9 +379,9 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * {@return the queue pair; closed if this id is}
+     * {@return the queue pair, which is closed if this id is}
      *
-     * @throws IllegalStateException if there is none
+     * @throws IllegalStateException if there is no queue pair
      */
     public RdmaQp qp() {
         RdmaQp pair = qp;
@@ -358,15 +393,15 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Makes a shared receive queue, which the queue pair of this id uses then, and others may.
+     * Creates a shared receive queue. The queue pair of this id will use it, and queue pairs of other ids can use it.
      *
-     * @param maxWr how many receives it takes, at least 1
-     * @param maxSge of how many parts a receive can consist, 1 to {@link RdmaSgeList#MAX_CAPACITY}
-     * @return the queue, closed with this id
+     * @param maxWr the maximum number of posted receives, at least 1
+     * @param maxSge the maximum number of parts of a receive, 1 to {@link RdmaSgeList#MAX_CAPACITY}
+     * @return the queue, which is closed with this id
      * @throws IllegalArgumentException if a number is out of range
-     * @throws IllegalStateException if closed, or without a device yet, or if there is a shared receive queue or a queue
-     *     pair already
-     * @throws io.rpma.RpmaException if the device refuses, mostly because it is asked for too much
+     * @throws IllegalStateException if closed or not bound to a device, or if the id already has a shared receive queue or a
+     *     queue pair
+     * @throws io.rpma.RpmaException if the device refuses the queue, usually because a number exceeds its limit
      */
     public RdmaSrq createSrq(int maxWr, int maxSge) {
         if (maxWr < 1 || maxSge < 1 || maxSge > RdmaSgeList.MAX_CAPACITY) {
@@ -394,13 +429,14 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Begins to connect; {@link RdmaEventType#ESTABLISHED} or {@link RdmaEventType#REJECTED}, {@link RdmaEventType#UNREACHABLE}
-     * or {@link RdmaEventType#CONNECT_ERROR} tells the end.
+     * Starts to connect. {@link RdmaEventType#ESTABLISHED}, {@link RdmaEventType#REJECTED}, {@link RdmaEventType#UNREACHABLE}
+     * or {@link RdmaEventType#CONNECT_ERROR} reports the result.
      *
-     * @param param what the other side is told
+     * @param param the parameters for the other side
      * @throws IllegalArgumentException if the private data is too long: see {@link RdmaConnParam#privateData}
-     * @throws IllegalStateException if closed, or without a device or a queue pair
-     * @throws io.rpma.RpmaException if there is no route yet, or the depths are beyond what the device has
+     * @throws IllegalStateException if closed, or if there is no device or no queue pair
+     * @throws io.rpma.RpmaException if the route is not resolved, or if the responder resources or the initiator depth exceed
+     *     the limit of the device
      */
     public void connect(RdmaConnParam param) {
         qp();
@@ -408,7 +444,7 @@ public final class RdmaId implements AutoCloseable {
         call("rdma_connect", () -> connecting(param.connect(object.handle())));
     }
 
-    /** After more rdma_accept would break the queue pair before the system refuses. */
+    /** Private data that is too long is refused here: rdma_accept would break the queue pair before the kernel refuses it. */
     private void checkPrivateData(String operation, int length, int most) {
         if (length > most && call(operation, () -> Natives.idIsInfiniBand(object.handle())) != 0) {
             throw new IllegalArgumentException(
@@ -422,13 +458,13 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Accepts the request; {@link RdmaEventType#ESTABLISHED} tells the end, except of an id for datagrams.
+     * Accepts the request. {@link RdmaEventType#ESTABLISHED} reports the connection. An id for datagrams gets no event.
      *
-     * @param param what the other side is told
+     * @param param the parameters for the other side
      * @throws IllegalArgumentException if the private data is too long: see {@link RdmaConnParam#privateData}
-     * @throws IllegalStateException if closed, or without a device or a queue pair
-     * @throws io.rpma.RpmaException if there is no request, the other side has given up, or the depths are beyond what the
-     *     device has; the id has to be closed then
+     * @throws IllegalStateException if closed, or if there is no device or no queue pair
+     * @throws io.rpma.RpmaException if there is no request, if the other side has given up, or if the responder resources or
+     *     the initiator depth exceed the limit of the device; the id must then be closed
      */
     public void accept(RdmaConnParam param) {
         qp();
@@ -437,12 +473,12 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Rejects the request. The id has to be closed then.
+     * Rejects the request. Afterwards the id can only be closed.
      *
-     * @param privateData what the other side is told: see {@link RdmaConnParam#privateData}
+     * @param privateData the private data for the other side: see {@link RdmaConnParam#privateData}
      * @throws IllegalArgumentException if {@code privateData} is too long
-     * @throws IllegalStateException if closed, or accepted already, or not from {@link #getRequest}
-     * @throws io.rpma.RpmaException if the request is rejected already
+     * @throws IllegalStateException if closed, if the request is already accepted, or if the id is not from {@link #getRequest}
+     * @throws io.rpma.RpmaException if the request is already rejected
      */
     public void reject(byte[] privateData) {
         byte[] data = RdmaConnParam.checkedPrivateData(privateData);
@@ -450,7 +486,10 @@ public final class RdmaId implements AutoCloseable {
         call("rdma_reject", () -> rejectRequest(data));
     }
 
-    /** Of what has been sent and waits for an answer, Linux would go on to wait: closing would take a minute. */
+    /**
+     * Refuses the call if a request or an acceptance was sent. Linux would accept the rejection, but continue to repeat the
+     * message that was sent, and closing the id would take a minute.
+     */
     private long rejectRequest(byte[] data) {
         object.checkOpen();
         if (request == null || connecting) {
@@ -460,20 +499,22 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Begins to disconnect: what is posted and not done completes with an error. {@link RdmaEventType#DISCONNECTED} tells
-     * the end, to both sides. Does nothing if that has come already. Before the connection is established, its queue pair
-     * is broken: the id has to be closed.
+     * Starts to disconnect. Outstanding operations complete with an error. {@link RdmaEventType#DISCONNECTED} reports the end
+     * to both sides. The side that did not start gets it first, and answers with {@code disconnect()} or {@link #close}; the
+     * answer causes the event of the other side. After both sides have disconnected, a call does nothing.
      *
-     * @throws IllegalStateException if closed, or nothing has been connected or accepted
-     * @throws io.rpma.RpmaException if the system refuses
+     * <p>A call before the connection is established breaks the queue pair, and the id must then be closed.
+     *
+     * @throws IllegalStateException if closed, or if neither {@link #connect} nor {@link #accept} has succeeded
+     * @throws io.rpma.RpmaException if the system refuses the call
      */
     public void disconnect() {
         call("rdma_disconnect", this::disconnectOnly);
     }
 
     /**
-     * Of a listener librdmacm would take a request for the answer, and of others break the queue pair before the system says
-     * that there is no connection.
+     * Refuses the call if there is no connection. Otherwise librdmacm would take a request for the answer if the id listens,
+     * and break the queue pair of any other id before the kernel refuses the call.
      */
     private long disconnectOnly() {
         object.checkOpen();
@@ -484,11 +525,11 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Waits without end for the next event.
+     * Waits for the next event, without a timeout.
      *
      * @return the event
-     * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if closed, before or while waiting, or listening
+     * @throws InterruptedException if the thread is interrupted before or during the call
+     * @throws IllegalStateException if closed before or during the wait, or if listening
      * @throws io.rpma.RpmaException if the system fails
      */
     public RdmaEvent nextEvent() throws InterruptedException {
@@ -498,12 +539,12 @@ public final class RdmaId implements AutoCloseable {
     /**
      * Waits for the next event.
      *
-     * @param timeout how long to wait; 0 does not wait
+     * @param timeout the maximum time to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
-     * @return the event; empty if the time is up
-     * @throws InterruptedException if the thread is interrupted
+     * @return the event; empty if the wait times out
+     * @throws InterruptedException if the thread is interrupted before or during the call
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws IllegalStateException if closed, before or while waiting, or listening
+     * @throws IllegalStateException if closed before or during the wait, or if listening
      * @throws io.rpma.RpmaException if the system fails
      */
     public Optional<RdmaEvent> nextEvent(long timeout, TimeUnit unit) throws InterruptedException {
@@ -511,18 +552,20 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Waits for an event, and takes any other that comes for a failure, as librdmacm does for synchronous ids. Where that one's
-     * private data matters, as a rejection's may, use {@link #nextEvent(long, TimeUnit)}.
+     * Waits for the next event, and throws an exception if it is of another type, as synchronous ids of librdmacm do. The
+     * exception lacks the private data of that event, for example of a rejection. {@link #nextEvent(long, TimeUnit)} returns
+     * it.
      *
-     * @param type what is to come
-     * @param timeout how long to wait; 0 does not wait
+     * @param type the expected type
+     * @param timeout the maximum time to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
      * @return the event
-     * @throws InterruptedException if the thread is interrupted
+     * @throws InterruptedException if the thread is interrupted before or during the call
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws IllegalStateException if closed, before or while waiting, or listening
-     * @throws io.rpma.RpmaException with {@code ETIMEDOUT} if the time is up, {@code ECONNREFUSED} if
-     *     {@link RdmaEventType#REJECTED} came, else with the status of what came, or {@code EPROTO} where that is 0
+     * @throws IllegalStateException if closed before or during the wait, or if listening
+     * @throws io.rpma.RpmaException with {@code ETIMEDOUT} if the wait times out, with {@code ECONNREFUSED} for
+     *     {@link RdmaEventType#REJECTED}, and with the status for any other event, or {@code EPROTO} if the status is 0; also
+     *     if the system fails
      */
     public RdmaEvent awaitEvent(RdmaEventType type, long timeout, TimeUnit unit) throws InterruptedException {
         Objects.requireNonNull(type, "type");
@@ -567,20 +610,20 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * {@return the request that {@link #getRequest} returned this id for, with the other side's private data; empty for other
-     * ids}
+     * {@return the request, with the private data of the other side, for which {@link #getRequest} returned this id; empty for
+     * any other id}
      */
     public Optional<RdmaEvent> request() {
         return Optional.ofNullable(request);
     }
 
-    /** {@return what it is for} */
+    /** {@return the port space} */
     public RdmaPortSpace portSpace() {
         return portSpace;
     }
 
     /**
-     * {@return this side's address; empty if it is not bound yet}
+     * {@return the local address; empty if the id is not bound}
      *
      * @throws IllegalStateException if closed
      */
@@ -589,7 +632,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * {@return the other side's address; empty if there is none yet}
+     * {@return the remote address; empty if there is none}
      *
      * @throws IllegalStateException if closed
      */
@@ -612,13 +655,13 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Makes an address handle for the other side of a datagram id.
+     * Creates an address handle for the other side of a datagram id.
      *
      * @param established the event {@link RdmaEventType#ESTABLISHED} of an id for {@link RdmaPortSpace#UDP}
-     * @return the handle, to be closed before this id
-     * @throws IllegalArgumentException if the event is another
-     * @throws IllegalStateException if closed, or without a device
-     * @throws io.rpma.RpmaException if the device refuses
+     * @return the address handle; the caller closes it before this id
+     * @throws IllegalArgumentException if {@code established} is another event
+     * @throws IllegalStateException if closed or not bound to a device
+     * @throws io.rpma.RpmaException if the device refuses the address handle
      */
     public RdmaAh createAh(RdmaEvent established) {
         byte[] attributes = established.ahAttr();
@@ -629,16 +672,16 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Makes an address handle for the sender of a datagram.
+     * Creates an address handle for the sender of a datagram.
      *
-     * @param completions that of the receive
-     * @param index of the completion
-     * @param region where the datagram arrived
-     * @param offset of its receive in the region: 40 bytes for the header are there
-     * @return the handle, to be closed before this id
-     * @throws IndexOutOfBoundsException if there is no such completion, or the header is outside of the region
-     * @throws IllegalStateException if closed, or without a device, or the region is closed, or the completion failed
-     * @throws io.rpma.RpmaException if the device refuses
+     * @param completions the array with the completion of the receive
+     * @param index the index of the completion
+     * @param region the region of the receive
+     * @param offset the offset of the receive in the region, where the header of 40 bytes is
+     * @return the address handle; the caller closes it before this id
+     * @throws IndexOutOfBoundsException if there is no such completion, or if the header is not inside the region
+     * @throws IllegalStateException if closed or not bound to a device, if the region is closed, or if the receive failed
+     * @throws io.rpma.RpmaException if the header can't be read, or the device refuses the address handle
      */
     public RdmaAh createAh(RpmaCompletions completions, int index, RdmaMr region, long offset) {
         completions.srcQp(index);
@@ -667,19 +710,19 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Closes the id with its queue pair and shared receive queue, in any state; does nothing if it is closed already. Blocks
-     * until the device has let go of what is under way, for seconds where the other host is gone.
+     * Closes the id, its queue pair and its shared receive queue, in any state. Does nothing if the id is already closed.
+     * Blocks until the device has released all outstanding operations, which takes seconds if the other host is dead.
      *
-     * @throws IllegalStateException if a region or an address handle of this id is open, or another id uses its shared receive
-     *     queue; the message names it, and nothing is closed
-     * @throws io.rpma.RpmaException if the system reports a failure; the id is closed all the same
+     * @throws IllegalStateException if a memory region or an address handle of this id is open, or if another id uses its
+     *     shared receive queue; the message names the object, and nothing is closed
+     * @throws io.rpma.RpmaException if the system reports a failure; the id is closed nevertheless
      */
     @Override
     public void close() {
         if (markClosed()) {
             object.endUses();
             retire();
-            // without the lock: the kernel may take its time, and whoever waits for the lock is to find the id closed
+            // without the lock: the kernel can take seconds, and threads that wait for the lock must see the closed id at once
             destroy();
         }
     }

@@ -5,9 +5,10 @@ import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
 
 /**
- * A reusable array of bytes for inline posts, which copy them at once: it may be changed as soon as a post has returned.
+ * A reusable array of bytes for inline posts. A post copies the bytes before it returns, so they can change afterwards.
  *
- * <p>Its bytes must not be changed while another thread posts them. It is plain memory: it needs neither a region nor closing.
+ * <p>The bytes must not change while another thread posts them. The array needs neither a memory region nor a
+ * {@code close()}.
  */
 public final class RdmaInlineData {
     private final ByteBuffer bytes;
@@ -20,9 +21,9 @@ public final class RdmaInlineData {
     }
 
     /**
-     * Creates an array, filled with zeroes.
+     * Creates an array of zeroes.
      *
-     * @param capacity in bytes, at least 1; no more than {@link RdmaQp#maxInlineData} can be posted
+     * @param capacity the size in bytes, at least 1; a post takes at most {@link RdmaQp#maxInlineData} bytes
      * @return the array
      * @throws IllegalArgumentException if {@code capacity} is not positive
      */
@@ -33,17 +34,17 @@ public final class RdmaInlineData {
         return new RdmaInlineData(capacity);
     }
 
-    /** {@return its size in bytes} */
+    /** {@return the size in bytes} */
     public int capacity() {
         return bytes.capacity();
     }
 
-    /** {@return a buffer over all bytes, to fill them in; big-endian as every new buffer} */
+    /** {@return a big-endian buffer of all bytes, to write the data to} */
     public ByteBuffer buffer() {
         return bytes.duplicate();
     }
 
-    /** The address, for a post of so many bytes. */
+    /** Checks the length of a post, and returns the address. */
     static long use(RdmaInlineData data, int length, int maxInlineData) {
         if (data == null) {
             throw new NullPointerException("the inline data is null");

@@ -13,11 +13,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * Memory of this side, registered with the device of an id: {@code struct ibv_mr}.
+ * A local memory region: memory that is registered with the device of an id, {@code struct ibv_mr}.
  *
- * <p>Registering pins the pages, which takes time in proportion to their size. The memory stays reachable until the region
- * is closed, even when nothing else refers to either, because the other side may still write to it. All ids of one device
- * can use the region; it has to be closed before the one that it was registered with.
+ * <p>A client registers memory for remote writes, and sends its address and key with the request to connect:
+ *
+ * <pre>{@code
+ * try (RpmaMemory page = RpmaMemory.allocate(4096);
+ *         RdmaMr region = RdmaMr.regWrite(id, page)) {
+ *     ByteBuffer offer = ByteBuffer.allocate(12).putLong(region.address()).putInt(region.rkey());
+ *     id.connect(new RdmaConnParam().privateData(offer.array()));
+ *     id.awaitEvent(RdmaEventType.ESTABLISHED, 5, TimeUnit.SECONDS);
+ *     // the other side can write to the page until the region is closed
+ * }
+ * }</pre>
+ *
+ * <p>Registration pins the pages, which takes time in proportion to their size. The memory stays reachable until the region
+ * is closed, even if nothing else refers to the memory or the region, because the other side can still write to the memory.
+ * All ids of the device can use the region. It must be closed before the id that it was registered with.
  *
  * <p>Safe for use by many threads.
  *
@@ -29,7 +41,7 @@ public final class RdmaMr implements AutoCloseable {
     private static final RdmaAccess[] READ = {RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_READ};
     private static final RdmaAccess[] WRITE = {RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_WRITE};
 
-    /** What the device may read or write must not be collected: it stays here until the region is closed. */
+    /** The memory of the open regions, so that it is not garbage-collected while a device reads or writes it. */
     private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
 
     private final NativeObject object;
@@ -37,7 +49,7 @@ public final class RdmaMr implements AutoCloseable {
     private final long size;
     private final int access;
 
-    // set when it is made
+    // set by register()
 
     private long handle;
     private int rkey;
@@ -53,14 +65,15 @@ public final class RdmaMr implements AutoCloseable {
     }
 
     /**
-     * Registers a mapping for messages, and for the local side of reads and writes.
+     * Registers memory for messages, and for the local side of reads and writes.
      *
-     * @param id an id that has a device
-     * @param memory the memory, which can't be closed before the region
-     * @return the region, to be closed before the id
+     * @param id an id that is bound to a device
+     * @param memory the memory; it can't be closed before the region
+     * @return the region; the caller closes it before the id
      * @throws IllegalArgumentException if {@code memory} is read-only
-     * @throws IllegalStateException if {@code id} is closed or has no device yet, or {@code memory} is closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses, for example over the limit of locked memory
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the limit of
+     *     locked memory
      */
     public static RdmaMr regMsgs(RdmaId id, RpmaMemory memory) {
         return register("rdma_reg_msgs", id, memory, MSGS);
@@ -69,27 +82,28 @@ public final class RdmaMr implements AutoCloseable {
     /**
      * Registers the remaining bytes of a direct buffer, as {@link #regMsgs(RdmaId, RpmaMemory)}.
      *
-     * @param id an id that has a device
-     * @param buffer a direct buffer; its later position and limit do not matter
-     * @return the region, to be closed before the id
-     * @throws IllegalArgumentException if {@code buffer} is not direct, has nothing remaining or is read-only
-     * @throws IllegalStateException if {@code id} is closed or has no device yet, or the {@code Arena} of {@code buffer} is
+     * @param id an id that is bound to a device
+     * @param buffer a direct buffer; later changes of its position and limit have no effect
+     * @return the region; the caller closes it before the id
+     * @throws IllegalArgumentException if {@code buffer} is not direct, has no remaining bytes or is read-only
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of {@code buffer} is
      *     closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
      */
     public static RdmaMr regMsgs(RdmaId id, ByteBuffer buffer) {
         return register("rdma_reg_msgs", id, buffer, MSGS);
     }
 
     /**
-     * Registers a mapping for the other side to read from.
+     * Registers memory for remote reads.
      *
-     * @param id an id that has a device
-     * @param memory the memory, which can't be closed before the region
-     * @return the region, to be closed before the id
+     * @param id an id that is bound to a device
+     * @param memory the memory; it can't be closed before the region
+     * @return the region; the caller closes it before the id
      * @throws IllegalArgumentException if {@code memory} is read-only
-     * @throws IllegalStateException if {@code id} is closed or has no device yet, or {@code memory} is closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses, for example over the limit of locked memory
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the limit of
+     *     locked memory
      */
     public static RdmaMr regRead(RdmaId id, RpmaMemory memory) {
         return register("rdma_reg_read", id, memory, READ);
@@ -98,27 +112,28 @@ public final class RdmaMr implements AutoCloseable {
     /**
      * Registers the remaining bytes of a direct buffer, as {@link #regRead(RdmaId, RpmaMemory)}.
      *
-     * @param id an id that has a device
-     * @param buffer a direct buffer; its later position and limit do not matter
-     * @return the region, to be closed before the id
-     * @throws IllegalArgumentException if {@code buffer} is not direct, has nothing remaining or is read-only
-     * @throws IllegalStateException if {@code id} is closed or has no device yet, or the {@code Arena} of {@code buffer} is
+     * @param id an id that is bound to a device
+     * @param buffer a direct buffer; later changes of its position and limit have no effect
+     * @return the region; the caller closes it before the id
+     * @throws IllegalArgumentException if {@code buffer} is not direct, has no remaining bytes or is read-only
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of {@code buffer} is
      *     closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
      */
     public static RdmaMr regRead(RdmaId id, ByteBuffer buffer) {
         return register("rdma_reg_read", id, buffer, READ);
     }
 
     /**
-     * Registers a mapping for the other side to write to.
+     * Registers memory for remote writes.
      *
-     * @param id an id that has a device
-     * @param memory the memory, which can't be closed before the region
-     * @return the region, to be closed before the id
+     * @param id an id that is bound to a device
+     * @param memory the memory; it can't be closed before the region
+     * @return the region; the caller closes it before the id
      * @throws IllegalArgumentException if {@code memory} is read-only
-     * @throws IllegalStateException if {@code id} is closed or has no device yet, or {@code memory} is closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses, for example over the limit of locked memory
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the limit of
+     *     locked memory
      */
     public static RdmaMr regWrite(RdmaId id, RpmaMemory memory) {
         return register("rdma_reg_write", id, memory, WRITE);
@@ -127,30 +142,31 @@ public final class RdmaMr implements AutoCloseable {
     /**
      * Registers the remaining bytes of a direct buffer, as {@link #regWrite(RdmaId, RpmaMemory)}.
      *
-     * @param id an id that has a device
-     * @param buffer a direct buffer; its later position and limit do not matter
-     * @return the region, to be closed before the id
-     * @throws IllegalArgumentException if {@code buffer} is not direct, has nothing remaining or is read-only
-     * @throws IllegalStateException if {@code id} is closed or has no device yet, or the {@code Arena} of {@code buffer} is
+     * @param id an id that is bound to a device
+     * @param buffer a direct buffer; later changes of its position and limit have no effect
+     * @return the region; the caller closes it before the id
+     * @throws IllegalArgumentException if {@code buffer} is not direct, has no remaining bytes or is read-only
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of {@code buffer} is
      *     closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
      */
     public static RdmaMr regWrite(RdmaId id, ByteBuffer buffer) {
         return register("rdma_reg_write", id, buffer, WRITE);
     }
 
     /**
-     * Registers a mapping for any use, among them those that librdmacm has no function for: both reads and writes of the
-     * other side, and atomics.
+     * Registers memory for any combination of uses, including combinations for which librdmacm has no function: remote reads
+     * together with remote writes, and atomics.
      *
-     * @param id an id that has a device
-     * @param memory the memory, which can't be closed before the region
-     * @param access what it is for; nothing for a source of sends and writes
-     * @return the region, to be closed before the id
-     * @throws IllegalArgumentException if {@code memory} is read-only and an access needs to write to it, or
-     *     {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} is without {@link RdmaAccess#LOCAL_WRITE}
-     * @throws IllegalStateException if {@code id} is closed or has no device yet, or {@code memory} is closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses, for example over the limit of locked memory
+     * @param id an id that is bound to a device
+     * @param memory the memory; it can't be closed before the region
+     * @param access the permitted uses; none for a source of sends and writes
+     * @return the region; the caller closes it before the id
+     * @throws IllegalArgumentException if {@code memory} is read-only and {@code access} permits writes, or {@code access} has
+     *     {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} without {@link RdmaAccess#LOCAL_WRITE}
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the limit of
+     *     locked memory
      */
     public static RdmaMr reg(RdmaId id, RpmaMemory memory, RdmaAccess... access) {
         return register("ibv_reg_mr", id, memory, access);
@@ -159,39 +175,41 @@ public final class RdmaMr implements AutoCloseable {
     /**
      * Registers the remaining bytes of a direct buffer, as {@link #reg(RdmaId, RpmaMemory, RdmaAccess...)}.
      *
-     * @param id an id that has a device
-     * @param buffer a direct buffer; its later position and limit do not matter
-     * @param access what it is for; nothing for a source of sends and writes
-     * @return the region, to be closed before the id
-     * @throws IllegalArgumentException if {@code buffer} is not direct or has nothing remaining, or is read-only and an
-     *     access needs to write to it, or {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} is without
-     *     {@link RdmaAccess#LOCAL_WRITE}
-     * @throws IllegalStateException if {@code id} is closed or has no device yet, or the {@code Arena} of {@code buffer} is
+     * @param id an id that is bound to a device
+     * @param buffer a direct buffer; later changes of its position and limit have no effect
+     * @param access the permitted uses; none for a source of sends and writes
+     * @return the region; the caller closes it before the id
+     * @throws IllegalArgumentException if {@code buffer} is not direct or has no remaining bytes, if it is read-only and
+     *     {@code access} permits writes, or if {@code access} has {@link RdmaAccess#REMOTE_WRITE} or
+     *     {@link RdmaAccess#REMOTE_ATOMIC} without {@link RdmaAccess#LOCAL_WRITE}
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of {@code buffer} is
      *     closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
      */
     public static RdmaMr reg(RdmaId id, ByteBuffer buffer, RdmaAccess... access) {
         return register("ibv_reg_mr", id, buffer, access);
     }
 
     /**
-     * Registers memory by its address, for example of a {@code MemorySegment}.
+     * Registers memory by its address, for example the address of a {@code MemorySegment}.
      *
-     * <p>The caller answers for the address: the memory must stay mapped until the region is closed. {@code owner} keeps
-     * a heap object reachable that long. It does not stop an {@code Arena} from being closed, or anything else from
-     * freeing the memory, except an {@link RpmaMemory}, which can't be closed before the region.
+     * <p>The caller is responsible for the address: the memory must stay mapped until the region is closed. Until then,
+     * {@code owner} stays reachable. An {@code owner} that is an {@link RpmaMemory} can't be closed before the region. Any
+     * other {@code owner} does not keep the memory from being freed, for example by the close of an {@code Arena}.
      *
-     * @param id an id that has a device
+     * @param id an id that is bound to a device
      * @param address the address of the first byte
-     * @param length in bytes, at least 1
-     * @param owner what must stay reachable for the memory to stay valid
-     * @param access what it is for; nothing for a source of sends and writes
-     * @return the region, to be closed before the id
+     * @param length the size in bytes, at least 1
+     * @param owner the object that must stay reachable so that the memory stays mapped
+     * @param access the permitted uses; none for a source of sends and writes
+     * @return the region; the caller closes it before the id
      * @throws IllegalArgumentException if {@code address} or {@code length} is not positive or their sum overflows, or
-     *     {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} is without {@link RdmaAccess#LOCAL_WRITE}
-     * @throws IllegalStateException if {@code id} is closed or has no device yet, or {@code owner} is an {@link RpmaMemory}
-     *     that is closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses, for example memory that is not mapped
+     *     {@code access} has {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} without
+     *     {@link RdmaAccess#LOCAL_WRITE}
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code owner} is a closed
+     *     {@link RpmaMemory}
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because the memory is not
+     *     mapped
      */
     public static RdmaMr reg(RdmaId id, long address, long length, Object owner, RdmaAccess... access) {
         Objects.requireNonNull(owner, "owner");
@@ -228,7 +246,7 @@ public final class RdmaMr implements AutoCloseable {
         }
         checkWritable(buffer.isReadOnly(), mask);
         ByteBuffer region = buffer.slice();
-        // Throws where the memory is that of an Arena which is closed; what is freed must not become a target.
+        // throws if the buffer belongs to a closed Arena: a device must not get freed memory
         region.get(0);
         NativeObject[] parents = {id.object()};
         return register(operation, id, Natives.bufferAddress(region), region.capacity(), region, parents, mask);
@@ -261,7 +279,7 @@ public final class RdmaMr implements AutoCloseable {
         return region;
     }
 
-    /** {@return the address of the first byte, for the other side to use with the key} */
+    /** {@return the address of the first byte, for operations of the other side} */
     public long address() {
         return address;
     }
@@ -275,16 +293,17 @@ public final class RdmaMr implements AutoCloseable {
         return maxLength;
     }
 
-    /** {@return the key that the other side needs} */
+    /** {@return the key of the region, for operations of the other side} */
     public int rkey() {
         return rkey;
     }
 
     /**
-     * Checks the bytes of an operation that reads them and returns the native handle; the hot path.
+     * Checks the bytes that an operation reads, and returns the native handle. Part of the hot path.
      *
-     * @throws NullPointerException if the region is null; with a message, which compiled code does not make by itself
-     * @throws IndexOutOfBoundsException if the bytes are not all in the region
+     * @throws NullPointerException if the region is null; checked explicitly, because the exception of compiled code has no
+     *     message
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
      */
     static long use(RdmaMr region, long offset, long length) {
         if (region == null) {
@@ -295,10 +314,10 @@ public final class RdmaMr implements AutoCloseable {
     }
 
     /**
-     * Checks the bytes of an operation that writes them and returns the native handle; the hot path.
+     * Checks the bytes that an operation writes, and returns the native handle. Part of the hot path.
      *
      * @throws NullPointerException if the region is null
-     * @throws IndexOutOfBoundsException if the bytes are not all in the region
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
      * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}
      */
     static long useWritable(RdmaMr region, long offset, long length) {
@@ -318,16 +337,16 @@ public final class RdmaMr implements AutoCloseable {
     }
 
     /**
-     * Ends the registration; does nothing if it has ended already.
+     * Ends the registration. Does nothing if the region is already closed.
      *
-     * <p>Waits for a post of another thread that uses the region. Operations that are posted and not complete fail, and
-     * so do the other side's.
+     * <p>Waits until no thread is in a post that uses the region. Outstanding operations on the region fail, and so do
+     * operations of the other side.
      *
-     * @throws io.rpma.RpmaException if the device reports a failure; the region is closed all the same
+     * @throws io.rpma.RpmaException if the device reports a failure; the region is closed nevertheless
      */
     @Override
     public void close() {
-        // after a failure the device may still have the memory
+        // after a failure the device may still use the memory, which therefore stays reachable
         if (object.close("rdma_dereg_mr", Natives::rdmaMrDereg)) {
             MEMORY.remove(object);
         }

@@ -1,14 +1,14 @@
 package io.rpma.rdmacm;
 
 /**
- * What an id is for: {@code enum rdma_port_space}. Ports of different spaces have nothing to do with each other.
+ * The port space of an id: {@code enum rdma_port_space}. Port spaces are independent of each other.
  *
  * <p>Manual page: rdma_create_id(3).
  */
 public enum RdmaPortSpace {
-    /** Connections: reliable, with reads, writes and atomics. */
+    /** Reliable connections, with reads, writes and atomics. */
     TCP(0x0106, 56, 196, 148),
-    /** Datagrams: unreliable, one packet each. */
+    /** Unreliable datagrams of one packet each. */
     UDP(0x0111, 180, 136, 136);
 
     private final int value;
@@ -16,7 +16,10 @@ public enum RdmaPortSpace {
     private final int acceptData;
     private final int rejectData;
 
-    /** The private data is what InfiniBand's messages have room for, where a request has 36 bytes of RDMA CM itself. */
+    /**
+     * Takes the maximum lengths of the private data, which the message formats of InfiniBand determine. In a request, RDMA CM
+     * itself uses 36 bytes of the private data.
+     */
     RdmaPortSpace(int value, int connectData, int acceptData, int rejectData) {
         this.value = value;
         this.connectData = connectData;

@@ -10,42 +10,56 @@ import java.lang.ref.Reference;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The queue pair of an id: posts operations, and tells which are done; made by {@link RdmaId#createQp}.
+ * The queue pair of an id: posts operations and receives, and takes their completions. {@link RdmaId#createQp} creates it.
  *
- * <p>Safe for use by many threads. It is closed with its id, which may happen while others post, poll or wait: they finish
- * first, or get an {@link IllegalStateException}.
+ * <p>A write, and the wait for its completion:
  *
- * <p>Posting never blocks and allocates nothing. An operation that is posted is not done: its completion comes through
- * {@link #pollSendComp} or {@link #pollRecvComp}, with the context that it was posted with. The local memory must be
- * left alone until then, except that of an inline post, which is copied at once.
+ * <pre>{@code
+ * if (!qp.postWrite(mr, 0, 4096, RdmaQp.F_SIGNALED, remoteAddr, rkey, 42)) {
+ *     throw new IllegalStateException("the send queue is full");
+ * }
+ * if (qp.getSendComp(completions, 5, TimeUnit.SECONDS) == 0) {
+ *     throw new TimeoutException("no completion in 5 seconds");
+ * }
+ * for (int i = 0; i < completions.count(); i++) {
+ *     System.out.println(completions.wrId(i) + ": " + completions.status(i));
+ * }
+ * }</pre>
  *
- * <p>A post returns {@code false} if its queue has no room: poll completions and post again. Some devices give room back
- * only when a completion is polled, so of the operations that fit into the queue at least one has to be posted with
- * {@link #F_SIGNALED}. Others, as soft-RoCE, do when there is a completion: never let more come than fit into their queue,
- * as many as operations or receives. The device loses them, or breaks the connection.
+ * <p>Safe for use by many threads. The queue pair is closed with its id, also while other threads post, poll or wait. Such a
+ * call of another thread finishes first, or throws {@link IllegalStateException}.
  *
- * <p>The other side's address and key are numbers that it tells. Its device checks them, and the access that its region
- * is registered for: an operation with wrong ones completes with {@link io.rpma.RpmaWcStatus#REM_ACCESS_ERR}, and the
- * connection is broken, as after any failed operation.
+ * <p>A post never blocks and allocates nothing. It returns before the operation is complete. {@link #pollSendComp} and
+ * {@link #pollRecvComp} take the completion, which has the context of the post. Until then, the program must not use the local
+ * memory of the operation. An inline post copies its bytes, which can be used again at once.
  *
- * <p>Inline posts are methods of their own and no flag, because the bytes come from an {@link RdmaInlineData}, which need
- * not be registered. Those of a region are not copied at the post: that would end the process where they are in a mapping
- * whose file has been made shorter. Inline posts have no form for a list of parts on purpose: the parts go one after the
- * other into the {@link RdmaInlineData}. Posts with immediate data have none either, and datagrams have neither lists nor
- * immediate data.
+ * <p>A post returns {@code false} if its queue is full: poll completions and post again. Some devices free the entries of the
+ * send queue only when a completion is polled. So post at least one of the operations that fill the queue with
+ * {@link #F_SIGNALED}. Other devices, for example soft-RoCE, free an entry when its operation completes. Never have more
+ * completions outstanding than the completion queue holds, which is the maximum number of operations or receives. Otherwise the
+ * device loses completions, or breaks the connection.
+ *
+ * <p>The remote address and the key are numbers that the other side sends. The remote device checks them, and checks whether
+ * the remote region is registered for the operation. If a check fails, the operation completes with
+ * {@link io.rpma.RpmaWcStatus#REM_ACCESS_ERR}. Each failed operation breaks the connection.
+ *
+ * <p>Inline posts are separate methods instead of a flag, because their bytes come from an {@link RdmaInlineData}, which needs
+ * no registration. No inline post takes its bytes from a memory region: the copy would end the process if the region maps a
+ * file that was truncated. No inline post takes a list of parts: write the parts to the {@link RdmaInlineData} one after the
+ * other. Posts with immediate data have no form for lists. Datagrams have neither lists nor immediate data.
  *
  * <p>Manual pages: rdma_post_write(3), rdma_post_read(3), rdma_post_send(3), rdma_post_recv(3), rdma_post_writev(3),
  * rdma_post_readv(3), rdma_post_sendv(3), rdma_post_recvv(3), rdma_post_ud_send(3), ibv_post_send(3),
  * rdma_get_send_comp(3), rdma_get_recv_comp(3), ibv_poll_cq(3), ibv_req_notify_cq(3).
  */
 public final class RdmaQp {
-    /** Start only after all reads and atomics that were posted before: {@code IBV_SEND_FENCE}. */
+    /** Start the operation after all earlier reads and atomics are complete: {@code IBV_SEND_FENCE}. */
     public static final int F_FENCE = 1;
 
-    /** Completion in any case: {@code IBV_SEND_SIGNALED}. Without it only a failure has one. */
+    /** Generate a completion: {@code IBV_SEND_SIGNALED}. Without this flag, only a failed operation has a completion. */
     public static final int F_SIGNALED = 2;
 
-    /** Mark the other side's completion as solicited: {@code IBV_SEND_SOLICITED}; see {@link #getSolicitedRecvComp}. */
+    /** Mark the completion on the other side as solicited: {@code IBV_SEND_SOLICITED}. See {@link #getSolicitedRecvComp}. */
     public static final int F_SOLICITED = 4;
 
     private static final int FLAGS = F_FENCE | F_SIGNALED | F_SOLICITED;
@@ -76,10 +90,10 @@ public final class RdmaQp {
     }
 
     /**
-     * Ends the making; allocates nothing.
+     * Takes the numbers and the handles of the native queue pair. Allocates nothing.
      *
-     * @param numbers of native/rdmacm_qp.c
-     * @param queues the native handles of the queue of operations and that of receives
+     * @param numbers the numbers of native/rdmacm_qp.c
+     * @param queues the handles of the send queue and of the receive queue
      */
     void made(int[] numbers, long[] queues) {
         sendQueue = queues[0];
@@ -95,51 +109,51 @@ public final class RdmaQp {
         qpNum = numbers[5];
     }
 
-    /** {@return how many operations can be under way: as many as asked for, or more} */
+    /** {@return the maximum number of outstanding operations, at least the requested number} */
     public int maxSendWr() {
         return maxSendWr;
     }
 
-    /** {@return how many receives can be posted: as many as asked for, or more} */
+    /** {@return the maximum number of posted receives, at least the requested number} */
     public int maxRecvWr() {
         return maxRecvWr;
     }
 
-    /** {@return of how many parts an operation can consist: as many as asked for, or more} */
+    /** {@return the maximum number of parts of an operation, at least the requested number} */
     public int maxSendSge() {
         return maxSendSge;
     }
 
-    /** {@return of how many parts a receive can consist: as many as asked for, or more} */
+    /** {@return the maximum number of parts of a receive, at least the requested number} */
     public int maxRecvSge() {
         return maxRecvSge;
     }
 
-    /** {@return how many bytes can be posted inline: as many as asked for, or more} */
+    /** {@return the maximum number of bytes of an inline post, at least the requested number} */
     public int maxInlineData() {
         return maxInlineData;
     }
 
-    /** {@return its number, without a sign: {@link RpmaCompletions#qpNum}} */
+    /** {@return the number of the queue pair, unsigned, which {@link RpmaCompletions#qpNum} returns for its completions} */
     public int qpNum() {
         return qpNum;
     }
 
     /**
-     * Posts a write: copies bytes of this side's memory into the other side's.
+     * Posts a write, which copies bytes from local to remote memory.
      *
-     * @param src where from
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param remoteAddr the address on the other side
-     * @param rkey the other side's key
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the length or the flags are wrong
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the length or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postWrite(RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -152,17 +166,17 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a write that gathers its bytes from several parts of this side's memory.
+     * Posts a write that gathers its bytes from several parts of local memory.
      *
-     * @param src where from, in this order
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param remoteAddr the address on the other side
-     * @param rkey the other side's key
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if the parts are more than {@link #maxSendSge}, or the flags are wrong
+     * @param src the parts to read from, in this order
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IllegalArgumentException if there are more than {@link #maxSendSge} parts, or the flags are invalid
      * @throws IllegalStateException if the id or a region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postWritev(RdmaSgeList src, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -176,19 +190,19 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a write of bytes that are copied now and need no region.
+     * Posts a write of bytes that the call copies, without a memory region.
      *
-     * @param src the bytes
-     * @param length how many of them, from the first on
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param remoteAddr the address on the other side
-     * @param rkey the other side's key
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
-     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
-     * @throws IllegalStateException if the id is closed, or it is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the id is closed or for datagrams
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postWriteInline(RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -202,22 +216,22 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a write with immediate data: after the bytes are written, the other side gets a completion with the data, for
-     * which it has to have a receive posted.
+     * Posts a write with immediate data. After the bytes are written, the other side gets a completion with the immediate data.
+     * The completion consumes a receive, which the other side must have posted.
      *
-     * @param src where from
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param remoteAddr the address on the other side
-     * @param rkey the other side's key
-     * @param imm the immediate data: there {@link RpmaCompletions#immData}
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the length or the flags are wrong
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param imm the immediate data, which {@link RpmaCompletions#immData} returns on the other side
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the length or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postWriteWithImm(
             RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, int imm, long context) {
@@ -231,20 +245,20 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a write with immediate data, as {@link #postWriteWithImm}, of bytes that are copied now and need no region.
+     * Posts a write with immediate data, as {@link #postWriteWithImm}, of bytes that the call copies, without a memory region.
      *
-     * @param src the bytes
-     * @param length how many of them, from the first on
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param remoteAddr the address on the other side
-     * @param rkey the other side's key
-     * @param imm the immediate data: there {@link RpmaCompletions#immData}
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
-     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
-     * @throws IllegalStateException if the id is closed, or it is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param imm the immediate data, which {@link RpmaCompletions#immData} returns on the other side
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the id is closed or for datagrams
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postWriteWithImmInline(
             RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, int imm, long context) {
@@ -259,20 +273,21 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a read: copies bytes of the other side's memory into this side's.
+     * Posts a read, which copies bytes from remote to local memory.
      *
-     * @param dst where to, registered for {@link RdmaAccess#LOCAL_WRITE}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param remoteAddr the address on the other side
-     * @param rkey the other side's key
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, or the length or the flags are wrong
+     * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or the length or the
+     *     flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postRead(RdmaMr dst, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -285,18 +300,18 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a read that scatters its bytes over several parts of this side's memory.
+     * Posts a read that scatters its bytes over several parts of local memory.
      *
-     * @param dst where to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param remoteAddr the address on the other side
-     * @param rkey the other side's key
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if a region is not registered for this, the parts are more than {@link #maxSendSge}, or
-     *     the flags are wrong
+     * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, there are more than
+     *     {@link #maxSendSge} parts, or the flags are invalid
      * @throws IllegalStateException if the id or a region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postReadv(RdmaSgeList dst, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -310,18 +325,18 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a message to the other side, which has to have a receive posted that it fits into.
+     * Posts a message to the other side, which must have posted a receive that is large enough.
      *
-     * @param src where from
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the length or the flags are wrong
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the length or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postSend(RdmaMr src, long offset, long length, int flags, long context) {
         checkConnected(flags);
@@ -334,15 +349,15 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a message that gathers its bytes from several parts of this side's memory.
+     * Posts a message that gathers its bytes from several parts of local memory.
      *
-     * @param src where from, in this order
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if the parts are more than {@link #maxSendSge}, or the flags are wrong
+     * @param src the parts to read from, in this order
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IllegalArgumentException if there are more than {@link #maxSendSge} parts, or the flags are invalid
      * @throws IllegalStateException if the id or a region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postSendv(RdmaSgeList src, int flags, long context) {
         checkConnected(flags);
@@ -356,17 +371,17 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a message whose bytes are copied now and need no region.
+     * Posts a message of bytes that the call copies, without a memory region.
      *
-     * @param src the bytes
-     * @param length how many of them, from the first on
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
-     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
-     * @throws IllegalStateException if the id is closed, or it is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the id is closed or for datagrams
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postSendInline(RdmaInlineData src, int length, int flags, long context) {
         checkConnected(flags);
@@ -382,17 +397,17 @@ public final class RdmaQp {
     /**
      * Posts a message with immediate data.
      *
-     * @param src where from
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param imm the immediate data: there {@link RpmaCompletions#immData}
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the length or the flags are wrong
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param imm the immediate data, which {@link RpmaCompletions#immData} returns on the other side
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the length or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postSendWithImm(RdmaMr src, long offset, long length, int flags, int imm, long context) {
         checkConnected(flags);
@@ -405,18 +420,18 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a message with immediate data, whose bytes are copied now and need no region.
+     * Posts a message with immediate data, of bytes that the call copies, without a memory region.
      *
-     * @param src the bytes
-     * @param length how many of them, from the first on
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param imm the immediate data: there {@link RpmaCompletions#immData}
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
-     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
-     * @throws IllegalStateException if the id is closed, or it is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param imm the immediate data, which {@link RpmaCompletions#immData} returns on the other side
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the id is closed or for datagrams
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postSendWithImmInline(RdmaInlineData src, int length, int flags, int imm, long context) {
         checkConnected(flags);
@@ -430,24 +445,25 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a compare-and-swap: sets 8 bytes of the other side's memory if they have a value, at once, for all who do it
-     * through the same device.
+     * Posts a compare-and-swap, which sets 8 bytes of remote memory if they have an expected value. It is atomic with respect
+     * to other atomics through the same remote device.
      *
-     * @param dst where what was there before arrives, in the byte order of this machine; registered for
+     * @param dst the region to write the previous value to, in the byte order of this machine; registered for
      *     {@link RdmaAccess#LOCAL_WRITE}
-     * @param offset in bytes
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param remoteAddr the address on the other side, a multiple of 8, in a region for {@link RdmaAccess#REMOTE_ATOMIC}
-     * @param rkey the other side's key
-     * @param compare the value that they must have
-     * @param swap the value that they get
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, {@code remoteAddr} is no multiple of 8, or
-     *     the flags are wrong
+     * @param offset the offset in the region, in bytes
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the remote address, a multiple of 8, in a region that is registered for
+     *     {@link RdmaAccess#REMOTE_ATOMIC}
+     * @param rkey the key of the remote region
+     * @param compare the expected value
+     * @param swap the new value
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code remoteAddr}
+     *     is not a multiple of 8, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postCompareAndSwap(
             RdmaMr dst, long offset, int flags, long remoteAddr, int rkey, long compare, long swap, long context) {
@@ -462,22 +478,24 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a fetch-and-add: adds to 8 bytes of the other side's memory, at once, for all who do it through the same device.
+     * Posts a fetch-and-add, which adds a number to 8 bytes of remote memory. It is atomic with respect to other atomics
+     * through the same remote device.
      *
-     * @param dst where what was there before arrives, in the byte order of this machine; registered for
+     * @param dst the region to write the previous value to, in the byte order of this machine; registered for
      *     {@link RdmaAccess#LOCAL_WRITE}
-     * @param offset in bytes
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param remoteAddr the address on the other side, a multiple of 8, in a region for {@link RdmaAccess#REMOTE_ATOMIC}
-     * @param rkey the other side's key
-     * @param add what is added
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, {@code remoteAddr} is no multiple of 8, or
-     *     the flags are wrong
+     * @param offset the offset in the region, in bytes
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param remoteAddr the remote address, a multiple of 8, in a region that is registered for
+     *     {@link RdmaAccess#REMOTE_ATOMIC}
+     * @param rkey the key of the remote region
+     * @param add the number to add
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code remoteAddr}
+     *     is not a multiple of 8, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if there is no connection yet ({@code ENOTCONN}), or the device refuses
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
     public boolean postFetchAndAdd(
             RdmaMr dst, long offset, int flags, long remoteAddr, int rkey, long add, long context) {
@@ -492,23 +510,23 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a datagram, which is lost if the other side has no receive posted that it fits into.
+     * Posts a datagram. The datagram is lost if the other side has not posted a receive that is large enough.
      *
-     * <p>A datagram that is longer than a packet, the MTU of the device's port (256 to 4096 bytes), does not arrive. On
-     * soft-RoCE it completes without an error all the same; other devices may fail it.
+     * <p>A datagram that is longer than a packet does not arrive. The maximum length of a packet is the MTU of the device's
+     * port, 256 to 4096 bytes. On soft-RoCE, a longer datagram completes without an error; other devices may report a failure.
      *
-     * @param src where from
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param ah where it goes
-     * @param remoteQpn the number of the queue pair there: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the length or the flags are wrong
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param ah the destination
+     * @param remoteQpn the number of the remote queue pair: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the length or the flags are invalid
      * @throws IllegalStateException if the id, the region or {@code ah} is closed, or the id is for connections
-     * @throws io.rpma.RpmaException if the device refuses
+     * @throws io.rpma.RpmaException if the device refuses the operation
      */
     public boolean postUdSend(RdmaMr src, long offset, long length, int flags, RdmaAh ah, int remoteQpn, long context) {
         checkDatagrams(flags);
@@ -521,19 +539,19 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a datagram, as {@link #postUdSend}, of bytes that are copied now and need no region.
+     * Posts a datagram, as {@link #postUdSend}, of bytes that the call copies, without a memory region.
      *
-     * @param src the bytes
-     * @param length how many of them, from the first on
-     * @param flags any of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
-     * @param ah where it goes
-     * @param remoteQpn the number of the queue pair there: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if {@code length} is negative or beyond the capacity of {@code src}
-     * @throws IllegalArgumentException if {@code length} is more than {@link #maxInlineData}, or the flags are wrong
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param ah the destination
+     * @param remoteQpn the number of the remote queue pair: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
      * @throws IllegalStateException if the id or {@code ah} is closed, or the id is for connections
-     * @throws io.rpma.RpmaException if the device refuses
+     * @throws io.rpma.RpmaException if the device refuses the operation
      */
     public boolean postUdSendInline(RdmaInlineData src, int length, int flags, RdmaAh ah, int remoteQpn, long context) {
         checkDatagrams(flags);
@@ -547,20 +565,21 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a receive: a message will arrive in the region. May be done before there is a connection.
+     * Posts a receive, which writes a message to the region. Receives can be posted before the id is connected.
      *
-     * <p>A datagram arrives behind 40 bytes for its header, which {@link RdmaId#createAh(RpmaCompletions, int, RdmaMr, long)}
-     * makes use of.
+     * <p>A datagram arrives after 40 bytes for its header, which {@link RdmaId#createAh(RpmaCompletions, int, RdmaMr, long)}
+     * reads.
      *
-     * @param dst where to, registered for {@link RdmaAccess#LOCAL_WRITE}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the receive queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, or the length is wrong
+     * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the receive is posted, false if the receive queue is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or the length is
+     *     invalid
      * @throws IllegalStateException if the id or the region is closed, or the queue pair has a shared receive queue
-     * @throws io.rpma.RpmaException if the device refuses
+     * @throws io.rpma.RpmaException if the device refuses the operation
      */
     public boolean postRecv(RdmaMr dst, long offset, long length, long context) {
         checkOwnReceives();
@@ -573,14 +592,15 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a receive: a message will be scattered over the parts, in their order.
+     * Posts a receive, which scatters a message over the parts in their order.
      *
-     * @param dst where to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
-     * @param context comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the receive queue is full
-     * @throws IllegalArgumentException if a region is not registered for this, or the parts are more than {@link #maxRecvSge}
+     * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the receive is posted, false if the receive queue is full
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are more than
+     *     {@link #maxRecvSge} parts
      * @throws IllegalStateException if the id or a region is closed, or the queue pair has a shared receive queue
-     * @throws io.rpma.RpmaException if the device refuses
+     * @throws io.rpma.RpmaException if the device refuses the operation
      */
     public boolean postRecvv(RdmaSgeList dst, long context) {
         checkOwnReceives();
@@ -598,8 +618,8 @@ public final class RdmaQp {
      *
      * <p>Allocates nothing.
      *
-     * @param completions where to; what it had before is gone
-     * @return how many were taken, from 0 to the capacity
+     * @param completions the array to fill; its previous contents are discarded
+     * @return the number of completions, from 0 to the capacity of the array
      * @throws IllegalStateException if the id is closed
      * @throws io.rpma.RpmaException if the device fails
      */
@@ -608,12 +628,12 @@ public final class RdmaQp {
     }
 
     /**
-     * Takes completions of operations, and waits without end for the first one.
+     * Takes completions of operations. If there are none, waits for the first one, without a timeout.
      *
-     * @param completions where to; what it had before is gone
-     * @return how many were taken, from 1 to the capacity
-     * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the id is closed, before or while waiting
+     * @param completions the array to fill; its previous contents are discarded
+     * @return the number of completions, from 1 to the capacity of the array
+     * @throws InterruptedException if the thread is interrupted before or during the call
+     * @throws IllegalStateException if the id is closed before or during the wait
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSendComp(RpmaCompletions completions) throws InterruptedException {
@@ -621,15 +641,15 @@ public final class RdmaQp {
     }
 
     /**
-     * Takes completions of operations, and waits for the first one if there is none.
+     * Takes completions of operations. If there are none, waits for the first one.
      *
-     * @param completions where to; what it had before is gone
-     * @param timeout how long to wait; 0 does not wait
+     * @param completions the array to fill; its previous contents are discarded
+     * @param timeout the maximum time to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
-     * @return how many were taken, 0 if the time is up
-     * @throws InterruptedException if the thread is interrupted while waiting
+     * @return the number of completions, 0 if the wait times out
+     * @throws InterruptedException if the thread is interrupted before or during the call
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws IllegalStateException if the id is closed, before or while waiting
+     * @throws IllegalStateException if the id is closed before or during the wait
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSendComp(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
@@ -641,8 +661,8 @@ public final class RdmaQp {
      *
      * <p>Allocates nothing.
      *
-     * @param completions where to; what it had before is gone
-     * @return how many were taken, from 0 to the capacity
+     * @param completions the array to fill; its previous contents are discarded
+     * @return the number of completions, from 0 to the capacity of the array
      * @throws IllegalStateException if the id is closed
      * @throws io.rpma.RpmaException if the device fails
      */
@@ -651,12 +671,12 @@ public final class RdmaQp {
     }
 
     /**
-     * Takes completions of receives, and waits without end for the first one.
+     * Takes completions of receives. If there are none, waits for the first one, without a timeout.
      *
-     * @param completions where to; what it had before is gone
-     * @return how many were taken, from 1 to the capacity
-     * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the id is closed, before or while waiting
+     * @param completions the array to fill; its previous contents are discarded
+     * @return the number of completions, from 1 to the capacity of the array
+     * @throws InterruptedException if the thread is interrupted before or during the call
+     * @throws IllegalStateException if the id is closed before or during the wait
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getRecvComp(RpmaCompletions completions) throws InterruptedException {
@@ -664,15 +684,15 @@ public final class RdmaQp {
     }
 
     /**
-     * Takes completions of receives, and waits for the first one if there is none.
+     * Takes completions of receives. If there are none, waits for the first one.
      *
-     * @param completions where to; what it had before is gone
-     * @param timeout how long to wait; 0 does not wait
+     * @param completions the array to fill; its previous contents are discarded
+     * @param timeout the maximum time to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
-     * @return how many were taken, 0 if the time is up
-     * @throws InterruptedException if the thread is interrupted while waiting
+     * @return the number of completions, 0 if the wait times out
+     * @throws InterruptedException if the thread is interrupted before or during the call
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws IllegalStateException if the id is closed, before or while waiting
+     * @throws IllegalStateException if the id is closed before or during the wait
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit) throws InterruptedException {
@@ -680,18 +700,20 @@ public final class RdmaQp {
     }
 
     /**
-     * Takes completions of receives, and if there are none waits without end for the first solicited one: of what the other
-     * side has posted with {@link #F_SOLICITED}, or of a failure. Unsolicited ones don't end the wait, except perhaps the
-     * first after {@link #getRecvComp} has waited for any; they are taken with the one that does. Other waits for this queue
-     * begin only when it is over.
+     * Takes completions of receives. If there are none, waits for the first solicited one, without a timeout. A completion is
+     * solicited if the other side has posted its operation with {@link #F_SOLICITED}, or if it reports a failure. Unsolicited
+     * completions do not end the wait, and the call takes them together with the solicited one. One exception is possible: the
+     * first unsolicited completion after a wait of {@link #getRecvComp} can end the wait. Other waits for this queue start
+     * after this wait ends.
      *
-     * <p>Soft-RoCE goes by the other side's flag also where a receive fails, and since Linux 6.2 does not count receives that a
-     * broken connection leaves: see {@link #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)}.
+     * <p>On soft-RoCE, the flag of the other side decides also for a failed receive. Since Linux 6.2, a receive that fails
+     * because the connection is broken does not end the wait: use
+     * {@link #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)}.
      *
-     * @param completions where to; what it had before is gone
-     * @return how many were taken, from 1 to the capacity
-     * @throws InterruptedException if the thread is interrupted while waiting
-     * @throws IllegalStateException if the id is closed, before or while waiting
+     * @param completions the array to fill; its previous contents are discarded
+     * @return the number of completions, from 1 to the capacity of the array
+     * @throws InterruptedException if the thread is interrupted before or during the call
+     * @throws IllegalStateException if the id is closed before or during the wait
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSolicitedRecvComp(RpmaCompletions completions) throws InterruptedException {
@@ -699,16 +721,16 @@ public final class RdmaQp {
     }
 
     /**
-     * Takes completions of receives, and if there are none waits for the first solicited one, as
-     * {@link #getSolicitedRecvComp(RpmaCompletions)}, or until the time is up; then it takes those that have come unsolicited.
+     * Takes completions of receives. If there are none, waits for the first solicited one, as
+     * {@link #getSolicitedRecvComp(RpmaCompletions)}. If the wait times out, takes the unsolicited completions.
      *
-     * @param completions where to; what it had before is gone
-     * @param timeout how long to wait; 0 does not wait
+     * @param completions the array to fill; its previous contents are discarded
+     * @param timeout the maximum time to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
-     * @return how many were taken, 0 if there were none until the time was up
-     * @throws InterruptedException if the thread is interrupted while waiting
+     * @return the number of completions, 0 if the wait times out and there are none
+     * @throws InterruptedException if the thread is interrupted before or during the call
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws IllegalStateException if the id is closed, before or while waiting
+     * @throws IllegalStateException if the id is closed before or during the wait
      * @throws io.rpma.RpmaException if the device fails
      */
     public int getSolicitedRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit)

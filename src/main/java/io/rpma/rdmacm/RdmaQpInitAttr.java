@@ -1,11 +1,12 @@
 package io.rpma.rdmacm;
 
 /**
- * What a queue pair is asked for: {@code struct ibv_qp_init_attr}. The device may grant more: see {@link RdmaQp}.
+ * The requested attributes of a queue pair: {@code struct ibv_qp_init_attr}. The device may grant more: see {@link RdmaQp}.
  *
- * <p>A plain object, not for use by several threads at once. It is read when a queue pair is made.
+ * <p>Not safe for use by several threads at once. {@link RdmaId#createQp} and {@link RdmaId#createEp} read the attributes;
+ * later changes have no effect on their queue pairs.
  *
- * <p>Manual page: rdma_create_qp(3), ibv_create_qp(3).
+ * <p>Manual pages: rdma_create_qp(3), ibv_create_qp(3).
  */
 public final class RdmaQpInitAttr {
     private int maxSendWr = 1;
@@ -19,7 +20,7 @@ public final class RdmaQpInitAttr {
     /** Creates attributes for one operation and one receive at a time, without inline data. */
     public RdmaQpInitAttr() {}
 
-    /** The same for the ids of a listener, whatever becomes of the original. */
+    /** A copy for the ids of a listener: changes of the original must not affect them. */
     RdmaQpInitAttr(RdmaQpInitAttr original) {
         maxSendWr = original.maxSendWr;
         maxRecvWr = original.maxRecvWr;
@@ -31,7 +32,7 @@ public final class RdmaQpInitAttr {
     }
 
     /**
-     * Sets how many operations can be under way, and how many completions their queue holds.
+     * Sets how many operations can be outstanding, and how many completions their completion queue holds.
      *
      * @param count at least 1
      * @return this
@@ -43,8 +44,8 @@ public final class RdmaQpInitAttr {
     }
 
     /**
-     * Sets how many receives can be posted, and how many completions their queue holds; with a shared receive queue only
-     * the latter.
+     * Sets how many receives can be posted, and how many completions their completion queue holds. With a shared receive
+     * queue, only the number of completions applies.
      *
      * @param count at least 1
      * @return this
@@ -56,7 +57,7 @@ public final class RdmaQpInitAttr {
     }
 
     /**
-     * Sets of how many parts the local memory of an operation can consist.
+     * Sets the maximum number of parts of an operation.
      *
      * @param count 1 to {@link RdmaSgeList#MAX_CAPACITY}
      * @return this
@@ -68,7 +69,7 @@ public final class RdmaQpInitAttr {
     }
 
     /**
-     * Sets of how many parts the memory of a receive can consist.
+     * Sets the maximum number of parts of a receive.
      *
      * @param count 1 to {@link RdmaSgeList#MAX_CAPACITY}
      * @return this
@@ -80,7 +81,7 @@ public final class RdmaQpInitAttr {
     }
 
     /**
-     * Sets how many bytes can be posted inline.
+     * Sets the maximum number of bytes of an inline post.
      *
      * @param bytes 0 or more
      * @return this
@@ -92,9 +93,9 @@ public final class RdmaQpInitAttr {
     }
 
     /**
-     * Sets whether every operation has a completion, with {@link RdmaQp#F_SIGNALED} or without.
+     * Sets whether each operation has a completion, regardless of {@link RdmaQp#F_SIGNALED}.
      *
-     * @param all whether every one has
+     * @param all true for a completion of each operation
      * @return this
      */
     public RdmaQpInitAttr sigAll(boolean all) {
@@ -103,9 +104,10 @@ public final class RdmaQpInitAttr {
     }
 
     /**
-     * Sets the shared receive queue, of this id or of another one on the same device, which can't be closed before this one.
+     * Sets the shared receive queue. It belongs to the id of the queue pair or to another id of the same device. The other id
+     * can't be closed before the id of the queue pair.
      *
-     * @param queue the queue, or null for none
+     * @param queue the shared receive queue, or null for none
      * @return this
      */
     public RdmaQpInitAttr srq(RdmaSrq queue) {
@@ -129,7 +131,7 @@ public final class RdmaQpInitAttr {
         return sigAll;
     }
 
-    /** The numbers of native/rdmacm_qp.c, with room for the queue pair's. */
+    /** The numbers of native/rdmacm_qp.c, with an element for the number of the queue pair. */
     int[] numbers() {
         return new int[] {maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData, 0};
     }

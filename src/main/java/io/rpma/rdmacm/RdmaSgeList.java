@@ -7,14 +7,24 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A reusable list of parts of registered memory, which one operation gathers or scatters: an array of
+ * A reusable scatter/gather list: the parts of memory regions that one operation reads from or writes to. An array of
  * {@code struct ibv_sge}.
  *
- * <p>Not for use by several threads at once. It is plain memory: it needs no closing, and may be changed as soon as a post
- * has returned. Regions may be closed while they are in a list; a post of it then fails.
+ * <p>A send gathers a header and a body into one message:
+ *
+ * <pre>{@code
+ * RdmaSgeList parts = RdmaSgeList.create(2).add(mr, 0, 16).add(mr, 4096, 1024);
+ * if (!qp.postSendv(parts, RdmaQp.F_SIGNALED, 1)) {
+ *     throw new IllegalStateException("the send queue is full");
+ * }
+ * parts.clear().add(mr, 16, 16).add(mr, 8192, 1024);
+ * }</pre>
+ *
+ * <p>Not safe for use by several threads at once. A list needs no {@code close()}, and can change after a post returns. A
+ * region can be closed while it is in a list; a post of the list then fails.
  */
 public final class RdmaSgeList {
-    /** More parts no device takes. */
+    /** The maximum capacity. No device takes more parts. */
     public static final int MAX_CAPACITY = 64;
 
     // struct rdmacm_part of native/rdmacm.h
@@ -23,7 +33,6 @@ public final class RdmaSgeList {
     private static final int OFFSET = 8;
     private static final int LENGTH = 16;
 
-    /** The most that one operation can transfer. */
     private final ByteBuffer parts;
 
     private final long address;
@@ -44,9 +53,9 @@ public final class RdmaSgeList {
     /**
      * Creates an empty list.
      *
-     * @param capacity how many parts it takes, 1 to {@link #MAX_CAPACITY}
+     * @param capacity the maximum number of parts, 1 to {@link #MAX_CAPACITY}
      * @return the list
-     * @throws IllegalArgumentException if out of range
+     * @throws IllegalArgumentException if {@code capacity} is out of range
      */
     public static RdmaSgeList create(int capacity) {
         if (capacity < 1 || capacity > MAX_CAPACITY) {
@@ -56,13 +65,13 @@ public final class RdmaSgeList {
     }
 
     /**
-     * Adds a part behind the others.
+     * Adds a part at the end of the list.
      *
-     * @param region the region
-     * @param offset in bytes
-     * @param bytes how many
+     * @param region the memory region
+     * @param offset the offset of the part in the region, in bytes
+     * @param bytes the number of bytes of the part
      * @return this
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
+     * @throws IndexOutOfBoundsException if the part is not inside the region
      * @throws IllegalArgumentException if all parts together have more than 2^31 - 1 bytes, or more than the port of the device
      *     transfers in one operation
      * @throws IllegalStateException if the list is full
@@ -73,8 +82,8 @@ public final class RdmaSgeList {
         if (length + bytes > most) {
             throw Check.tooLong(length + bytes, most);
         }
-        // read once, here and below: a thread that must not use the list meanwhile makes the count wrong, but never too
-        // large
+        // read once, here and in use(): a second thread, which the contract forbids, can make the count wrong, but never
+        // larger than the capacity
         int added = count;
         if (added == regions.length) {
             throw new IllegalStateException("the list has " + added + " parts and takes no more");
@@ -91,7 +100,7 @@ public final class RdmaSgeList {
     }
 
     /**
-     * Takes all parts out.
+     * Removes all parts.
      *
      * @return this
      */
@@ -102,22 +111,22 @@ public final class RdmaSgeList {
         return this;
     }
 
-    /** {@return how many parts it has} */
+    /** {@return the number of parts} */
     public int count() {
         return count;
     }
 
-    /** {@return how many bytes all parts have together} */
+    /** {@return the total number of bytes of all parts} */
     public long length() {
         return length;
     }
 
-    /** The address of the first part. */
+    /** The address of the array. */
     long address() {
         return address;
     }
 
-    /** How many parts there are, for an operation that takes so many. */
+    /** Checks the number of parts against the maximum of the queue, and returns it. */
     static int use(RdmaSgeList list, int maxSge) {
         if (list == null) {
             throw new NullPointerException("the list of parts is null");
@@ -130,7 +139,7 @@ public final class RdmaSgeList {
         return used;
     }
 
-    /** As {@link #use}, for an operation that writes to the parts. */
+    /** Does the same as {@link #use} for an operation that writes to the parts. */
     static int useWritable(RdmaSgeList list, int maxSge) {
         int used = use(list, maxSge);
         for (int i = 0; i < used; i++) {

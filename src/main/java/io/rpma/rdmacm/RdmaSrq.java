@@ -7,10 +7,22 @@ import io.rpma.internal.Result;
 import java.lang.ref.Reference;
 
 /**
- * A shared receive queue: receives for the messages of any of the queue pairs that use it; made by {@link RdmaId#createSrq}.
+ * A shared receive queue: its receives take the messages of all queue pairs that use it. {@link RdmaId#createSrq} creates it.
  *
- * <p>Safe for use by many threads. It is closed with the id that it was made of, which can't be closed before the other ids
- * that use it. The completions come through the queue pair that a message was for.
+ * <p>A listening id shares its receives with the ids of its requests:
+ *
+ * <pre>{@code
+ * RdmaSrq shared = id.createSrq(64, 1);
+ * shared.postRecv(mr, 0, 64, 1);
+ * try (RdmaId server = id.getRequest()) {
+ *     server.createQp(new RdmaQpInitAttr().srq(shared).maxRecvWr(64));
+ *     server.accept(new RdmaConnParam());
+ *     server.qp().getRecvComp(completions);
+ * }
+ * }</pre>
+ *
+ * <p>Safe for use by many threads. The queue is closed with the id that created it. This id can't be closed before the other
+ * ids that use the queue. The completion of a receive arrives at the queue pair that received the message.
  *
  * <p>Manual pages: rdma_create_srq(3), rdma_post_recv(3).
  */
@@ -24,13 +36,13 @@ public final class RdmaSrq {
     private int maxWr;
     private int maxSge;
 
-    /** Of the id that it is a part of. */
+    /** Creates the queue as a part of an id. */
     RdmaSrq(NativeObject owner) {
         this.owner = owner;
         object = owner.part("RdmaSrq");
     }
 
-    /** Ends the making; allocates nothing. */
+    /** Takes the handle and the sizes of the native queue. Allocates nothing. */
     void made(long queue, int receives, int parts) {
         object.madeWithWhole(queue);
         handle = queue;
@@ -38,30 +50,31 @@ public final class RdmaSrq {
         maxSge = parts;
     }
 
-    /** {@return how many receives can be posted: as many as asked for, or more} */
+    /** {@return the maximum number of posted receives, at least the requested number} */
     public int maxWr() {
         return maxWr;
     }
 
-    /** {@return of how many parts a receive can consist: as many as asked for, or more} */
+    /** {@return the maximum number of parts of a receive, at least the requested number} */
     public int maxSge() {
         return maxSge;
     }
 
     /**
-     * Posts a receive: a message will arrive in the region.
+     * Posts a receive, which writes a message to the region.
      *
      * <p>Allocates nothing.
      *
-     * @param dst where to, registered for {@link RdmaAccess#LOCAL_WRITE}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param context comes back as {@link io.rpma.RpmaCompletions#wrId}
-     * @return whether it is posted; false if the queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, or the length is wrong
+     * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return true if the receive is posted, false if the queue is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or the length is
+     *     invalid
      * @throws IllegalStateException if the id of this queue or the region is closed
-     * @throws io.rpma.RpmaException if the device refuses
+     * @throws io.rpma.RpmaException if the device refuses the receive
      */
     public boolean postRecv(RdmaMr dst, long offset, long length, long context) {
         int result = Natives.postRecv(handle, RdmaMr.useWritable(dst, offset, length), offset, length, context);
@@ -72,14 +85,15 @@ public final class RdmaSrq {
     }
 
     /**
-     * Posts a receive: a message will be scattered over the parts, in their order.
+     * Posts a receive, which scatters a message over the parts in their order.
      *
-     * @param dst where to, all registered for {@link RdmaAccess#LOCAL_WRITE}
-     * @param context comes back as {@link io.rpma.RpmaCompletions#wrId}
-     * @return whether it is posted; false if the queue is full
-     * @throws IllegalArgumentException if a region is not registered for this, or the parts are more than {@link #maxSge}
+     * @param dst the parts to write to, all registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return true if the receive is posted, false if the queue is full
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are more
+     *     than {@link #maxSge} parts
      * @throws IllegalStateException if the id of this queue or a region is closed
-     * @throws io.rpma.RpmaException if the device refuses
+     * @throws io.rpma.RpmaException if the device refuses the receive
      */
     public boolean postRecvv(RdmaSgeList dst, long context) {
         int count = RdmaSgeList.useWritable(dst, maxSge);

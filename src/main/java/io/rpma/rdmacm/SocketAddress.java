@@ -8,7 +8,7 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** The bytes of {@code struct sockaddr_in} and {@code struct sockaddr_in6}. */
+/** Converts socket addresses to and from {@code struct sockaddr_in} and {@code struct sockaddr_in6}. */
 final class SocketAddress {
     private static final int AF_INET = 2;
     private static final int AF_INET6 = 10;
@@ -22,7 +22,7 @@ final class SocketAddress {
     private SocketAddress() {}
 
     /**
-     * The structure.
+     * Returns the bytes of the structure.
      *
      * @throws IllegalArgumentException if the host name of the address is unknown
      */
@@ -42,7 +42,7 @@ final class SocketAddress {
         return bytes.array();
     }
 
-    /** The address of a structure; null if it is of another family, as one that is not set. */
+    /** Returns the address in a structure, or null if the structure is of another family, for example an unset one. */
     static InetSocketAddress of(byte[] structure) {
         ByteBuffer bytes = ByteBuffer.wrap(structure).order(ByteOrder.nativeOrder());
         if (structure.length < SIZE) {
