@@ -20,6 +20,7 @@ _Static_assert(offsetof(struct ibv_wc, vendor_err) == 16, "vendor_err");
 _Static_assert(offsetof(struct ibv_wc, byte_len) == 20, "byte_len");
 _Static_assert(offsetof(struct ibv_wc, imm_data) == 24, "imm_data");
 _Static_assert(offsetof(struct ibv_wc, qp_num) == 28, "qp_num");
+_Static_assert(offsetof(struct ibv_wc, src_qp) == 32, "src_qp");
 _Static_assert(offsetof(struct ibv_wc, wc_flags) == 36, "wc_flags");
 _Static_assert(IBV_WC_WITH_IMM == 2, "IBV_WC_WITH_IMM");
 

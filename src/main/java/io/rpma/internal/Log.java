@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 
 /**
  * Delivers librpma's messages, in their order, from the ring of the shim to the logger "io.rpma" or to a function of the user.
- * Only one thread delivers messages and calls the function of the user, except at the exit of the JVM. So a call that causes
- * messages can be made under any lock.
+ * One thread delivers them and calls the user. So a call that causes messages can be made under any lock. The exit of the JVM
+ * waits for this thread for up to a second.
  */
 public final class Log {
     /** The levels of librpma, which range from DISABLED (-1) to DEBUG. */

@@ -703,8 +703,8 @@ public final class RdmaQp {
      * Takes completions of receives. If there are none, waits for the first solicited one, without a timeout. A completion is
      * solicited if the other side has posted its operation with {@link #F_SOLICITED}, or if it reports a failure. Unsolicited
      * completions do not end the wait, and the call takes them together with the solicited one. One exception is possible: the
-     * first unsolicited completion after a wait of {@link #getRecvComp} can end the wait. Other waits for this queue start
-     * after this wait ends.
+     * first unsolicited completion after a wait of {@link #getRecvComp} can end the wait. Other waits for this queue poll
+     * it once, and start after this wait ends.
      *
      * <p>On soft-RoCE, the flag of the other side decides also for a failed receive. Since Linux 6.2, a receive that fails
      * because the connection is broken does not end the wait: use
