@@ -7,23 +7,23 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
 import java.lang.ref.Reference;
 
-/** A completion channel: wakes those who wait for the completion queues that it belongs to. */
+/** A completion channel, which wakes the threads that wait for its completion queues. */
 final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
-    /** Whether the owner is a connection, else the queue itself. */
+    /** Whether the owner is a connection. Otherwise it is the queue itself. */
     private final boolean shared;
 
     private final RpmaCq cq;
 
-    /** Null if there is one queue only. */
+    /** Null if there is only one queue. */
     private RpmaCq rcq;
 
-    /** Which queue is polled first: they take turns, so that neither starves. */
+    /** Whether the second queue is polled first. The queues take turns, so that neither starves. */
     private volatile boolean rcqFirst;
 
     /**
-     * @param owner the connection whose queues share the channel, or the queue that has it for itself
+     * @param owner the connection whose queues share the channel, or the queue that has the channel alone
      * @param shared whether the owner is a connection
-     * @param rcq null if there is one queue only
+     * @param rcq the second queue, or null
      */
     ComplChannel(String operation, NativeObject owner, boolean shared, RpmaCq cq, RpmaCq rcq) {
         super(operation, owner, cq.object());
@@ -32,7 +32,7 @@ final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
         this.rcq = rcq;
     }
 
-    /** The second queue does not exist. */
+    /** Records that there is no second queue. */
     void hasOneQueue() {
         rcq = null;
     }
@@ -56,7 +56,7 @@ final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
         }
     }
 
-    /** librpma arms a queue when it makes it, and again with each event that it takes. */
+    /** librpma arms a queue when it creates the queue, and again with each event that it takes. */
     @Override
     protected boolean isArmed(boolean solicitedOnly) {
         return true;

@@ -3,7 +3,7 @@ package io.rpma;
 import io.rpma.internal.Access;
 import io.rpma.internal.NativeObject;
 
-/** Opens what this package hides from users to the rest of the module. */
+/** Gives the other packages of the module access to package-private members. */
 final class FacadeAccess extends Access {
     /** For {@link Access}, which finds it by its name. */
     private FacadeAccess() {}

@@ -10,20 +10,20 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What an event loop serves: takes from an object, one thing at a time, and calls the handler with it.
+ * A registration with an event loop. It takes items from an object, one at a time, and calls the handler with each.
  *
- * <p>Its descriptor is watched only while it rests, that is, when nothing was left. So a descriptor that stays readable
- * during a long call ends no wait of the loop.
+ * <p>The loop watches the descriptor only while the registration is idle. A descriptor that stays readable during a
+ * long call therefore does not wake the loop.
  *
- * @param <T> what is taken
+ * @param <T> the type of the items
  */
 abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     private static final String ARM = "epoll_ctl";
 
-    /** How often an executor calls the handler before its other tasks have their turn. */
+    /** The number of handler calls in an executor before its other tasks have a turn. */
     private static final int CALLS_IN_TURN = 16;
 
-    /** Between two tries to take something for which there is no memory, in nanoseconds. */
+    /** The pause before another attempt to take an item that was left in place for want of memory, in nanoseconds. */
     private static final long WHILE_STARVED = TimeUnit.SECONDS.toNanos(1);
 
     private final RpmaEventLoop loop;
@@ -32,22 +32,22 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     private final Executor executor;
     private final Runnable closing = this::cancel;
 
-    /** Whether it is to be served, or is being served: that has one thread at a time. */
+    /** Whether the registration is waiting to be served or being served. One thread at a time serves it. */
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    /** Guards beginning, taking and ending: nothing is taken after the end. */
+    /** Guards start, take and end. Nothing is taken after the end. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private Poller.Watch watch;
     private volatile boolean active;
 
-    /** Whether memory was out the last time; of the thread that serves. */
+    /** Whether the last attempt has left its item in place. Accessed only by the serving thread. */
     private boolean starved;
 
     /**
-     * @param source named to the user
-     * @param descriptor has the descriptor
-     * @param executor where the handler is called, or null for the loop's thread
+     * @param source the object that failures are reported for
+     * @param descriptor the object that has the descriptor
+     * @param executor calls the handler; null for the loop's thread
      */
     LoopRegistration(RpmaEventLoop loop, Object source, NativeObject descriptor, Executor executor) {
         this.loop = loop;
@@ -57,25 +57,25 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     }
 
     /**
-     * Takes something without waiting, or returns null: then the descriptor tells of the next one. Not while the
-     * registration ends: who comes afterwards has to find what is left.
+     * Takes an item without waiting. Returns null if there is none; the next item then makes the descriptor readable.
+     * Never runs while the registration ends, so that the next user of the object finds the remaining items.
      */
     abstract T take();
 
     /** Calls the handler. */
     abstract void call(T taken) throws Exception;
 
-    /** Lets nobody else listen to the descriptor. */
+    /** Claims the descriptor, so that nothing else waits for it. */
     void claim() {
         descriptor.claim(loop);
     }
 
-    /** Whether the next one can be taken after this failure. */
+    /** Whether the registration continues after this failure of {@link #take}. */
     boolean survives(Throwable takeFailure) {
         return false;
     }
 
-    /** What becomes of something whose handler has failed; by default it is the end, unless the thread was interrupted. */
+    /** Handles a failure of the handler. By default the registration ends, unless the handler was interrupted. */
     void callFailed(T taken, Throwable failure) {
         if (failure instanceof InterruptedException) {
             loop.failed(source, failure);
@@ -93,10 +93,11 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     }
 
     /**
-     * Begins.
+     * Starts the registration.
      *
-     * @throws IllegalStateException if the object or the loop is closed, or somebody else listens
-     * @throws RpmaException if the kernel refuses
+     * @throws IllegalStateException if the object or the loop is closed, or another loop or a thread waits for the
+     *     object
+     * @throws RpmaException if the kernel refuses to watch the descriptor
      */
     void start() {
         lock.lock();
@@ -126,7 +127,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     public void cancel() {
         lock.lock();
         try {
-            // what was never begun must not end another one of the same object
+            // a registration that never started must not release the claim of another one
             if (active) {
                 active = false;
                 watch.end();
@@ -139,7 +140,10 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
         loop.remove(this);
     }
 
-    /** The descriptor says that there is something; or there may have been before it was watched. */
+    /**
+     * Has the items served. Called when the descriptor is readable, and once at the start for items that arrived
+     * earlier.
+     */
     void ready() {
         if (active && busy.compareAndSet(false, true)) {
             try {
@@ -171,7 +175,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
                 calls++;
             } while (more && calls < CALLS_IN_TURN && !Thread.currentThread().isInterrupted());
             if (more) {
-                // by the loop, because an executor that calls at once would never come back
+                // by the loop: an executor that runs its tasks in the calling thread would nest them without end
                 loop.executeUnlessClosed(this::submit, 0);
             } else {
                 rest();
@@ -182,9 +186,9 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     }
 
     /**
-     * Takes one thing and calls the handler with it.
+     * Takes an item and calls the handler with it.
      *
-     * @return whether there may be more
+     * @return whether there may be more items
      */
     boolean serve() {
         T taken;
@@ -192,7 +196,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             taken = takeIfActive();
         } catch (RuntimeException | Error e) {
             takeFailed(e);
-            // if there is more, the descriptor says so once the others have had their turn
+            // the descriptor reports the remaining items after the turn of the others
             return false;
         }
         if (taken == null) {
@@ -223,12 +227,15 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             starved = keepsWhatItIsOf(failure);
             loop.failed(source, failure);
         } else if (active && !descriptor.isClosed()) {
-            // who closes the object ends this
+            // the close of the object ends the registration
             fail(failure);
         }
     }
 
-    /** Whether what could not be taken is there still: the descriptor would say so at once, again and again. */
+    /**
+     * Whether the item of a failed attempt is still in place. The descriptor then stays readable, and an immediate
+     * retry would fail again.
+     */
     private static boolean keepsWhatItIsOf(Throwable failure) {
         if (failure instanceof RpmaException) {
             return ((RpmaException) failure).error() == RpmaError.NOMEM
@@ -237,7 +244,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
         return failure instanceof OutOfMemoryError;
     }
 
-    /** Waits for the descriptor again, after a while if what it speaks of could not be taken. */
+    /** Watches the descriptor again, after a pause if the last attempt has left its item in place. */
     void rest() {
         if (!starved) {
             watchAgain();
@@ -257,7 +264,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             lock.lock();
             try {
                 int armed = active ? watch.arm() : 0;
-                // who closes the loop ends this
+                // the close of the loop ends the registration
                 if (armed != Result.CLOSED) {
                     Call.check(ARM, armed, descriptor);
                 }
@@ -307,7 +314,10 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             handler.handle(request);
         }
 
-        /** One that can't be taken, or not for want of memory, must not lock out the next; a closed configuration does. */
+        /**
+         * A request that can't be taken, for example for want of memory, must not lock out the next one. A closed
+         * configuration ends the registration.
+         */
         @Override
         boolean survives(Throwable takeFailure) {
             return takeFailure instanceof RpmaException || takeFailure instanceof Error;
@@ -350,7 +360,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             handler.handle(event);
         }
 
-        /** One that librpma has no name for is taken. */
+        /** An event that librpma does not name has been taken, so the registration continues. */
         @Override
         boolean survives(Throwable takeFailure) {
             return takeFailure instanceof RpmaException && ((RpmaException) takeFailure).error() == RpmaError.UNKNOWN;

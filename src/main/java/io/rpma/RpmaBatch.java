@@ -10,20 +10,31 @@ import java.nio.LongBuffer;
 import java.util.NoSuchElementException;
 
 /**
- * Posts that are recorded first and then made in one downcall: any mix of operations, on any connections.
+ * A sequence of operations that are recorded first and then posted in one downcall. It can mix kinds of operations and
+ * connections.
  *
- * <p>Recording takes the connection or the shared receive queue and the arguments of the post, checks these as the post
- * does, and allocates nothing. {@link #post()} makes the posts in the order in which they were recorded. What is closed
- * meanwhile, or refused by librpma, is told there.
+ * <pre>{@code
+ * RpmaBatch batch = RpmaBatch.create(8);
+ * for (int i = 0; i < 7; i++) {
+ *     batch.write(conn, remote, 64 * i, local, 64 * i, 64, RpmaConn.F_COMPLETION_ON_ERROR, i);
+ * }
+ * batch.flush(conn, remote, 0, 7 * 64, RpmaFlushType.VISIBILITY, RpmaConn.F_COMPLETION_ALWAYS, 7);
+ * int posted = batch.post();
+ * System.out.println(posted + " are posted, " + batch.count() + " wait for room in the send queue");
+ * }</pre>
  *
- * <p>Not for use by several threads at once. It is plain memory: it needs no closing, can be used again and again, and outlives
- * its connections. What is recorded neither keeps an object reachable nor hinders its closing: a region's memory is kept by the
- * region, as long as that is open.
+ * <p>A recording method takes the connection or the shared receive queue, and the arguments of the post. It checks the
+ * arguments as the post does, and allocates nothing. {@link #post()} posts the operations in the order in which they
+ * were recorded. It reports objects that were closed in between, and failures of librpma.
  *
- * <p>Manual pages: as {@link RpmaConn} and {@link RpmaSrq}.
+ * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and
+ * outlives its connections. A recorded operation neither keeps an object reachable nor prevents its close. The memory
+ * of a region stays reachable while the region is open.
+ *
+ * <p>Manual pages: see {@link RpmaConn} and {@link RpmaSrq}.
  */
 public final class RpmaBatch {
-    // struct record of native/batch.c
+    // the fields of struct record in native/batch.c
     private static final int FIELDS = 9;
     private static final int WHAT = 0;
     private static final int CONN = 1;
@@ -35,7 +46,7 @@ public final class RpmaBatch {
     private static final int LENGTH = 7;
     private static final int OP_CONTEXT = 8;
 
-    // what is recorded as WHAT
+    // the parts of the field WHAT
     private static final int OP_MASK = 0xff;
     private static final int FLAGS_SHIFT = 8;
     private static final int TYPE_SHIFT = 16;
@@ -43,7 +54,7 @@ public final class RpmaBatch {
 
     private static final int MAX_CAPACITY = Integer.MAX_VALUE / (FIELDS * Long.BYTES);
 
-    /** The operations, as enum op of native/batch.c has them. */
+    /** The operations, as in enum op of native/batch.c. */
     enum Op {
         READ("rpma_read"),
         WRITE("rpma_write"),
@@ -68,21 +79,21 @@ public final class RpmaBatch {
     private final int capacity;
 
     /**
-     * Filled here and copied in one go, each record to the same place in native memory: storing there field by field takes
-     * longer.
+     * Filled on the heap and copied in one call, each record to its own place in native memory. Storing field by field
+     * into native memory is slower.
      */
     private final long[] records;
 
     private final LongBuffer memory;
     private final long address;
 
-    /** The record that is posted next. */
+    /** The index of the record that is posted next. */
     private int first;
 
-    /** Behind the last record. */
+    /** The index after the last record. */
     private int end;
 
-    /** Behind the last record that is in native memory. */
+    /** The index after the last record that is in native memory. */
     private int copied;
 
     private int posted;
@@ -99,7 +110,8 @@ public final class RpmaBatch {
     /**
      * Creates an empty batch.
      *
-     * @param capacity how many posts it takes, at least 1; each has 72 bytes on the heap and 72 outside of it
+     * @param capacity the maximum number of operations, at least 1; each takes 72 bytes on the heap and 72 bytes
+     *     outside it
      * @return the batch
      * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 29,826,161
      */
@@ -110,18 +122,18 @@ public final class RpmaBatch {
         return new RpmaBatch(capacity);
     }
 
-    /** {@return how many posts it takes} */
+    /** {@return the maximum number of operations} */
     public int capacity() {
         return capacity;
     }
 
-    /** {@return how many posts are recorded and not made} */
+    /** {@return the number of operations in the batch, which are recorded and not yet posted} */
     public int count() {
-        // threads that race, which they must not, mix the two
+        // threads that race in spite of the contract can mix the two
         return Math.max(0, end - first);
     }
 
-    /** {@return how many posts the last {@link #post()} has made, also if that has thrown} */
+    /** {@return the number of operations that the last {@link #post()} has posted, also if it threw an exception} */
     public int posted() {
         return posted;
     }
@@ -130,16 +142,17 @@ public final class RpmaBatch {
      * Records {@link RpmaConn#read(RpmaMrLocal, long, RpmaMrRemote, long, long, int, long)}.
      *
      * @param conn the connection
-     * @param dst where to, registered for {@link RpmaMrUsage#READ_DST}
-     * @param dstOffset in bytes
-     * @param src where from, registered for {@link RpmaMrUsage#READ_SRC}
-     * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
+     * @param dst the destination region, registered for {@link RpmaMrUsage#READ_DST}
+     * @param dstOffset the offset in {@code dst} in bytes
+     * @param src the source region, registered for {@link RpmaMrUsage#READ_SRC}
+     * @param srcOffset the offset in {@code src} in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IndexOutOfBoundsException if bytes are outside of a region
-     * @throws IllegalArgumentException if a region is not registered for this, or the length or the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
+     *     {@code flags} is invalid
      */
     public boolean read(
             RpmaConn conn,
@@ -169,9 +182,9 @@ public final class RpmaBatch {
      *
      * @param conn the connection
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IllegalArgumentException if the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IllegalArgumentException if {@code flags} is invalid
      */
     public boolean read(RpmaConn conn, int flags, long opContext) {
         RpmaConn.checkFlags(flags);
@@ -182,16 +195,17 @@ public final class RpmaBatch {
      * Records {@link RpmaConn#write(RpmaMrRemote, long, RpmaMrLocal, long, long, int, long)}.
      *
      * @param conn the connection
-     * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
-     * @param dstOffset in bytes
-     * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
-     * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
+     * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
+     * @param dstOffset the offset in {@code dst} in bytes
+     * @param src the source region, registered for {@link RpmaMrUsage#WRITE_SRC}
+     * @param srcOffset the offset in {@code src} in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IndexOutOfBoundsException if bytes are outside of a region
-     * @throws IllegalArgumentException if a region is not registered for this, or the length or the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
+     *     {@code flags} is invalid
      */
     public boolean write(
             RpmaConn conn,
@@ -221,9 +235,9 @@ public final class RpmaBatch {
      *
      * @param conn the connection
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IllegalArgumentException if the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IllegalArgumentException if {@code flags} is invalid
      */
     public boolean write(RpmaConn conn, int flags, long opContext) {
         RpmaConn.checkFlags(flags);
@@ -234,17 +248,18 @@ public final class RpmaBatch {
      * Records {@link RpmaConn#writeWithImm(RpmaMrRemote, long, RpmaMrLocal, long, long, int, int, long)}.
      *
      * @param conn the connection
-     * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
-     * @param dstOffset in bytes
-     * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
-     * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
+     * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
+     * @param dstOffset the offset in {@code dst} in bytes
+     * @param src the source region, registered for {@link RpmaMrUsage#WRITE_SRC}
+     * @param srcOffset the offset in {@code src} in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param imm the immediate data
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IndexOutOfBoundsException if bytes are outside of a region
-     * @throws IllegalArgumentException if a region is not registered for this, or the length or the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
+     *     {@code flags} is invalid
      */
     public boolean writeWithImm(
             RpmaConn conn,
@@ -269,9 +284,9 @@ public final class RpmaBatch {
      * @param conn the connection
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param imm the immediate data
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IllegalArgumentException if the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IllegalArgumentException if {@code flags} is invalid
      */
     public boolean writeWithImm(RpmaConn conn, int flags, int imm, long opContext) {
         RpmaConn.checkFlags(flags);
@@ -282,15 +297,15 @@ public final class RpmaBatch {
      * Records {@link RpmaConn#atomicWrite(RpmaMrRemote, long, long, int, long)}.
      *
      * @param conn the connection
-     * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
-     * @param dstOffset in bytes; the address there must be a multiple of 8
-     * @param value stored in the byte order of this machine
+     * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
+     * @param dstOffset the offset in {@code dst} in bytes; the address must be a multiple of 8
+     * @param value the value, stored in the byte order of this machine
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, the address is not a multiple of 8 or
-     *     the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for this operation, the address is not a
+     *     multiple of 8, or {@code flags} is invalid
      */
     public boolean atomicWrite(RpmaConn conn, RpmaMrRemote dst, long dstOffset, long value, int flags, long opContext) {
         RpmaConn.checkFlags(flags);
@@ -299,20 +314,20 @@ public final class RpmaBatch {
     }
 
     /**
-     * Records {@link RpmaConn#writeAtomic(RpmaMrRemote, long, RpmaMrLocal, long, int, long)}, whose 8 bytes are read by
-     * {@link #post()}.
+     * Records {@link RpmaConn#writeAtomic(RpmaMrRemote, long, RpmaMrLocal, long, int, long)}. {@link #post()} reads the
+     * 8 bytes.
      *
      * @param conn the connection
-     * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
-     * @param dstOffset in bytes; the address there must be a multiple of 8
-     * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
-     * @param srcOffset in bytes
+     * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
+     * @param dstOffset the offset in {@code dst} in bytes; the address must be a multiple of 8
+     * @param src the source region, registered for {@link RpmaMrUsage#WRITE_SRC}
+     * @param srcOffset the offset in {@code src} in bytes
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IndexOutOfBoundsException if bytes are outside of a region
-     * @throws IllegalArgumentException if a region is not registered for this, the address is not a multiple of 8 or
-     *     the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, the address is not a multiple
+     *     of 8, or {@code flags} is invalid
      */
     public boolean writeAtomic(
             RpmaConn conn,
@@ -340,15 +355,15 @@ public final class RpmaBatch {
      * Records {@link RpmaConn#flush(RpmaMrRemote, long, long, RpmaFlushType, int, long)}.
      *
      * @param conn the connection
-     * @param dst what to flush
-     * @param dstOffset in bytes; at least 8 bytes before the end of the region
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param type how deep
+     * @param dst the region to flush
+     * @param dstOffset the offset in {@code dst} in bytes, at most the size of the region - 8
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param type the type of the flush
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IndexOutOfBoundsException if bytes, or the 8 bytes at {@code dstOffset}, are outside of the region
-     * @throws IllegalArgumentException if the length or the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if a byte, or one of the 8 bytes at {@code dstOffset}, is outside the region
+     * @throws IllegalArgumentException if {@code length} or {@code flags} is invalid
      */
     public boolean flush(
             RpmaConn conn,
@@ -368,14 +383,15 @@ public final class RpmaBatch {
      * Records {@link RpmaConn#send(RpmaMrLocal, long, long, int, long)}.
      *
      * @param conn the connection
-     * @param src where from, registered for {@link RpmaMrUsage#SEND}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
+     * @param src the source region, registered for {@link RpmaMrUsage#SEND}
+     * @param offset the offset in the region in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, or the length or the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for this operation, or {@code length} or
+     *     {@code flags} is invalid
      */
     public boolean send(RpmaConn conn, RpmaMrLocal src, long offset, long length, int flags, long opContext) {
         RpmaConn.checkFlags(flags);
@@ -388,9 +404,9 @@ public final class RpmaBatch {
      *
      * @param conn the connection
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IllegalArgumentException if the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IllegalArgumentException if {@code flags} is invalid
      */
     public boolean send(RpmaConn conn, int flags, long opContext) {
         RpmaConn.checkFlags(flags);
@@ -401,15 +417,16 @@ public final class RpmaBatch {
      * Records {@link RpmaConn#sendWithImm(RpmaMrLocal, long, long, int, int, long)}.
      *
      * @param conn the connection
-     * @param src where from, registered for {@link RpmaMrUsage#SEND}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
+     * @param src the source region, registered for {@link RpmaMrUsage#SEND}
+     * @param offset the offset in the region in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param imm the immediate data
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, or the length or the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for this operation, or {@code length} or
+     *     {@code flags} is invalid
      */
     public boolean sendWithImm(
             RpmaConn conn, RpmaMrLocal src, long offset, long length, int flags, int imm, long opContext) {
@@ -425,9 +442,9 @@ public final class RpmaBatch {
      * @param conn the connection
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param imm the immediate data
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IllegalArgumentException if the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IllegalArgumentException if {@code flags} is invalid
      */
     public boolean sendWithImm(RpmaConn conn, int flags, int imm, long opContext) {
         RpmaConn.checkFlags(flags);
@@ -438,14 +455,14 @@ public final class RpmaBatch {
      * Records {@link RpmaConn#recv(RpmaMrLocal, long, long, long)}.
      *
      * @param conn the connection
-     * @param dst where to, registered for {@link RpmaMrUsage#RECV}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this or the length is wrong
-     * @throws IllegalStateException if the connection uses a shared receive queue, which is where to post receives then
+     * @param dst the destination region, registered for {@link RpmaMrUsage#RECV}
+     * @param offset the offset in the region in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} is invalid
+     * @throws IllegalStateException if the connection uses a shared receive queue: post the receive to that queue
      */
     public boolean recv(RpmaConn conn, RpmaMrLocal dst, long offset, long length, long opContext) {
         long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
@@ -458,9 +475,9 @@ public final class RpmaBatch {
      * Records {@link RpmaConn#recv(long)}.
      *
      * @param conn the connection
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IllegalStateException if the connection uses a shared receive queue, which is where to post receives then
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IllegalStateException if the connection uses a shared receive queue: post the receive to that queue
      */
     public boolean recv(RpmaConn conn, long opContext) {
         long connHandle = RpmaConn.handleOf(conn);
@@ -472,13 +489,13 @@ public final class RpmaBatch {
      * Records {@link RpmaSrq#recv(RpmaMrLocal, long, long, long)}.
      *
      * @param srq the shared receive queue
-     * @param dst where to, registered for {@link RpmaMrUsage#RECV}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this or the length is wrong
+     * @param dst the destination region, registered for {@link RpmaMrUsage#RECV}
+     * @param offset the offset in the region in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} is invalid
      */
     public boolean recv(RpmaSrq srq, RpmaMrLocal dst, long offset, long length, long opContext) {
         long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
@@ -489,8 +506,8 @@ public final class RpmaBatch {
      * Records {@link RpmaSrq#recv(long)}.
      *
      * @param srq the shared receive queue
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is recorded; false if the batch is full
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      */
     public boolean recv(RpmaSrq srq, long opContext) {
         return addShared(RpmaSrq.handleOf(srq), 0, 0, 0, opContext);
@@ -543,18 +560,20 @@ public final class RpmaBatch {
     }
 
     /**
-     * Makes the posts from the first on, until all are made or one can't be. Those that are made leave the batch; the others
-     * stay in it in their order.
+     * Posts the operations in their order, until all are posted or one can't be posted. Posted operations leave the
+     * batch. The others stay in it, in their order.
      *
-     * <p>Never blocks. Closing what the batch uses waits for 64 posts of it at most.
+     * <p>Never blocks. The close of an object that the batch uses waits for at most 64 posts of the batch.
      *
-     * @return how many posts were made; fewer than were recorded if the next one's queue is full: poll completions and
-     *     call this again; {@link #firstOpContext()} tells which that is
-     * @throws IllegalStateException if the connection, queue or region of the next post is closed; the message says which
-     *     of them. The post is the first in the batch now: {@link #firstOpContext()} tells its context and
-     *     {@link #removeFirst()} or {@link #clear()} drops it; {@link #posted()} tells how many were made before
-     * @throws RpmaException if librpma fails at the next post, for example because the connection is not established; the
-     *     same applies
+     * @return the number of operations posted. It is smaller than the number recorded if the queue of the next
+     *     operation is full: poll completions and call this method again. {@link #firstOpContext()} identifies the next
+     *     operation
+     * @throws IllegalStateException if the connection, queue or region of the next operation is closed; the message
+     *     names it. That operation is then the first in the batch: {@link #firstOpContext()} returns its context,
+     *     {@link #removeFirst()} or {@link #clear()} drops it, and {@link #posted()} returns the number of operations
+     *     posted before it
+     * @throws RpmaException if librpma fails at the next operation, for example because the connection is not
+     *     established; the batch is in the same state as after an {@code IllegalStateException}
      */
     public int post() {
         int from = first;
@@ -582,7 +601,7 @@ public final class RpmaBatch {
                 : Call.failure(op.function, result);
     }
 
-    /** A region that an operation does not have is 0. */
+    /** The handle of an absent region is 0. */
     private String closedOf(Op op, int record) {
         if (op == Op.SRQ_RECV) {
             return Natives.mrGetSize(records[record + LOCAL]) == Result.CLOSED && records[record + LOCAL] != 0
@@ -598,7 +617,7 @@ public final class RpmaBatch {
     }
 
     /**
-     * {@return the operation context of the post that was recorded first, and not made or dropped}
+     * {@return the operation context of the first operation in the batch}
      *
      * @throws NoSuchElementException if the batch is empty
      */
@@ -608,7 +627,7 @@ public final class RpmaBatch {
     }
 
     /**
-     * Drops the post that was recorded first.
+     * Drops the first operation in the batch.
      *
      * @throws NoSuchElementException if the batch is empty
      */
@@ -623,7 +642,7 @@ public final class RpmaBatch {
         }
     }
 
-    /** What is left is not moved: a large batch in a small queue is posted in many calls. */
+    /** Does not move the remaining records: a large batch in a small queue is posted in many calls. */
     private void drop(int next, int to) {
         if (next < to) {
             first = next;
@@ -632,7 +651,7 @@ public final class RpmaBatch {
         }
     }
 
-    /** Moves what is left to the beginning, and returns its end. */
+    /** Moves the remaining records to the beginning and returns their end. */
     private int makeRoom() {
         int from = first;
         int left = Math.max(0, end - from);
@@ -645,7 +664,7 @@ public final class RpmaBatch {
         return left;
     }
 
-    /** Drops all posts that are recorded and not made. */
+    /** Drops all operations in the batch. */
     public void clear() {
         first = 0;
         end = 0;

@@ -6,15 +6,28 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A reusable array of completions, filled by {@link RpmaCq#poll} and {@link RpmaCq#await}.
+ * A reusable array of completions, which {@link RpmaCq#poll} and {@link RpmaCq#await} fill.
  *
- * <p>What it holds is valid until it is filled again. Not for use by several threads at once. It is plain memory: it
- * needs no closing and outlives its connection.
+ * <pre>{@code
+ * RpmaCompletions completions = RpmaCompletions.create(16);
+ * int count = cq.poll(completions);
+ * for (int i = 0; i < count; i++) {
+ *     if (!completions.isSuccess(i)) {
+ *         throw new IllegalStateException(completions.wrId(i) + ": " + completions.status(i).description());
+ *     }
+ *     if (completions.opcode(i) == RpmaWcOpcode.RECV) {
+ *         System.out.println(completions.byteLen(i) + " bytes received");
+ *     }
+ * }
+ * }</pre>
  *
- * <p>Manual page: rpma_cq_get_wc(3), ibv_poll_cq(3).
+ * <p>The content is valid until the array is filled again. Not safe for use by several threads at once. The array is
+ * plain memory: it needs no close, and outlives its connection.
+ *
+ * <p>Manual pages: rpma_cq_get_wc(3), ibv_poll_cq(3).
  */
 public final class RpmaCompletions {
-    // struct ibv_wc, checked in native/cq.c
+    // the offsets in struct ibv_wc, checked in native/cq.c
     private static final int SIZE = 48;
     private static final int WR_ID = 0;
     private static final int STATUS = 8;
@@ -42,8 +55,9 @@ public final class RpmaCompletions {
     /**
      * Creates an array.
      *
-     * @param capacity how many completions it takes at once, at least 1
+     * @param capacity the maximum number of completions, at least 1; each takes 48 bytes
      * @return the array
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 44,739,242
      */
     public static RpmaCompletions create(int capacity) {
         if (capacity < 1 || capacity > Integer.MAX_VALUE / SIZE) {
@@ -53,31 +67,31 @@ public final class RpmaCompletions {
         return new RpmaCompletions(capacity);
     }
 
-    /** {@return how many completions it takes at once} */
+    /** {@return the maximum number of completions} */
     public int capacity() {
         return capacity;
     }
 
-    /** {@return how many completions it holds} */
+    /** {@return the number of completions in the array} */
     public int count() {
         return count;
     }
 
     /**
-     * {@return the operation context that the operation was posted with}
+     * {@return the operation context of the post}
      *
-     * @param index of the completion
-     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     * @param index the index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
      */
     public long wrId(int index) {
         return wcs.getLong(offset(index) + WR_ID);
     }
 
     /**
-     * {@return how the operation ended}
+     * {@return the status of the operation}
      *
-     * @param index of the completion
-     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     * @param index the index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
      */
     public RpmaWcStatus status(int index) {
         return RpmaWcStatus.of(wcs.getInt(offset(index) + STATUS));
@@ -86,53 +100,53 @@ public final class RpmaCompletions {
     /**
      * {@return whether the operation succeeded}
      *
-     * @param index of the completion
-     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     * @param index the index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
      */
     public boolean isSuccess(int index) {
         return wcs.getInt(offset(index) + STATUS) == 0;
     }
 
     /**
-     * {@return which operation it was}
+     * {@return the kind of the operation}
      *
-     * @param index of the completion
-     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
-     * @throws IllegalStateException if the operation failed: the device does not say then
+     * @param index the index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
+     * @throws IllegalStateException if the operation failed: the device then does not set this field
      */
     public RpmaWcOpcode opcode(int index) {
         return RpmaWcOpcode.of(wcs.getInt(successOffset(index) + OPCODE));
     }
 
     /**
-     * {@return how many bytes were received}
+     * {@return the number of bytes received}
      *
-     * @param index of the completion, of a receive
-     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
-     * @throws IllegalStateException if the operation failed: the device does not say then
+     * @param index the index of the completion of a receive
+     * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
+     * @throws IllegalStateException if the operation failed: the device then does not set this field
      */
     public long byteLen(int index) {
         return Integer.toUnsignedLong(wcs.getInt(successOffset(index) + BYTE_LEN));
     }
 
     /**
-     * {@return whether immediate data came with what was received}
+     * {@return whether the receive has immediate data}
      *
-     * @param index of the completion, of a receive
-     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
-     * @throws IllegalStateException if the operation failed: the device does not say then
+     * @param index the index of the completion of a receive
+     * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
+     * @throws IllegalStateException if the operation failed: the device then does not set this field
      */
     public boolean hasImmData(int index) {
         return (wcs.getInt(successOffset(index) + WC_FLAGS) & WITH_IMM) != 0;
     }
 
     /**
-     * {@return the immediate data that came with what was received: the value that was posted, whatever the byte orders of
-     * the two machines}
+     * {@return the immediate data of the receive: the value that was posted, independent of the byte orders of both
+     * machines}
      *
-     * @param index of the completion, of a receive
-     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
-     * @throws IllegalStateException if the operation failed, or nothing of the kind came
+     * @param index the index of the completion of a receive
+     * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
+     * @throws IllegalStateException if the operation failed, or the receive has no immediate data
      */
     public int immData(int index) {
         if (!hasImmData(index)) {
@@ -143,21 +157,21 @@ public final class RpmaCompletions {
     }
 
     /**
-     * {@return the device's own code of a failure}
+     * {@return the device's own error code of a failed operation}
      *
-     * @param index of the completion
-     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     * @param index the index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
      */
     public int vendorErr(int index) {
         return wcs.getInt(offset(index) + VENDOR_ERR);
     }
 
     /**
-     * {@return the number of the queue pair, which tells connections apart that share a receive queue: see
-     * {@link RpmaConn#getQpNum()}}
+     * {@return the number of the queue pair, which identifies the connection among those that share a receive queue:
+     * see {@link RpmaConn#getQpNum()}}
      *
-     * @param index of the completion
-     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
+     * @param index the index of the completion
+     * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
      */
     public int qpNum(int index) {
         return wcs.getInt(offset(index) + QP_NUM);
@@ -179,11 +193,11 @@ public final class RpmaCompletions {
     }
 
     /**
-     * {@return the number of the queue pair that a datagram came from}
+     * {@return the number of the queue pair that sent the datagram}
      *
-     * @param index of the completion, of a receive
-     * @throws IndexOutOfBoundsException if {@code index} is not below {@link #count()}
-     * @throws IllegalStateException if the operation failed: the device does not say then
+     * @param index the index of the completion of a receive
+     * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
+     * @throws IllegalStateException if the operation failed: the device then does not set this field
      */
     public int srcQp(int index) {
         return wcs.getInt(successOffset(index) + SRC_QP);

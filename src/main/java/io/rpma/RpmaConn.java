@@ -12,25 +12,37 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A connection: posts operations on the other side's memory, and tells what happens to the connection.
+ * A connection. It posts operations to the other side, and reports the events of the connection.
  *
- * <p>Safe for use by many threads. It can be closed while others post, poll or wait: they finish first, or get an
- * {@link IllegalStateException}.
+ * <pre>{@code
+ * boolean posted = conn.write(remote, 0, local, 0, 4096, RpmaConn.F_COMPLETION_ON_ERROR, 1)
+ *         && conn.flush(remote, 0, 4096, RpmaFlushType.VISIBILITY, RpmaConn.F_COMPLETION_ALWAYS, 2);
+ * if (!posted || conn.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+ *     throw new IllegalStateException("not written: " + completions);
+ * }
+ * }</pre>
  *
- * <p>Posting ({@code read}, {@code write}, {@code send} and their family, {@link #flush}) never blocks and allocates nothing.
- * An operation that is posted is not done: its completion comes through {@link #getCq()}, with the operation context
- * that it was posted with. The other side carries operations out in the order in which they are posted, but
- * the bytes of a read arrive only by its completion: what uses them is posted after that. The local memory must be left
- * alone until then.
+ * <p>Safe for use by many threads. A connection can be closed while other threads post, poll or wait. Their calls
+ * finish first, or throw {@link IllegalStateException}.
  *
- * <p>A post returns {@code false} if the send queue has no room: poll completions and post again. Room is given back
- * only by a completion that is polled, so of the operations that fit into the queue ({@link RpmaConnCfg#setSqSize}) at
- * least one has to be posted with {@link #F_COMPLETION_ALWAYS}.
+ * <p>A post ({@code read}, {@code write}, {@code send} and their variants, {@link #flush}) never blocks and allocates
+ * nothing. It only starts an operation. The end of the operation is a completion in {@link #getCq()} with the operation
+ * context of the post. Do not change or use the local memory before that.
  *
- * <p>The side that connects has to take {@link RpmaConnEvent#ESTABLISHED} by {@link #nextEvent()} for the handshake to
- * go on: the accepting side gets its own only afterwards.
+ * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's ports if that is smaller
+ * ({@code max_msg_sz} of ibv_devinfo(1)).
  *
- * <p>A single failed operation breaks the connection (see {@link RpmaWcStatus}). No event tells of that.
+ * <p>The other side executes operations in the order of their posts. The bytes of a read are in the local memory only
+ * after its completion: do not post an operation that uses them before that.
+ *
+ * <p>A post returns {@code false} if the send queue is full: poll completions and post again. A device can keep the
+ * room of an operation until a completion of this or a later operation is polled. Of each {@code sqSize} successive
+ * operations ({@link RpmaConnCfg#setSqSize}), post at least one with {@link #F_COMPLETION_ALWAYS}.
+ *
+ * <p>The connecting side must take {@link RpmaConnEvent#ESTABLISHED} by {@link #nextEvent()}. This completes the
+ * handshake, and only then does the accepting side get its own event.
+ *
+ * <p>A single failed operation breaks the connection (see {@link RpmaWcStatus}). No event reports this.
  *
  * <p>Manual pages: rpma_read(3), rpma_write(3), rpma_write_with_imm(3), rpma_atomic_write(3), rpma_flush(3), rpma_send(3),
  * rpma_send_with_imm(3), rpma_recv(3), rpma_conn_wait(3), rpma_conn_get_rcq(3), rpma_conn_get_compl_fd(3),
@@ -38,15 +50,16 @@ import java.util.concurrent.locks.ReentrantLock;
  * rpma_conn_get_private_data(3), rpma_conn_apply_remote_peer_cfg(3), rpma_conn_disconnect(3), rpma_conn_delete(3).
  */
 public final class RpmaConn implements AutoCloseable {
-    /** Completion only if the operation fails. */
+    /** Requests a completion only if the operation fails. */
     public static final int F_COMPLETION_ON_ERROR = 1;
 
-    /** Completion in any case. */
+    /** Requests a completion in every case. */
     public static final int F_COMPLETION_ALWAYS = 3;
 
-    /** The parts of a region in an operation. */
-    /** librpma's length of it has 8 bits. */
+    /** The length of private data has 8 bits in librpma. */
     static final int MOST_PRIVATE_DATA = 255;
+
+    // the roles of a region in an operation, for messages
 
     static final String DESTINATION = "destination";
 
@@ -61,7 +74,7 @@ public final class RpmaConn implements AutoCloseable {
     private final RpmaCq cq;
     private final RpmaSrq srq;
 
-    /** librpma stores the private data when it reads an event, without a lock. */
+    /** librpma stores the private data without a lock when it takes an event. */
     private final ReentrantLock events = new ReentrantLock();
 
     // set by made
@@ -70,14 +83,14 @@ public final class RpmaConn implements AutoCloseable {
     private long cqHandle;
     private long rcqHandle;
 
-    /** Null if it has no completion queue for receives alone. */
+    /** Null if there is no separate completion queue for receives. */
     private RpmaCq rcq;
 
-    /** Null if each of its queues has its own. */
+    /** Null if each queue has its own channel. */
     private ComplChannel channel;
 
     /**
-     * With all that it may have; {@link #made} keeps what it has.
+     * Creates all parts that a connection can have. {@link #made} keeps those that this one has.
      *
      * @param srq the shared receive queue that it uses, or null
      */
@@ -91,9 +104,9 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Takes the result of the native that makes the connection, as {@link NativeObject#made}.
+     * Takes the result of the native method that creates the connection; see {@link NativeObject#made}.
      *
-     * @param recvQueue the native handle of the completion queue for receives, 0 if there is none
+     * @param recvQueue the native handle of the completion queue for receives, or 0
      */
     void made(String operation, long result, long queue, long recvQueue) {
         if (result >= 0) {
@@ -121,18 +134,19 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a read: copies bytes of the other side's memory into this side's.
+     * Posts a read, which copies bytes of the other side's memory into this side's memory.
      *
-     * @param dst where to, registered for {@link RpmaMrUsage#READ_DST}
-     * @param dstOffset in bytes
-     * @param src where from, registered for {@link RpmaMrUsage#READ_SRC}
-     * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
+     * @param dst the destination region, registered for {@link RpmaMrUsage#READ_DST}
+     * @param dstOffset the offset in {@code dst} in bytes
+     * @param src the source region, registered for {@link RpmaMrUsage#READ_SRC}
+     * @param srcOffset the offset in {@code src} in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of a region
-     * @throws IllegalArgumentException if a region is not registered for this, or the length or the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IndexOutOfBoundsException if a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
+     *     {@code flags} is invalid
      * @throws IllegalStateException if the connection or a region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -149,12 +163,12 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a read of no bytes, for which neither side needs a region: it completes once the other side has answered.
+     * Posts a read of 0 bytes, which needs no regions. It completes when the other side has answered.
      *
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IllegalArgumentException if {@code flags} is invalid
      * @throws IllegalStateException if the connection is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -168,21 +182,22 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a write: copies bytes of this side's memory into the other side's.
+     * Posts a write, which copies bytes of this side's memory into the other side's memory.
      *
-     * <p>Its completion tells that the bytes have been received, not that they are visible or persistent there: that
-     * takes a {@link #flush}.
+     * <p>The completion means that the other side has received the bytes. It does not mean that they are visible or
+     * persistent: that requires a {@link #flush}.
      *
-     * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
-     * @param dstOffset in bytes
-     * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
-     * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
+     * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
+     * @param dstOffset the offset in {@code dst} in bytes
+     * @param src the source region, registered for {@link RpmaMrUsage#WRITE_SRC}
+     * @param srcOffset the offset in {@code src} in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of a region
-     * @throws IllegalArgumentException if a region is not registered for this, or the length or the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IndexOutOfBoundsException if a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
+     *     {@code flags} is invalid
      * @throws IllegalStateException if the connection or a region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -199,12 +214,12 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a write of no bytes, for which neither side needs a region: it completes once the other side has answered.
+     * Posts a write of 0 bytes, which needs no regions. It completes when the other side has answered.
      *
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IllegalArgumentException if {@code flags} is invalid
      * @throws IllegalStateException if the connection is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -218,22 +233,24 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a write with immediate data: after the bytes are written, the other side gets a completion with the data.
+     * Posts a write with immediate data. After the bytes are written, the other side gets a completion with the
+     * immediate data.
      *
-     * <p>Takes one of the receives that are posted on the other side. Without one it is tried again for ever, and what is
-     * posted later waits.
+     * <p>Consumes a receive of the other side. If no receive is posted, the device retries indefinitely and later
+     * operations queue behind it.
      *
-     * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
-     * @param dstOffset in bytes
-     * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
-     * @param srcOffset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
+     * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
+     * @param dstOffset the offset in {@code dst} in bytes
+     * @param src the source region, registered for {@link RpmaMrUsage#WRITE_SRC}
+     * @param srcOffset the offset in {@code src} in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param imm the immediate data: there {@link RpmaCompletions#immData}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of a region
-     * @throws IllegalArgumentException if a region is not registered for this, or the length or the flags are wrong
+     * @param imm the immediate data, which the other side reads by {@link RpmaCompletions#immData}
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IndexOutOfBoundsException if a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
+     *     {@code flags} is invalid
      * @throws IllegalStateException if the connection or a region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -258,14 +275,14 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a write of no bytes with immediate data, as {@link #writeWithImm(RpmaMrRemote, long, RpmaMrLocal, long, long,
-     * int, int, long)}, for which neither side needs a region.
+     * Posts a write of 0 bytes with immediate data, which needs no regions. Otherwise as
+     * {@link #writeWithImm(RpmaMrRemote, long, RpmaMrLocal, long, long, int, int, long)}.
      *
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param imm the immediate data: there {@link RpmaCompletions#immData}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if the flags are wrong
+     * @param imm the immediate data, which the other side reads by {@link RpmaCompletions#immData}
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IllegalArgumentException if {@code flags} is invalid
      * @throws IllegalStateException if the connection is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -279,21 +296,21 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts an atomic write: sets 8 bytes of the other side's memory, so that nobody sees a part of them.
+     * Posts an atomic write of 8 bytes into the other side's memory. No reader sees only a part of them.
      *
-     * <p>Flushes that were posted before it are carried out before it, with one exception: librpma 1.3.0 sets no fence
-     * between an emulated flush and a native atomic write. On a device that has the second and not the first, post the atomic
-     * write after the flush's completion.
+     * <p>Flushes that were posted earlier are executed before it, with one exception: librpma 1.3.0 sets no fence
+     * between an emulated flush and a native atomic write. On a device that has native atomic write but no native
+     * flush, post the atomic write after the completion of the flush.
      *
-     * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
-     * @param dstOffset in bytes; the address there must be a multiple of 8
-     * @param value stored in the byte order of this machine
+     * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
+     * @param dstOffset the offset in {@code dst} in bytes; the address must be a multiple of 8
+     * @param value the value, stored in the byte order of this machine
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, the address is not a multiple of 8 or
-     *     the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for this operation, the address is not a
+     *     multiple of 8, or {@code flags} is invalid
      * @throws IllegalStateException if the connection or the region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -308,21 +325,23 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts an atomic write of 8 bytes of this side's memory, which are read now: later changes do not matter.
+     * Posts an atomic write of 8 bytes of this side's memory. The call reads the bytes, so that later changes have no
+     * effect.
      *
-     * <p>That is {@code rpma_write_atomic()} of librpma 0.12, which read them when the write was carried out. Waits for their
-     * page where it has to be read from a file, which a device with on-demand paging does not pin.
+     * <p>This method replaces {@code rpma_write_atomic()} of librpma 0.12, with which the device read the bytes when it
+     * executed the write. If the page of the bytes must be read from a file, the call blocks for that time. This is
+     * possible only with on-demand paging, which does not pin pages.
      *
-     * @param dst where to, registered for {@link RpmaMrUsage#WRITE_DST}
-     * @param dstOffset in bytes; the address there must be a multiple of 8
-     * @param src where from, registered for {@link RpmaMrUsage#WRITE_SRC}
-     * @param srcOffset in bytes
+     * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
+     * @param dstOffset the offset in {@code dst} in bytes; the address must be a multiple of 8
+     * @param src the source region, registered for {@link RpmaMrUsage#WRITE_SRC}
+     * @param srcOffset the offset in {@code src} in bytes
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of a region
-     * @throws IllegalArgumentException if a region is not registered for this, the address is not a multiple of 8 or the
-     *     flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IndexOutOfBoundsException if a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, the address is not a multiple
+     *     of 8, or {@code flags} is invalid
      * @throws IllegalStateException if the connection or a region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -339,33 +358,33 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a flush: its completion means that the bytes of this range which were written before through this connection are
-     * visible or persistent on the other side.
+     * Posts a flush. Its completion means that the bytes that this connection wrote to the range earlier are visible or
+     * persistent on the other side.
      *
-     * <p>It covers this range of this region alone. A flush of length 0 covers nothing.
+     * <p>A flush covers only this range of this region. A flush of length 0 covers nothing.
      *
-     * <p>Where the device has no native flush, librpma emulates it by a read of 8 bytes at {@code dstOffset}. So there
-     * must be 8 bytes, whatever the length. A read makes written bytes leave the other side's device. They are visible then,
-     * and persistent only if the other side's platform writes them to persistent memory past its processors' caches: see
-     * {@link RpmaPeerCfg#setDirectWriteToPmem}.
+     * <p>If the device has no native flush, librpma emulates it by a read of 8 bytes at {@code dstOffset}. The region
+     * must have these 8 bytes for any length: {@code dstOffset <= size - 8}. The read makes written bytes leave the
+     * device of the other side. They are then visible. They are persistent only if the platform of the other side
+     * writes them to persistent memory past the caches of its processors: see {@link RpmaPeerCfg#setDirectWriteToPmem}.
      *
-     * <p>librpma does not know whether the memory is persistent: a flush of {@link RpmaFlushType#PERSISTENT} succeeds for any
-     * region that is registered for it. Ask {@link RpmaMemory#isPersistent()} on the other side.
+     * <p>librpma does not know whether the memory is persistent: a flush of {@link RpmaFlushType#PERSISTENT} succeeds
+     * for any region that is registered for it. Check {@link RpmaMemory#isPersistent()} on the other side.
      *
-     * @param dst what to flush, registered for {@link RpmaMrUsage#FLUSH_TYPE_PERSISTENT} or
+     * @param dst the region to flush, registered for {@link RpmaMrUsage#FLUSH_TYPE_PERSISTENT} or
      *     {@link RpmaMrUsage#FLUSH_TYPE_VISIBILITY}
-     * @param dstOffset in bytes; at least 8 bytes before the end of the region
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param type how deep; {@link RpmaFlushType#PERSISTENT} needs {@link #applyRemotePeerCfg} with direct write to
-     *     persistent memory
+     * @param dstOffset the offset in {@code dst} in bytes, at most the size of the region - 8
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param type the type of the flush; {@link RpmaFlushType#PERSISTENT} requires {@link #applyRemotePeerCfg} with
+     *     direct write to persistent memory
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes, or the 8 bytes at {@code dstOffset}, are outside of the region
-     * @throws IllegalArgumentException if the length or the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IndexOutOfBoundsException if a byte, or one of the 8 bytes at {@code dstOffset}, is outside the region
+     * @throws IllegalArgumentException if {@code length} or {@code flags} is invalid
      * @throws IllegalStateException if the connection or the region is closed
-     * @throws RpmaException with {@link RpmaError#NOSUPP} if the region or the connection is not made for this type; or
-     *     if librpma fails, for example because the connection is not established
+     * @throws RpmaException with {@link RpmaError#NOSUPP} if the region or the connection does not support this type;
+     *     or if librpma fails, for example because the connection is not established
      */
     public boolean flush(RpmaMrRemote dst, long dstOffset, long length, RpmaFlushType type, int flags, long opContext) {
         checkFlags(flags);
@@ -379,7 +398,7 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * {@return whether flushes of this connection are native, or emulated by reads}
+     * {@return whether flushes of this connection are native; otherwise reads emulate them}
      *
      * <p>See {@link RpmaDevice#isFlushNative()}.
      */
@@ -388,19 +407,20 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a send: the bytes go into the next receive that is posted on the other side.
+     * Posts a send. The bytes go into the next receive that is posted on the other side.
      *
-     * <p>Without one it is tried again for ever, and what is posted later waits. A receive that is too small breaks the
-     * connection.
+     * <p>If no receive is posted, the device retries indefinitely and later operations queue behind it. A receive that
+     * is too small breaks the connection.
      *
-     * @param src where from, registered for {@link RpmaMrUsage#SEND}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
+     * @param src the source region, registered for {@link RpmaMrUsage#SEND}
+     * @param offset the offset in the region in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, or the length or the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for this operation, or {@code length} or
+     *     {@code flags} is invalid
      * @throws IllegalStateException if the connection or the region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -415,12 +435,12 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a send of no bytes, as {@link #send(RpmaMrLocal, long, long, int, long)}.
+     * Posts a send of 0 bytes, as {@link #send(RpmaMrLocal, long, long, int, long)}.
      *
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if the flags are wrong
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IllegalArgumentException if {@code flags} is invalid
      * @throws IllegalStateException if the connection is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -436,15 +456,16 @@ public final class RpmaConn implements AutoCloseable {
     /**
      * Posts a send with immediate data, as {@link #send(RpmaMrLocal, long, long, int, long)}.
      *
-     * @param src where from, registered for {@link RpmaMrUsage#SEND}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
+     * @param src the source region, registered for {@link RpmaMrUsage#SEND}
+     * @param offset the offset in the region in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param imm the immediate data: there {@link RpmaCompletions#immData}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this, or the length or the flags are wrong
+     * @param imm the immediate data, which the other side reads by {@link RpmaCompletions#immData}
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for this operation, or {@code length} or
+     *     {@code flags} is invalid
      * @throws IllegalStateException if the connection or the region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -459,13 +480,13 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a send of no bytes with immediate data, as {@link #send(RpmaMrLocal, long, long, int, long)}.
+     * Posts a send of 0 bytes with immediate data, as {@link #send(RpmaMrLocal, long, long, int, long)}.
      *
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
-     * @param imm the immediate data: there {@link RpmaCompletions#immData}
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the send queue is full
-     * @throws IllegalArgumentException if the flags are wrong
+     * @param imm the immediate data, which the other side reads by {@link RpmaCompletions#immData}
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the send queue is full
+     * @throws IllegalArgumentException if {@code flags} is invalid
      * @throws IllegalStateException if the connection is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -479,19 +500,19 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a receive: the next message of the other side goes there.
+     * Posts a receive for the next message of the other side.
      *
-     * <p>It always completes: in {@link #getRcq()} if there is one, else in {@link #getCq()}.
+     * <p>A receive always has a completion: in {@link #getRcq()} if present, otherwise in {@link #getCq()}.
      *
-     * @param dst where to, registered for {@link RpmaMrUsage#RECV}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1; a longer message breaks the connection
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the receive queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this or the length is wrong
+     * @param dst the destination region, registered for {@link RpmaMrUsage#RECV}
+     * @param offset the offset in the region in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1; a longer message breaks the connection
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the receive queue is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} is invalid
      * @throws IllegalStateException if the connection or the region is closed, or the connection uses a shared receive
-     *     queue, which is where to post receives then
+     *     queue: post the receive to that queue
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
@@ -505,12 +526,12 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a receive without memory: for a message of no bytes, whose immediate data may be all.
+     * Posts a receive without memory, for a message of 0 bytes. The message can have immediate data.
      *
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the receive queue is full
-     * @throws IllegalStateException if the connection is closed, or uses a shared receive queue, which is where to post
-     *     receives then
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the receive queue is full
+     * @throws IllegalStateException if the connection is closed, or uses a shared receive queue: post the receive to
+     *     that queue
      * @throws RpmaException if librpma fails
      */
     public boolean recv(long opContext) {
@@ -522,12 +543,12 @@ public final class RpmaConn implements AutoCloseable {
         return result == Result.POSTED;
     }
 
-    /** Checks that the connection is not one whose receives are posted to a shared receive queue. */
+    /** Checks that the connection has a receive queue of its own. */
     void checkReceives() {
         checkReceives(object, srq);
     }
 
-    /** librpma leaves it to the device, and soft-RoCE just calls it an invalid argument. */
+    /** librpma leaves this check to the device, and soft-RoCE reports only an invalid argument. */
     static void checkReceives(NativeObject object, RpmaSrq srq) {
         if (srq != null) {
             object.checkOpen();
@@ -535,28 +556,29 @@ public final class RpmaConn implements AutoCloseable {
         }
     }
 
-    /** {@return the queue of this connection's completions; it is closed with the connection} */
+    /** {@return the completion queue of this connection, which is closed with the connection} */
     public RpmaCq getCq() {
         return cq;
     }
 
     /**
-     * {@return the queue of the completions of receives, closed with the connection; empty if they are in {@link #getCq()},
-     * or in that of the shared receive queue}
+     * {@return the completion queue for receives, which is closed with the connection; empty if receives complete in
+     * {@link #getCq()}, or in the completion queue of the shared receive queue}
      */
     public Optional<RpmaCq> getRcq() {
         return Optional.ofNullable(rcq);
     }
 
     /**
-     * Takes completions of one of the queues of a shared completion channel, and waits without end for the first one.
+     * Takes completions of one of the queues that share the completion channel. Waits for the first completion, without
+     * a timeout.
      *
-     * @param completions where to; what it had before is gone
-     * @return the queue that they are from
-     * @throws InterruptedException if the thread is interrupted before or while waiting
-     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
-     *     it
-     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
+     * @param completions receives the completions; its former content is lost
+     * @return the queue of the completions
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalStateException if the connection is closed before or during the wait, or an {@link RpmaEventLoop}
+     *     serves it
+     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection was made without
      *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
      */
     public RpmaCq await(RpmaCompletions completions) throws InterruptedException {
@@ -566,18 +588,18 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Takes completions of one of the queues of a shared completion channel, and waits for the first one if there is
-     * none.
+     * Takes completions of one of the queues that share the completion channel. Waits for the first completion if there
+     * is none.
      *
-     * @param completions where to; what it had before is gone
-     * @param timeout how long to wait; 0 does not wait
+     * @param completions receives the completions; its former content is lost
+     * @param timeout the maximum time to wait; 0 returns without waiting
      * @param unit the unit of {@code timeout}
-     * @return the queue that they are from; empty if the time is up
+     * @return the queue of the completions; empty if the wait times out
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws InterruptedException if the thread is interrupted before or while waiting
-     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
-     *     it
-     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalStateException if the connection is closed before or during the wait, or an {@link RpmaEventLoop}
+     *     serves it
+     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection was made without
      *     {@link RpmaConnCfg#setComplChannel}; or if the device fails
      */
     public Optional<RpmaCq> await(RpmaCompletions completions, long timeout, TimeUnit unit)
@@ -588,7 +610,7 @@ public final class RpmaConn implements AutoCloseable {
         return Optional.ofNullable(channel.await(completions, false, nanos));
     }
 
-    /** The completion channel that its queues share. */
+    /** The completion channel that the queues share. */
     ComplChannel sharedChannel() {
         checkSharedChannel();
         return channel;
@@ -601,35 +623,35 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * {@return the number of the connection's queue pair: {@link RpmaCompletions#qpNum} of its completions}
+     * {@return the number of the connection's queue pair, which {@link RpmaCompletions#qpNum} returns for its
+     * completions}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getQpNum() {
         return (int) Call.check("rpma_conn_get_qp_num", Natives.connGetQpNum(handle), object);
     }
 
     /**
-     * {@return the descriptor on which events can be waited for with epoll(7) and the like}
+     * {@return the file descriptor that is readable while an event is pending, for epoll(7) and similar calls}
      *
-     * <p>It is borrowed: never close it or read from it, and use it no more once this connection is closed. It does not
-     * block.
+     * <p>The descriptor belongs to this connection. Do not close it, read from it, or use it after the connection is
+     * closed. It is non-blocking.
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getEventFd() {
         return (int) Call.check("rpma_conn_get_event_fd", Natives.connGetEventFd(handle), object);
     }
 
     /**
-     * {@return the descriptor of the shared completion channel, on which completions can be waited for with epoll(7) and
-     * the like}
+     * {@return the file descriptor of the shared completion channel, for epoll(7) and similar calls}
      *
-     * <p>It is borrowed: never close it or read from it, and use it no more once this connection is closed. It does not
-     * block.
+     * <p>The descriptor belongs to this connection. Do not close it, read from it, or use it after the connection is
+     * closed. It is non-blocking.
      *
-     * @throws IllegalStateException if closed
-     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
+     * @throws IllegalStateException if this object is closed
+     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection was made without
      *     {@link RpmaConnCfg#setComplChannel}
      */
     public int getComplFd() {
@@ -637,14 +659,14 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Waits without end for the next event.
+     * Waits for the next event, without a timeout.
      *
      * @return the event
-     * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
-     *     it
-     * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma has no name for, after which the
-     *     connection can still be used; or if librpma fails
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalStateException if the connection is closed before or during the wait, or an {@link RpmaEventLoop}
+     *     serves it
+     * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma does not name, after which the
+     *     connection remains usable; or if librpma fails
      */
     public RpmaConnEvent nextEvent() throws InterruptedException {
         return next(Waiter.FOREVER);
@@ -653,15 +675,15 @@ public final class RpmaConn implements AutoCloseable {
     /**
      * Waits for the next event.
      *
-     * @param timeout how long to wait; 0 does not wait
+     * @param timeout the maximum time to wait; 0 returns without waiting
      * @param unit the unit of {@code timeout}
-     * @return the event; empty if the time is up
+     * @return the event; empty if the wait times out
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalStateException if the connection is closed, before or while waiting, or an {@link RpmaEventLoop} serves
-     *     it
-     * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma has no name for, after which the
-     *     connection can still be used; or if librpma fails
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalStateException if the connection is closed before or during the wait, or an {@link RpmaEventLoop}
+     *     serves it
+     * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma does not name, after which the
+     *     connection remains usable; or if librpma fails
      */
     public Optional<RpmaConnEvent> nextEvent(long timeout, TimeUnit unit) throws InterruptedException {
         return Optional.ofNullable(next(Waiter.nanos(timeout, unit)));
@@ -678,7 +700,7 @@ public final class RpmaConn implements AutoCloseable {
         return null;
     }
 
-    /** Takes an event, or returns null if there is none. */
+    /** Takes an event. Returns null if there is none. */
     RpmaConnEvent takeEvent() {
         int result;
         events.lock();
@@ -693,13 +715,13 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * {@return the private data that the other side sent with its request or its answer}
+     * {@return the private data of the other side's request or answer}
      *
-     * <p>On the side that connects it is there once {@link RpmaConnEvent#ESTABLISHED} has been taken, and empty before.
-     * On InfiniBand and RoCE it always has 56 bytes (of a request) or 196 bytes (of an answer), filled up with zeroes,
-     * also when nothing was sent: put a length or a mark into it.
+     * <p>On the connecting side it is available after {@link RpmaConnEvent#ESTABLISHED} was taken, and empty before. On
+     * InfiniBand and RoCE it always has 56 bytes (request) or 196 bytes (answer), padded with zeroes, even if nothing
+     * was sent. Include a length or a marker in the data.
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public byte[] getPrivateData() {
         byte[] data = new byte[MOST_PRIVATE_DATA];
@@ -714,9 +736,9 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Tells this connection about the other side's platform, which persistent flushes need.
+     * Applies the other side's configuration to this connection. Persistent flushes require it.
      *
-     * @param cfg what the other side sent; may be closed afterwards
+     * @param cfg the configuration that the other side sent; it may be closed afterwards
      * @throws IllegalStateException if the connection or {@code cfg} is closed
      */
     public void applyRemotePeerCfg(RpmaPeerCfg cfg) {
@@ -728,17 +750,17 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Disconnects, without waiting for the other side: that one gets {@link RpmaConnEvent#CLOSED}, and answers by its own
-     * {@code disconnect} or {@link #close()}. Only then {@link RpmaConnEvent#CLOSED} comes here, or when the time for the
-     * answer is up.
+     * Disconnects, without waiting for the other side. The other side receives {@link RpmaConnEvent#CLOSED}, and
+     * answers by its own {@code disconnect} or {@link #close()}. This side receives {@link RpmaConnEvent#CLOSED} after
+     * that answer, or when it times out.
      *
-     * <p>Can be called in every state, and more than once. Before the connection is established only this side's operations
-     * fail, and the other side is not told: close the connection instead.
+     * <p>Can be called in every state, and more than once. Before the connection is established, the call makes the
+     * operations of this side fail but does not notify the other side: close the connection instead.
      *
-     * <p>All outstanding operations end at once with {@link RpmaWcStatus#WR_FLUSH_ERR}: wait for the last completion
-     * before.
+     * <p>All outstanding operations end at once with {@link RpmaWcStatus#WR_FLUSH_ERR}. To avoid this, wait for the
+     * last completion first.
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      * @throws RpmaException if librpma fails, for example because the connection is lost
      */
     public void disconnect() {
@@ -765,16 +787,17 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Closes the connection in any state; does nothing if it is closed already.
+     * Closes the connection, in any state. Has no effect if it is already closed.
      *
-     * <p>Wakes the threads that wait here or at {@link #getCq()}, and waits for posts and polls under way. The other
-     * side of an established connection gets {@link RpmaConnEvent#CLOSED}.
+     * <p>Wakes the threads that wait for this connection or its completion queues, and waits for posts and polls under
+     * way. The other side of an established connection receives {@link RpmaConnEvent#CLOSED}.
      *
-     * <p>Blocks while the kernel waits for the other side, for seconds if its host is dead: 11 were seen, and 51 when 16
-     * such connections were closed at once. Neither interrupt nor anything else ends that sooner, and a virtual thread
-     * holds its carrier: where that matters, close connections in a platform thread of their own.
+     * <p>Blocks while the kernel waits for the other side. This takes seconds if the other side's host is dead: up to
+     * 11 s were measured for one connection, and 51 s for 16 connections that were closed at once. Neither an
+     * interruption nor any other call ends the wait, and a virtual thread occupies its carrier. If that matters, close
+     * connections in a separate platform thread.
      *
-     * @throws RpmaException if librpma reports a failure; the connection is closed all the same
+     * @throws RpmaException if librpma reports a failure; the connection is closed nevertheless
      */
     @Override
     public void close() {

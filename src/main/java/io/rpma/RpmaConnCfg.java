@@ -9,17 +9,24 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * How a connection is made: its queues and the time for its resolution.
+ * The configuration of a connection: the sizes of its queues, and the timeout of its resolution.
  *
- * <p>Read when a request is made ({@link RpmaConnReq#create} and {@link RpmaEp#nextConnReq}); later changes and closing
- * do not affect it. Devices round sizes up. Safe for use by many threads.
+ * <pre>{@code
+ * try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(64).setRqSize(16).setCqSize(64 + 16);
+ *         RpmaConn conn = RpmaConnReq.create(peer, address, port, cfg).connect()) {
+ *     System.out.println(conn.nextEvent());
+ * }
+ * }</pre>
+ *
+ * <p>A configuration is read when a request is made ({@link RpmaConnReq#create} and {@link RpmaEp#nextConnReq}). Later
+ * changes, and its close, do not affect that request. Devices round sizes up. Safe for use by many threads.
  *
  * <p>Manual pages: rpma_conn_cfg_new(3), rpma_conn_cfg_set_timeout(3), rpma_conn_cfg_set_cq_size(3),
  * rpma_conn_cfg_set_sq_size(3), rpma_conn_cfg_set_rq_size(3), rpma_conn_cfg_set_rcq_size(3),
  * rpma_conn_cfg_set_compl_channel(3), rpma_conn_cfg_set_srq(3).
  */
 public final class RpmaConnCfg implements AutoCloseable {
-    // native/conn_cfg.c has the same
+    // as in native/conn_cfg.c
     private static final int CQ_SIZE = 0;
     private static final int SQ_SIZE = 1;
     private static final int RQ_SIZE = 2;
@@ -27,7 +34,10 @@ public final class RpmaConnCfg implements AutoCloseable {
 
     private final NativeObject object;
 
-    /** Read while a request is made: librpma keeps a pointer to the shared receive queue, which must not change then. */
+    /**
+     * Locked for reading while a request is made: librpma keeps a pointer to the shared receive queue, which must not
+     * change meanwhile.
+     */
     private final ReentrantReadWriteLock inUse = new ReentrantReadWriteLock();
 
     private RpmaSrq srq;
@@ -37,13 +47,14 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Creates a configuration with librpma's defaults: a timeout of 1000 ms, 10 entries in each queue,
-     * and neither a completion queue for receives alone, nor a shared channel, nor a shared receive queue.
+     * Creates a configuration with librpma's defaults: a timeout of 1000 ms; 10 entries in the completion queue, the
+     * send queue and the receive queue; no separate completion queue for receives, no shared channel, and no shared
+     * receive queue.
      *
-     * <p>The completion queue has room for fewer completions than the other two queues can have outstanding together: see
-     * {@link #setCqSize}.
+     * <p>The default completion queue is too small for programs that fill both other queues: 10 is less than 10 + 10.
+     * See {@link #setCqSize}.
      *
-     * @return the configuration, to be closed
+     * @return the configuration; the caller closes it
      * @throws RpmaException if out of memory
      */
     public static RpmaConnCfg create() {
@@ -53,13 +64,13 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Sets how long the resolution of the address, and then that of the route, may take. In no time nothing is resolved:
-     * with 0, which librpma takes, requests fail.
+     * Sets the timeout of the resolution of the address, and of the resolution of the route. Together they take at most
+     * {@code 2 * timeoutMs}. librpma accepts 0, but requests then fail.
      *
-     * @param timeoutMs in milliseconds, 0 or more
-     * @return this
+     * @param timeoutMs the timeout in milliseconds, 0 or more
+     * @return this object
      * @throws IllegalArgumentException if {@code timeoutMs} is negative
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public RpmaConnCfg setTimeout(int timeoutMs) {
         if (timeoutMs < 0) {
@@ -70,22 +81,37 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * {@return the timeout of the resolutions in milliseconds}
+     * {@return the timeout of each resolution in milliseconds}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getTimeout() {
         return (int) Call.check("rpma_conn_cfg_get_timeout", Natives.connCfgGetTimeout(object.handle()), object);
     }
 
     /**
-     * Sets the size of the completion queue. It must hold the completions of everything that can be outstanding, which
-     * nothing checks: a queue that overflows breaks the connection, or loses completions without a word (soft-RoCE).
+     * Sets the size of the completion queue. It must have room for the completions of all operations and receives that
+     * can be outstanding:
      *
-     * @param size in completions, at least 1
-     * @return this
+     * <ul>
+     *   <li>{@code cqSize >= sqSize + rqSize} if receives complete in this queue;
+     *   <li>{@code cqSize >= sqSize} if receives have their own completion queue ({@link #setRcqSize},
+     *       {@link RpmaSrqCfg#setRcqSize}).
+     * </ul>
+     *
+     * <p>With a shared receive queue, {@code rqSize} is the size of that queue ({@link RpmaSrqCfg#setRqSize}): one
+     * connection may take all its receives. Operations that are posted without {@link RpmaConn#F_COMPLETION_ALWAYS}
+     * count too, because they have completions when the connection breaks.
+     *
+     * <p>Neither librpma nor this library checks the size. A queue that overflows breaks the connection; on soft-RoCE
+     * it silently loses completions. A post that succeeds does not prove that the completion queue has room: devices
+     * round the sizes of the other queues up, and soft-RoCE frees the room of an operation before its completion is
+     * polled. Never have more completions outstanding than the queue holds.
+     *
+     * @param size the number of completions, at least 1
+     * @return this object
      * @throws IllegalArgumentException if {@code size} is too small
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public RpmaConnCfg setCqSize(int size) {
         Check.queueSize("completion", size, 1);
@@ -96,20 +122,22 @@ public final class RpmaConnCfg implements AutoCloseable {
     /**
      * {@return the size of the completion queue}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getCqSize() {
         return (int) Call.check("rpma_conn_cfg_get_cq_size", Natives.connCfgGetSize(object.handle(), CQ_SIZE), object);
     }
 
     /**
-     * Sets the size of the send queue: how many reads, writes, flushes and sends can be outstanding. Its room is given
-     * back only when a completion of that operation or of a later one is polled.
+     * Sets the size of the send queue: the maximum number of outstanding reads, writes, flushes and sends.
      *
-     * @param size in operations, at least 1
-     * @return this
+     * <p>A device can keep the room of an operation until a completion of this or a later operation is polled. Of each
+     * {@code sqSize} successive operations, post at least one with {@link RpmaConn#F_COMPLETION_ALWAYS}.
+     *
+     * @param size the number of operations, at least 1
+     * @return this object
      * @throws IllegalArgumentException if {@code size} is too small
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public RpmaConnCfg setSqSize(int size) {
         Check.queueSize("send", size, 1);
@@ -120,20 +148,20 @@ public final class RpmaConnCfg implements AutoCloseable {
     /**
      * {@return the size of the send queue}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getSqSize() {
         return (int) Call.check("rpma_conn_cfg_get_sq_size", Natives.connCfgGetSize(object.handle(), SQ_SIZE), object);
     }
 
     /**
-     * Sets the size of the receive queue: how many receives can be outstanding. Has no effect if the connection uses
-     * a shared receive queue.
+     * Sets the size of the receive queue: the maximum number of outstanding receives. Has no effect if the connection
+     * uses a shared receive queue.
      *
-     * @param size in receives, 0 or more
-     * @return this
+     * @param size the number of receives, 0 or more
+     * @return this object
      * @throws IllegalArgumentException if {@code size} is too small
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public RpmaConnCfg setRqSize(int size) {
         Check.queueSize("receive", size, 0);
@@ -144,20 +172,21 @@ public final class RpmaConnCfg implements AutoCloseable {
     /**
      * {@return the size of the receive queue}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getRqSize() {
         return (int) Call.check("rpma_conn_cfg_get_rq_size", Natives.connCfgGetSize(object.handle(), RQ_SIZE), object);
     }
 
     /**
-     * Sets the size of a completion queue for receives alone.
+     * Sets the size of a separate completion queue for receives: {@code rcqSize >= rqSize}, for the same reasons as in
+     * {@link #setCqSize}. Has no effect if the connection uses a shared receive queue with its own completion queue.
      *
-     * @param size in completions; 0 for none: the completions of receives are in the queue of all then. Has no effect if
-     *     the connection uses a shared receive queue with a completion queue of its own
-     * @return this
+     * @param size the number of completions; 0 for no separate queue: receives then complete in the queue of all
+     *     operations
+     * @return this object
      * @throws IllegalArgumentException if {@code size} is too small
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public RpmaConnCfg setRcqSize(int size) {
         Check.queueSize("receive completion", size, 0);
@@ -166,9 +195,9 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * {@return the size of the completion queue for receives alone; 0 for none}
+     * {@return the size of the separate completion queue for receives; 0 if there is none}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getRcqSize() {
         return (int)
@@ -176,14 +205,15 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Sets whether the connection's completion queues share one channel, so that {@link RpmaConn#await} waits for both.
+     * Sets whether the connection's completion queues share one completion channel, so that {@link RpmaConn#await}
+     * waits for both.
      *
-     * <p>Does not go with a shared receive queue that has a completion queue of its own. Waits for requests that are
-     * being made with this configuration, also for those that begin meanwhile.
+     * <p>Can't be combined with a shared receive queue that has its own completion queue. Waits for the requests that
+     * are being made with this configuration, including those that begin during the wait.
      *
-     * @param shared whether they do
-     * @return this
-     * @throws IllegalStateException if closed
+     * @param shared whether the queues share one channel
+     * @return this object
+     * @throws IllegalStateException if this object is closed
      */
     public RpmaConnCfg setComplChannel(boolean shared) {
         Call.check(
@@ -194,9 +224,9 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * {@return whether the connection's completion queues share one channel}
+     * {@return whether the connection's completion queues share one completion channel}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public boolean getComplChannel() {
         return Call.check("rpma_conn_cfg_get_compl_channel", Natives.connCfgGetComplChannel(object.handle()), object)
@@ -204,13 +234,14 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Sets the shared receive queue that the connection uses. It can be replaced by another one, but not by none.
+     * Sets the shared receive queue of the connection. It can be replaced by another queue, but not removed.
      *
-     * <p>Waits for requests that are being made with this configuration, also for those that begin meanwhile.
+     * <p>Waits for the requests that are being made with this configuration, including those that begin during the
+     * wait.
      *
-     * @param srq the queue, of the connection's peer
-     * @return this
-     * @throws IllegalStateException if this or {@code srq} is closed
+     * @param srq the queue, which must belong to the connection's peer
+     * @return this object
+     * @throws IllegalStateException if this configuration or {@code srq} is closed
      */
     public RpmaConnCfg setSrq(RpmaSrq srq) {
         Objects.requireNonNull(srq, "srq");
@@ -228,9 +259,9 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * {@return the shared receive queue that the connection uses; empty if none is set}
+     * {@return the shared receive queue of the connection; empty if none is set}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public Optional<RpmaSrq> getSrq() {
         long set;
@@ -246,21 +277,19 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Keeps a configuration as it is while a request is made with it.
+     * Keeps a configuration unchanged while a request is made with it.
      *
      * @param cfg the configuration, or null for the defaults
      * @param peer the peer of the connection
      * @throws IllegalStateException if {@code cfg} or its shared receive queue is closed
-     * @throws IllegalArgumentException if what is set does not go together
+     * @throws IllegalArgumentException if the shared receive queue belongs to another peer, or can't be combined with
+     *     the shared channel
      */
     static Use use(RpmaConnCfg cfg, RpmaPeer peer) {
         return new Use(cfg, peer);
     }
 
-    /**
-     * A configuration while a request is made with it. Messages must not be delivered meanwhile: a user's function may
-     * change the configuration.
-     */
+    /** A configuration that stays unchanged while a request is made with it. */
     static final class Use implements AutoCloseable {
         private final RpmaConnCfg cfg;
 
@@ -299,10 +328,10 @@ public final class RpmaConnCfg implements AutoCloseable {
         }
     }
 
-    /** Overtakes a change that waits for a request of another thread, whose resolution may take long. */
+    /** Overtakes a waiting change, which waits for a request of another thread, whose resolution may take long. */
     private void lockUnchanged() {
         while (!inUse.readLock().tryLock()) {
-            // a change under way takes no time, one that waits would
+            // a change under way is short, a waiting change is not
             Thread.onSpinWait();
         }
     }
@@ -317,7 +346,7 @@ public final class RpmaConnCfg implements AutoCloseable {
         if (srq.peer() != peer) {
             throw new IllegalArgumentException(srq + " belongs to " + srq.peer() + " and not to " + peer);
         }
-        // librpma would refuse it, but an endpoint would not tell that from a client that has given up
+        // librpma refuses it only after it has taken a request, whose client then gets no answer
         if (Natives.connCfgGetComplChannel(object.handle()) > 0 && srq.getRcq().isPresent()) {
             throw new IllegalArgumentException("a shared completion channel does not go with " + srq
                     + ", whose receives have a completion queue of their own");
@@ -325,11 +354,12 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Closes the configuration; does nothing if it is closed already. Waits for requests that are being made with it.
+     * Closes the configuration. Has no effect if it is already closed. Waits for the requests that are being made with
+     * it.
      */
     @Override
     public void close() {
-        // once it is closed no request begins any more, so that those under way are all that this waits for
+        // no request begins after the close, so this waits only for those under way
         object.close("rpma_conn_cfg_delete", this::delete);
     }
 

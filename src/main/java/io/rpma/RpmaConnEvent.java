@@ -4,21 +4,21 @@ import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
 
 /**
- * What happened to a connection.
+ * An event of a connection.
  *
  * <p>Manual page: <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_conn_next_event.3">rpma_conn_next_event(3)</a>.
  */
 public enum RpmaConnEvent {
-    /** The connection is established; the other side's private data is there. */
+    /** The connection is established. The private data of the other side is available. */
     ESTABLISHED,
     /**
-     * The connection is closed. To the side that has disconnected it comes when the other one answers, or
-     * has not for long; may come twice.
+     * The connection is closed. The side that disconnected receives the event after the answer of the other side, or
+     * when that times out. The event may occur twice.
      */
     CLOSED,
     /** The connection is lost. */
     LOST,
-    /** The other side has rejected the request, or nobody listens at its address and port. */
+    /** The other side has rejected the request, or nothing listens at its address and port. */
     REJECTED,
     /** The other side can't be reached. */
     UNREACHABLE;

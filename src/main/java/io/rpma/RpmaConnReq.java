@@ -9,19 +9,30 @@ import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A connection before it is established: an outgoing request, or an incoming one that waits for its answer.
+ * A connection before it is established: an outgoing request, or an incoming request that waits for its answer.
  *
- * <p>Safe for use by many threads. {@link #connect} consumes it; closing it instead rejects an incoming request.
+ * <pre>{@code
+ * try (RpmaConnReq request = RpmaConnReq.create(peer, address, port, null)) {
+ *     request.recv(local, 0, 64, 1); // ready for the first message of the other side
+ *     try (RpmaConn conn = request.connect()) {
+ *         if (conn.nextEvent() != RpmaConnEvent.ESTABLISHED) {
+ *             throw new ConnectException("not connected to " + address);
+ *         }
+ *     }
+ * }
+ * }</pre>
  *
- * <p>librpma leaks about 0.7 KB with each incoming request that is rejected, or whose acceptance fails (its
- * {@code rdma_cm_id}); what the kernel keeps for it is given back when the endpoint is closed.
+ * <p>Safe for use by many threads. {@link #connect} consumes the request. Closing an incoming request rejects it.
+ *
+ * <p>librpma leaks an {@code rdma_cm_id} of about 0.7 KB for each incoming request that is rejected or whose acceptance
+ * fails. The kernel frees its part when the endpoint is closed.
  *
  * <p>Manual pages: rpma_conn_req_new(3), rpma_conn_req_connect(3), rpma_conn_req_get_private_data(3),
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
  */
 public final class RpmaConnReq implements AutoCloseable {
     /**
-     * The most private data that any transport takes; InfiniBand and RoCE take 56 bytes with a request and 196 with its
+     * The maximum of all transports. InfiniBand and RoCE allow 56 bytes with a request and 196 bytes with its
      * acceptance.
      */
     private static final int MAX_PRIVATE_DATA = 255;
@@ -34,12 +45,12 @@ public final class RpmaConnReq implements AutoCloseable {
     private final ReentrantLock requests;
     private final boolean incoming;
 
-    /** What it has become, or null. */
+    /** The connection that the request has become, or null. */
     private volatile RpmaConn conn;
 
     /**
      * @param srq the shared receive queue that the connection uses, or null
-     * @param requests guards the queue that the events of an incoming request come from; null for an outgoing one
+     * @param requests guards the event queue of an incoming request; null for an outgoing one
      */
     RpmaConnReq(RpmaPeer peer, RpmaSrq srq, ReentrantLock requests, NativeObject... parents) {
         this.peer = peer;
@@ -52,17 +63,17 @@ public final class RpmaConnReq implements AutoCloseable {
     /**
      * Makes a request to connect.
      *
-     * <p>Blocks for the resolution of a host name and then, each for at most the configuration's timeout, of the address
-     * and the route. Neither close nor interrupt ends it sooner.
+     * <p>Blocks while the host name is resolved, and then while the address and the route are resolved, each for at
+     * most the timeout of the configuration. Neither a close nor an interruption ends it earlier.
      *
-     * @param peer the peer that the connection will belong to
+     * @param peer the peer of the connection
      * @param address an IPv4 or IPv6 address, or a host name
      * @param port 1 to 65535
      * @param cfg the configuration of the connection, or null for the defaults
-     * @return the request, to be connected or closed
-     * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters, {@code port} is out of
-     *     range, or {@code cfg} has a shared receive queue of another peer, or one with a completion queue of its own and
-     *     a shared completion channel too
+     * @return the request, which the caller connects or closes
+     * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters; {@code port} is out
+     *     of range; or {@code cfg} has a shared receive queue of another peer, or a shared channel and a shared receive
+     *     queue with its own completion queue
      * @throws IllegalStateException if {@code peer}, {@code cfg} or its shared receive queue is closed
      * @throws RpmaException if the address can't be resolved or the queues of the connection can't be made
      */
@@ -84,17 +95,18 @@ public final class RpmaConnReq implements AutoCloseable {
     }
 
     /**
-     * Posts a receive before the connection is established, so that it is there for the other side's first message.
+     * Posts a receive before the connection is established, so that it is ready for the first message of the other
+     * side.
      *
-     * @param dst where to, registered for {@link RpmaMrUsage#RECV}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1; a longer message breaks the connection
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the receive queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this or the length is wrong
-     * @throws IllegalStateException if this request is closed or connected, the region is closed, or the connection uses
-     *     a shared receive queue, which is where to post receives then
+     * @param dst the destination region, registered for {@link RpmaMrUsage#RECV}
+     * @param offset the offset in the region in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1; a longer message breaks the connection
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the receive queue is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} is invalid
+     * @throws IllegalStateException if this request is closed or connected, the region is closed, or the connection
+     *     uses a shared receive queue: post the receive to that queue
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
@@ -108,12 +120,12 @@ public final class RpmaConnReq implements AutoCloseable {
     }
 
     /**
-     * {@return the private data that came with an incoming request; empty for an outgoing one}
+     * {@return the private data of an incoming request; empty for an outgoing request}
      *
-     * <p>On InfiniBand and RoCE it always has 56 bytes, filled up with zeroes, also when nothing was sent: put a length
-     * or a mark into it.
+     * <p>On InfiniBand and RoCE it always has 56 bytes, padded with zeroes, even if nothing was sent. Include a length
+     * or a marker in the data.
      *
-     * @throws IllegalStateException if closed or connected
+     * @throws IllegalStateException if this request is closed or connected
      */
     public byte[] getPrivateData() {
         byte[] data = new byte[RpmaConn.MOST_PRIVATE_DATA];
@@ -122,33 +134,34 @@ public final class RpmaConnReq implements AutoCloseable {
     }
 
     /**
-     * Connects without private data; as {@link #connect(byte[])}.
+     * Connects without private data, as {@link #connect(byte[])}.
      *
-     * @return the connection, to be closed
-     * @throws IllegalStateException if closed or connected
-     * @throws RpmaException if librpma fails; the request is closed then
+     * @return the connection; the caller closes it
+     * @throws IllegalStateException if this request is closed or connected
+     * @throws RpmaException if librpma fails; the request is then closed
      */
     public RpmaConn connect() {
         return connect(new byte[0]);
     }
 
     /**
-     * Accepts an incoming request, or sends an outgoing one.
+     * Accepts an incoming request, or sends an outgoing request.
      *
-     * <p>Does not wait for the other side: the connection is established when its {@link RpmaConn#nextEvent()} says so.
-     * Consumes the request, whatever comes of it.
+     * <p>Does not wait for the other side: {@link RpmaConn#nextEvent()} reports when the connection is established.
+     * Consumes the request, even if the call fails in librpma.
      *
-     * <p>An incoming request that can't be accepted, for want of a descriptor or over the limit of locked memory, is rejected. A
-     * failure that comes only after librpma has accepted it leaks the id of the connection in librpma, as the exception says with
-     * the number of those that have leaked so far, and may block until the client has answered the disconnection or is given up.
+     * <p>An incoming request that can't be accepted, because descriptors or locked memory are exhausted, is rejected.
+     * If librpma fails after it has accepted the request, it leaks the id of the connection. The call may then block
+     * until the client has answered the disconnection, or the answer times out. The exception reports the leak and the
+     * number of leaked ids.
      *
-     * @param privateData what the other side gets with it: on InfiniBand and RoCE at most 56 bytes with an outgoing
-     *     request and 196 bytes with the answer to an incoming one, elsewhere at most 255
-     * @return the connection, to be closed
-     * @throws IllegalArgumentException if there are more than 255 bytes; the request stays as it is
-     * @throws IllegalStateException if closed or connected
-     * @throws RpmaException if librpma fails, also for private data that is too long for the transport; the request is
-     *     closed then
+     * @param privateData the data for the other side; the maximum on InfiniBand and RoCE is 56 bytes with an outgoing
+     *     request and 196 bytes with the answer to an incoming request, elsewhere 255 bytes
+     * @return the connection; the caller closes it
+     * @throws IllegalArgumentException if {@code privateData} has more than 255 bytes; the request remains usable
+     * @throws IllegalStateException if this request is closed or connected
+     * @throws RpmaException if librpma fails, also if {@code privateData} is too long for the transport; the request is
+     *     then closed
      */
     public RpmaConn connect(byte[] privateData) {
         if (privateData.length > MAX_PRIVATE_DATA) {
@@ -192,9 +205,10 @@ public final class RpmaConnReq implements AutoCloseable {
     }
 
     /**
-     * Rejects an incoming request or drops an outgoing one; does nothing if it is connected or closed already.
+     * Rejects an incoming request, or drops an outgoing request. Has no effect if the request is already connected or
+     * closed.
      *
-     * @throws RpmaException if librpma reports a failure; the request is closed all the same
+     * @throws RpmaException if librpma reports a failure; the request is closed nevertheless
      */
     @Override
     public void close() {
@@ -214,7 +228,7 @@ public final class RpmaConnReq implements AutoCloseable {
         return object;
     }
 
-    /** Closes the request, and the connection that it has become. */
+    /** Closes the request and the connection that it has become. */
     void giveUp() {
         close();
         RpmaConn connected = conn;

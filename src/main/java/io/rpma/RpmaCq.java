@@ -8,13 +8,21 @@ import java.lang.ref.Reference;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A completion queue: tells which operations are done.
+ * A completion queue, which reports the operations that have ended.
  *
- * <p>Safe for use by many threads, each with its own {@link RpmaCompletions}. It belongs to its connection or
- * shared receive queue and is closed with it.
+ * <pre>{@code
+ * while (cq.await(completions, 1, TimeUnit.SECONDS) > 0) {
+ *     for (int i = 0; i < completions.count(); i++) {
+ *         System.out.println(completions.wrId(i) + ": " + completions.status(i));
+ *     }
+ * }
+ * }</pre>
  *
- * <p>A queue that shares its completion channel ({@link RpmaConnCfg#setComplChannel}) can be polled, but is waited for by
- * {@link RpmaConn#await}.
+ * <p>Safe for use by many threads, each with its own {@link RpmaCompletions}. A queue belongs to its connection or
+ * shared receive queue, and is closed with it.
+ *
+ * <p>A queue that shares its completion channel ({@link RpmaConnCfg#setComplChannel}) can be polled. To wait for it,
+ * call {@link RpmaConn#await}.
  *
  * <p>Manual pages: rpma_cq_get_wc(3), rpma_cq_wait(3), rpma_cq_get_fd(3).
  */
@@ -28,12 +36,12 @@ public final class RpmaCq {
 
     private long handle;
 
-    /** Null if the connection's queues share one. */
+    /** Null if the connection's queues share one channel. */
     private ComplChannel channel;
 
     /**
      * @param owner the connection or shared receive queue
-     * @param whole the owner's handle, with which it is made and closed
+     * @param whole the native object of the owner, with which the queue is made and closed
      */
     RpmaCq(Object owner, NativeObject whole, String name) {
         this.owner = owner;
@@ -44,7 +52,7 @@ public final class RpmaCq {
     /**
      * Takes the handle of the queue.
      *
-     * @param sharesChannel whether only its connection can wait for it
+     * @param sharesChannel whether only the connection can wait for the queue
      */
     void made(long queue, boolean sharesChannel) {
         object.madeWithWhole(queue);
@@ -59,9 +67,9 @@ public final class RpmaCq {
      *
      * <p>Allocates nothing.
      *
-     * @param completions where to; what it had before is gone
-     * @return how many were taken, from 0 to the capacity
-     * @throws IllegalStateException if closed
+     * @param completions receives the completions; its former content is lost
+     * @return the number of completions taken, from 0 to the capacity
+     * @throws IllegalStateException if this object is closed
      * @throws RpmaException if the device fails
      */
     public int poll(RpmaCompletions completions) {
@@ -76,12 +84,13 @@ public final class RpmaCq {
     }
 
     /**
-     * Takes completions, and waits without end for the first one.
+     * Takes completions. Waits for the first completion, without a timeout.
      *
-     * @param completions where to; what it had before is gone
-     * @return how many were taken, from 1 to the capacity
-     * @throws InterruptedException if the thread is interrupted before or while waiting
-     * @throws IllegalStateException if closed, before or while waiting, or served by an {@link RpmaEventLoop}
+     * @param completions receives the completions; its former content is lost
+     * @return the number of completions taken, from 1 to the capacity
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalStateException if this queue is closed before or during the wait, or served by an
+     *     {@link RpmaEventLoop}
      * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
      *     device fails
      */
@@ -93,15 +102,16 @@ public final class RpmaCq {
     }
 
     /**
-     * Takes completions, and waits for the first one if there is none.
+     * Takes completions. Waits for the first completion if there is none.
      *
-     * @param completions where to; what it had before is gone
-     * @param timeout how long to wait; 0 does not wait
+     * @param completions receives the completions; its former content is lost
+     * @param timeout the maximum time to wait; 0 returns without waiting
      * @param unit the unit of {@code timeout}
-     * @return how many were taken, from 1 to the capacity; 0 if the time is up
+     * @return the number of completions taken, from 1 to the capacity; 0 if the wait times out
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws InterruptedException if the thread is interrupted before or while waiting
-     * @throws IllegalStateException if closed, before or while waiting, or served by an {@link RpmaEventLoop}
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalStateException if this queue is closed before or during the wait, or served by an
+     *     {@link RpmaEventLoop}
      * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
      *     device fails
      */
@@ -113,7 +123,7 @@ public final class RpmaCq {
         return completions.count();
     }
 
-    /** The completion channel, which is this queue's own. */
+    /** The completion channel, which only this queue uses. */
     ComplChannel ownChannel() {
         checkOwnChannel();
         return channel;
@@ -126,15 +136,17 @@ public final class RpmaCq {
     }
 
     /**
-     * {@return the descriptor on which completions can be waited for with epoll(7) and the like; of the shared channel if
-     * the queue has none of its own}
+     * {@return the file descriptor of the queue's completion channel, which may be shared, for epoll(7) and similar
+     * calls}
      *
-     * <p>It is readable when something has completed since the queue was last armed, which making it and {@link #await}
-     * do: take completions by {@code await} with a timeout of 0 until there is none, then wait again.
+     * <p>The descriptor is readable if a completion arrived since the queue was last armed. Creation and {@link #await}
+     * arm it. To use it, call {@code await} with a timeout of 0 until it takes nothing, and then wait for the
+     * descriptor.
      *
-     * <p>It is borrowed: never close it or read from it, and use it no more once this queue is closed. It does not block.
+     * <p>The descriptor belongs to this queue. Do not close it, read from it, or use it after the queue is closed. It
+     * is non-blocking.
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getFd() {
         return (int) Call.check("rpma_cq_get_fd", Natives.cqGetFd(handle), object);

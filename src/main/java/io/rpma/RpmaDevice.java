@@ -11,20 +11,25 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * An RDMA device, found by an address.
+ * An RDMA device, which is found by an address.
  *
- * <p>It needs no closing: devices stay open for the life of the process, also one that is removed, whose calls fail then.
- * Safe for use by many threads; look-ups are made one after the other.
+ * <pre>{@code
+ * RpmaDevice device = RpmaDevice.local(address);
+ * System.out.println(device.name() + (device.isFlushNative() ? " has native flush" : " emulates flushes by reads"));
+ * }</pre>
+ *
+ * <p>A device needs no close: it stays open for the life of the process. Calls of a device that was removed fail. Safe
+ * for use by many threads. Look-ups run one after the other.
  *
  * <p>Manual pages: rpma_utils_get_ibv_context(3), rpma_utils_ibv_context_is_odp_capable(3).
  */
 public final class RpmaDevice {
     private static final String GET = "rpma_utils_get_ibv_context";
 
-    /** The look-up is not thread-safe. */
+    /** librpma's look-up is not thread-safe. */
     private static final ReentrantLock LOOKUP = new ReentrantLock();
 
-    /** The contexts that librdmacm has been told to keep; guarded by LOOKUP. */
+    /** The contexts that librdmacm keeps open; guarded by LOOKUP. */
     private static final Set<Long> PINNED = new HashSet<>();
 
     private final long context;
@@ -38,7 +43,7 @@ public final class RpmaDevice {
     /**
      * Finds the device that has a local address.
      *
-     * <p>Blocks for the resolution of a host name.
+     * <p>Blocks while a host name is resolved.
      *
      * @param address an IPv4 or IPv6 address of this machine, or a host name
      * @return the device
@@ -50,14 +55,14 @@ public final class RpmaDevice {
     }
 
     /**
-     * Finds the local device through which a remote address is reached.
+     * Finds the local device that reaches a remote address.
      *
-     * <p>Blocks for the resolution of a host name and, for at most a second, of the address.
+     * <p>Blocks while a host name is resolved, and then for at most a second while the address is resolved.
      *
      * @param address an IPv4 or IPv6 address of another machine, or a host name
      * @return the device
      * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters
-     * @throws RpmaException if the address is not reached through an RDMA device
+     * @throws RpmaException if no RDMA device reaches the address
      */
     public static RpmaDevice remote(String address) {
         return find(address, true);
@@ -101,25 +106,26 @@ public final class RpmaDevice {
     }
 
     /**
-     * {@return whether the device can register memory on demand, as a file of a DAX file system needs}
+     * {@return whether the device supports on-demand paging, which a file of a DAX file system requires}
      *
-     * @throws RpmaException if the device does not answer
+     * @throws RpmaException if the query of the device fails
      */
     public boolean isOdpCapable() {
         return Call.check("rpma_utils_ibv_context_is_odp_capable", Natives.deviceIsOdpCapable(context)) != 0;
     }
 
     /**
-     * {@return whether flushes of connections through this device are native, an operation of their own, or emulated by reads}
+     * {@return whether flushes of connections through this device are native operations; otherwise reads emulate them}
      *
-     * <p>The other side carries out a native flush itself: once a flush of {@link RpmaFlushType#PERSISTENT} to persistent memory
-     * has completed, the bytes are persistent. An emulated one makes them visible, and persistent only if the other side's
-     * platform writes them to persistent memory past its processors' caches: see {@link RpmaPeerCfg#setDirectWriteToPmem}.
+     * <p>The other side executes a native flush itself: after the completion of a flush of
+     * {@link RpmaFlushType#PERSISTENT} to persistent memory, the bytes are persistent. An emulated flush makes the
+     * bytes visible. It makes them persistent only if the platform of the other side writes them to persistent memory
+     * past the caches of its processors: see {@link RpmaPeerCfg#setDirectWriteToPmem}.
      *
-     * <p>A flush is native if the device of the side that posts it has native flush and librpma was built with it. The regions
-     * that it flushes must then be registered through such a device, too.
+     * <p>A flush is native if the device of the side that posts it has native flush, and librpma was built with it. The
+     * region must then be registered through such a device, too.
      *
-     * @throws RpmaException if the device does not answer
+     * @throws RpmaException if the query of the device fails
      */
     public boolean isFlushNative() {
         return Call.check("ibv_query_device_ex", Natives.deviceIsFlushNative(context)) != 0;

@@ -12,12 +12,19 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongUnaryOperator;
 
 /**
- * An endpoint that listens for requests to connect.
+ * An endpoint, which listens for requests to connect.
  *
- * <p>Safe for use by many threads. Closing wakes the threads that wait here, and throws {@link IllegalStateException}
- * while a request of this endpoint is neither connected nor closed. Requests that nobody has taken are rejected then.
+ * <pre>{@code
+ * try (RpmaEp ep = RpmaEp.listen(peer, address, port);
+ *         RpmaConn conn = ep.nextConnReq(null).connect(local.getDescriptor())) {
+ *     System.out.println(conn.nextEvent());
+ * }
+ * }</pre>
  *
- * <p>When the queues of a connection can't be made, librpma forgets the request: its client gets no answer.
+ * <p>Safe for use by many threads. Closing wakes the threads that wait for requests, and rejects the requests that were
+ * not taken. It throws {@link IllegalStateException} while a request of this endpoint is neither connected nor closed.
+ *
+ * <p>If librpma can't make the queues of a connection, it drops the request, and the client gets no answer.
  *
  * <p>Manual pages: rpma_ep_listen(3), rpma_ep_next_conn_req(3), rpma_ep_get_fd(3), rpma_ep_shutdown(3).
  */
@@ -28,8 +35,8 @@ public final class RpmaEp implements AutoCloseable {
     private final NativeObject object;
 
     /**
-     * Guards the endpoint's queue of events. Those of a connection that is being accepted are in it too, until librpma
-     * moves them to the connection's own: nobody else may take them meanwhile.
+     * Guards the event queue of the endpoint. The queue also has the events of a connection that is being accepted,
+     * until librpma moves them to the connection. No other thread may take them meanwhile.
      */
     private final ReentrantLock requests = new ReentrantLock();
 
@@ -41,15 +48,15 @@ public final class RpmaEp implements AutoCloseable {
     /**
      * Listens on an address.
      *
-     * @param peer the peer that the connections will belong to
-     * @param address an IPv4 or IPv6 address of the peer's device, or a host name; or 0.0.0.0 or :: for all addresses,
-     *     where requests that come through another device fail
-     * @param port 1 to 65535; not related to ports of TCP
-     * @return the endpoint, to be closed before the peer
+     * @param peer the peer of the connections
+     * @param address an IPv4 or IPv6 address of the peer's device, or a host name; 0.0.0.0 or :: for all addresses, but
+     *     requests that come through another device fail
+     * @param port 1 to 65535; independent of the ports of TCP
+     * @return the endpoint, which the caller closes before the peer
      * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters, or {@code port} is out
      *     of range
      * @throws IllegalStateException if the peer is closed
-     * @throws RpmaException if the address is on no device or another endpoint listens there
+     * @throws RpmaException if no device has the address, or another endpoint listens there
      */
     public static RpmaEp listen(RpmaPeer peer, String address, int port) {
         Check.address(address);
@@ -66,17 +73,17 @@ public final class RpmaEp implements AutoCloseable {
     }
 
     /**
-     * Waits without end for the next request to connect.
+     * Waits for the next request to connect, without a timeout.
      *
      * @param cfg the configuration of the connection, or null for the defaults
-     * @return the request, to be connected or closed before this endpoint is closed
-     * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another
-     *     peer, or one with a completion queue of its own and a shared completion channel too
-     * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
-     *     waiting, or an {@link RpmaEventLoop} serves this endpoint
-     * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
-     *     client has given up meanwhile; the endpoint goes on
+     * @return the request, which the caller connects or closes before this endpoint
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or a shared channel
+     *     and a shared receive queue with its own completion queue
+     * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed before or
+     *     during the wait, or an {@link RpmaEventLoop} serves this endpoint
+     * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} exceeds the limits of
+     *     the device or the client has given up; this endpoint remains usable
      */
     public RpmaConnReq nextConnReq(RpmaConnCfg cfg) throws InterruptedException {
         return next(cfg, Waiter.FOREVER).orElseThrow();
@@ -86,16 +93,16 @@ public final class RpmaEp implements AutoCloseable {
      * Waits for the next request to connect.
      *
      * @param cfg the configuration of the connection, or null for the defaults
-     * @param timeout how long to wait; 0 does not wait
+     * @param timeout the maximum time to wait; 0 returns without waiting
      * @param unit the unit of {@code timeout}
-     * @return the request, to be connected or closed before this endpoint is closed; empty if the time is up
-     * @throws InterruptedException if the thread is interrupted
-     * @throws IllegalArgumentException if {@code timeout} is negative, or {@code cfg} has a shared receive queue of another
-     *     peer, or one with a completion queue of its own and a shared completion channel too
-     * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed, before or while
-     *     waiting, or an {@link RpmaEventLoop} serves this endpoint
-     * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} asks for too much or the
-     *     client has given up meanwhile; the endpoint goes on
+     * @return the request, which the caller connects or closes before this endpoint; empty if the wait times out
+     * @throws InterruptedException if the thread is interrupted before or during the wait
+     * @throws IllegalArgumentException if {@code timeout} is negative; or {@code cfg} has a shared receive queue of
+     *     another peer, or a shared channel and a shared receive queue with its own completion queue
+     * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed before or
+     *     during the wait, or an {@link RpmaEventLoop} serves this endpoint
+     * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} exceeds the limits of
+     *     the device or the client has given up; this endpoint remains usable
      */
     public Optional<RpmaConnReq> nextConnReq(RpmaConnCfg cfg, long timeout, TimeUnit unit) throws InterruptedException {
         return next(cfg, Waiter.nanos(timeout, unit));
@@ -147,35 +154,35 @@ public final class RpmaEp implements AutoCloseable {
     }
 
     /**
-     * {@return the descriptor on which requests can be waited for with epoll(7) and the like}
+     * {@return the file descriptor that is readable while a request is pending, for epoll(7) and similar calls}
      *
-     * <p>It is borrowed: never close it or read from it, and use it no more once this endpoint is closed. It does not
-     * block.
+     * <p>The descriptor belongs to this endpoint. Do not close it, read from it, or use it after the endpoint is
+     * closed. It is non-blocking.
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getFd() {
         return (int) Call.check("rpma_ep_get_fd", Natives.epGetFd(object.handle()), object);
     }
 
     /**
-     * Stops listening; does nothing if it has stopped already. Established connections are not affected.
+     * Stops listening. Has no effect if this endpoint is already closed. Established connections are not affected.
      *
      * @throws IllegalStateException if a request of this endpoint is neither connected nor closed; the message names it,
      *     and nothing is closed
-     * @throws RpmaException if librpma reports a failure; the endpoint is closed all the same
+     * @throws RpmaException if librpma reports a failure; the endpoint is closed nevertheless
      */
     @Override
     public void close() {
         LongUnaryOperator shutdown = Natives::epShutdown;
         if (markClosed()) {
-            // without the lock: the kernel may take its time, and no thread reaches the endpoint any more
+            // without the lock: the kernel may take long, and no thread can reach the endpoint any more
             object.endUses();
             object.free("rpma_ep_shutdown", shutdown);
         }
     }
 
-    /** Not while a thread looks for a request: there would seem to be one. */
+    /** Waits for a thread that looks for a request: its provisional request would prevent the close. */
     private boolean markClosed() {
         requests.lock();
         try {

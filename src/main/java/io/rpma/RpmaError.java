@@ -8,15 +8,16 @@ import java.nio.charset.StandardCharsets;
 /**
  * The errors of librpma.
  *
- * <p>{@link #NO_COMPLETION} and {@link #NO_EVENT} are answers and never raised as exceptions. Manual page:
- * <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_err_2str.3">rpma_err_2str(3)</a>.
+ * <p>{@link #NO_COMPLETION} and {@link #NO_EVENT} are results, and never raised as exceptions.
+ *
+ * <p>Manual page: <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_err_2str.3">rpma_err_2str(3)</a>.
  */
 public enum RpmaError {
     /** An error of unknown kind. */
     UNKNOWN(-100000),
-    /** Not supported by the device, the platform or the way the object was configured. */
+    /** Not supported by the device, the platform or the configuration of the object. */
     NOSUPP(Result.NOSUPP),
-    /** The verbs provider, librdmacm or the kernel failed; {@link RpmaException#detail()} says why. */
+    /** The verbs provider, librdmacm or the kernel failed; {@link RpmaException#detail()} has the cause. */
     PROVIDER(Result.PROVIDER),
     /** Out of memory. */
     NOMEM(Result.NOMEM),
@@ -28,7 +29,7 @@ public enum RpmaError {
     NO_EVENT(Result.NO_EVENT),
     /** A temporary error. */
     AGAIN(-100007),
-    /** The completion channel is shared, so its queues can't be waited for one by one. */
+    /** The completion channel is shared: threads can't wait for one of its queues alone. */
     SHARED_CHANNEL(-100008),
     /** The completion channel is not shared. */
     NOT_SHARED_CHNL(-100009);
@@ -54,7 +55,7 @@ public enum RpmaError {
         return new String(Natives.errorMessage(code), StandardCharsets.UTF_8);
     }
 
-    /** The error with this code; {@link #UNKNOWN} for a code that librpma 1.3.0 does not have. */
+    /** The error with this code; {@link #UNKNOWN} for a code that is not in librpma 1.3.0. */
     static RpmaError of(int code) {
         for (RpmaError error : values()) {
             if (error.code == code) {

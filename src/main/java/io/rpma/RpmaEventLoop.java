@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 
 /**
- * One thread that serves the requests, events and completions of many endpoints and connections.
+ * Serves the requests, events and completions of many endpoints and connections in one thread.
  *
- * <p>A server that answers what its clients send:
+ * <p>This server answers its clients:
  *
  * <pre>{@code
  * try (RpmaEventLoop loop = RpmaEventLoop.create()) {
@@ -39,57 +39,61 @@ import java.util.function.BiConsumer;
  * }
  * }</pre>
  *
- * <p>There {@code accept} connects the request and adds the connection to {@code conns}, {@code end} has an executor close it,
- * and {@code failed} logs the failure and ends the connection that it is given.
+ * <p>{@code accept} connects the request and adds the connection to {@code conns}. {@code end} gives the connection to
+ * an executor, which closes it. {@code failed} logs the failure and ends the connection.
  *
- * <p><b>Turns.</b> {@link #run()} goes in turns: what is due of the tasks, then one call of the handler of each object that
- * has something. So an object that always has something leaves the others their turns. Completions are taken in batches,
- * until there are none, and only then the queue is armed again.
+ * <p><b>Turns.</b> {@link #run()} works in turns. In each turn it runs the tasks that are due, and then calls the
+ * handler of each ready object once. A busy object therefore does not starve the others. The loop takes completions in
+ * batches until there are none, and only then arms the queue again.
  *
- * <p><b>Slow handlers.</b> Handlers are called by the thread of {@link #run()}, and hold up everything else of the loop: what
- * takes more than 100 ms is logged as a warning, once a second at most. {@link RpmaConn#close()} takes seconds if the other
- * side's host is dead. A handler that is registered with an executor is called there instead and holds up nobody: one call
- * after the other, 16 at most before the executor's other tasks have their turn, while the loop does not look at that
- * object. Two registrations of one connection may then be called at the same time.
+ * <p><b>Slow handlers.</b> The thread of {@link #run()} calls the handlers, and a slow handler delays everything else
+ * in the loop. {@link RpmaConn#close()}, for example, takes seconds if the other side's host is dead. A handler that is
+ * registered with an executor is called there and delays nothing. Its calls follow one after the other, and the loop
+ * does not watch the object meanwhile. After 16 calls the executor's other tasks have a turn. Two registrations of one
+ * connection may be called at the same time.
  *
- * <p><b>Handlers that fail</b> harm no other registration. What is thrown goes to {@link #onFailure}, and the
- * registration ends; its connection stays open, though nobody serves it, and is to be closed there. A handler of
- * requests gets the next one: the request is closed, or the connection if it was connected. Requests that can't be taken and
- * events that librpma has no name for go to {@link #onFailure} too, and end nothing; while memory is out a request is tried
- * once a second.
+ * <p><b>Handlers that fail</b> do not affect other registrations. {@link #onFailure} gets the exception, and the
+ * registration ends. Its connection stays open and is no longer served: close it in the failure handler. A request
+ * handler that fails keeps its registration: the loop closes the request, or its connection if it was connected.
+ * {@link #onFailure} also gets failures to take a request, and events that librpma does not name. These end no
+ * registration. A request that stays in the queue for want of memory is retried once a second.
  *
- * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the call under way and ends nothing: what is
- * left is served when {@link #run()} is called again. A handler that throws {@link InterruptedException} keeps its
- * registration; its thread is interrupted again, and {@link #onFailure} is told, because what it was called with is lost.
+ * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the current call. Registrations do not
+ * end: the next {@link #run()} continues. A handler that throws {@link InterruptedException} keeps its registration.
+ * Its thread is interrupted again, and {@link #onFailure} gets the exception, because the item of the call is lost.
  *
- * <p><b>Ends.</b> Registrations end when they are cancelled, when their object is closed or when the loop is; all that is
- * legal in every thread and in handlers. When it has returned, nothing more is taken for the handler, and in the thread that
- * calls the handler no call begins. It does not wait for another thread, which might wait for this one: there a call of what
- * was taken before may be about to begin or under way. Without an executor it is over when a task runs that was given to the
- * loop afterwards ({@link #execute}), or when {@link #run()} has returned.
+ * <p><b>End.</b> A registration ends when it is cancelled, or when its object or the loop is closed. All of this is
+ * legal in every thread, and in handlers. The loop then takes nothing more for the handler. If the thread that calls
+ * the handler ends the registration, no further call begins. {@code cancel()} does not wait for other threads, to avoid
+ * deadlock; one item already taken may still be handled there. Without an executor, that call has ended when the loop
+ * runs a task that it got afterwards ({@link #execute}), or when {@link #run()} has returned.
  *
- * <p>An object that is registered is served by its loop alone: other loops and waits ({@link RpmaCq#await},
- * {@link RpmaConn#await}, {@link RpmaConn#nextEvent}, {@link RpmaEp#nextConnReq}) are refused with
- * {@link IllegalStateException} until the registration ends. Waits for events or requests that have begun before go on
- * beside it.
+ * <p>Only the loop serves a registered object: other loops and waits ({@link RpmaCq#await}, {@link RpmaConn#await},
+ * {@link RpmaConn#nextEvent}, {@link RpmaEp#nextConnReq}) throw {@link IllegalStateException} until the registration
+ * ends. A wait for events or requests continues if it began before the registration. It may take an item before the
+ * loop does. If the loop takes the item first, the wait throws {@link IllegalStateException}.
  *
- * <p>Safe for use by many threads. Objects that are registered are not collected. A loop has three descriptors; a
- * connection has two, and three with a completion queue for receives: see {@code ulimit -n}.
+ * <p>Safe for use by many threads. A registered object is not garbage-collected. A loop and its {@code n} connections
+ * have {@code 3 + 2 * n} file descriptors, or {@code 3 + 3 * n} if each connection has a completion queue for receives
+ * with its own channel: see {@code ulimit -n}.
  */
 public final class RpmaEventLoop implements AutoCloseable {
-    /** Half of what the clock can tell apart, so that differences of times have the right sign. */
+    /** Half the range of the clock, so that differences of times have the right sign. */
     private static final long LONGEST = Long.MAX_VALUE / 2;
 
     private final Poller poller = new Poller("RpmaEventLoop");
     private final AtomicReference<Thread> runner = new AtomicReference<>();
     private final Set<LoopRegistration<?>> registrations = ConcurrentHashMap.newKeySet();
 
-    /** By their times. A timer for each connection that is set again with each message is cancelled as often. */
+    /**
+     * Sorted by time. Cancelling must be cheap: a program that resets a timer with each message cancels as many timers
+     * as it sets.
+     */
     private final ConcurrentSkipListSet<Task> tasks = new ConcurrentSkipListSet<>();
 
     private final AtomicLong taskCount = new AtomicLong();
 
-    // of the thread that runs
+    // accessed only by the thread of run()
     private final Queue<LoopRegistration<?>> ready = new ArrayDeque<>();
 
     private volatile BiConsumer<Object, ? super Throwable> failureHandler = this::logFailure;
@@ -97,15 +101,15 @@ public final class RpmaEventLoop implements AutoCloseable {
     /**
      * Handles requests or events.
      *
-     * @param <T> what is handled
+     * @param <T> the type of the item
      */
     @FunctionalInterface
     public interface Handler<T> {
         /**
-         * Handles one.
+         * Handles an item.
          *
-         * @param what it is
-         * @throws Exception passed to {@link RpmaEventLoop#onFailure}
+         * @param what the request or event
+         * @throws Exception if the handler fails; goes to {@link RpmaEventLoop#onFailure}
          */
         void handle(T what) throws Exception;
     }
@@ -114,24 +118,24 @@ public final class RpmaEventLoop implements AutoCloseable {
     @FunctionalInterface
     public interface CompletionHandler {
         /**
-         * Handles some.
+         * Handles a batch of completions.
          *
-         * @param cq the queue that they are from
-         * @param completions at least one; the registration's own, valid until this call returns
-         * @throws Exception passed to {@link RpmaEventLoop#onFailure}
+         * @param cq the queue of the completions
+         * @param completions at least one completion; belongs to the registration and is valid until this call returns
+         * @throws Exception if the handler fails; goes to {@link RpmaEventLoop#onFailure}
          */
         void handle(RpmaCq cq, RpmaCompletions completions) throws Exception;
     }
 
-    /** An object that is served, or a task that is to be run. */
+    /** An object that the loop serves, or a task that it runs. */
     public interface Registration {
         /**
-         * Ends it; does nothing if it has ended. Nothing more is taken for the handler, or the task does not begin; see
-         * {@link RpmaEventLoop} for calls that other threads have begun.
+         * Ends the registration. Has no effect if it has already ended. The loop takes nothing more for the handler, or
+         * does not run the task. {@link RpmaEventLoop} documents calls that other threads have begun.
          */
         void cancel();
 
-        /** {@return whether it has not ended} */
+        /** {@return whether the registration has not ended} */
         boolean isActive();
     }
 
@@ -140,8 +144,8 @@ public final class RpmaEventLoop implements AutoCloseable {
     /**
      * Creates a loop.
      *
-     * @return the loop, to be closed
-     * @throws RpmaException if there are too many descriptors open (see {@code ulimit -n})
+     * @return the loop; the caller closes it
+     * @throws RpmaException if too many descriptors are open (see {@code ulimit -n})
      */
     public static RpmaEventLoop create() {
         RpmaEventLoop loop = new RpmaEventLoop();
@@ -150,33 +154,34 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Has the requests of an endpoint handled.
+     * Registers a handler of the requests of an endpoint.
      *
      * @param ep the endpoint
-     * @param cfg the configuration of the connections, or null for the defaults; not to be closed before the registration
-     *     ends
+     * @param cfg the configuration of the connections, or null for the defaults; it must stay open until the
+     *     registration ends
      * @param handler connects or closes each request
      * @return the registration
      * @throws IllegalArgumentException as {@link RpmaEp#nextConnReq(RpmaConnCfg)}
-     * @throws IllegalStateException if something is closed, or a loop serves the endpoint already
-     * @throws RpmaException if the kernel refuses to watch one more descriptor
+     * @throws IllegalStateException if an object is closed, or a loop already serves the endpoint
+     * @throws RpmaException if the kernel refuses to watch another descriptor
      */
     public Registration onRequest(RpmaEp ep, RpmaConnCfg cfg, Handler<? super RpmaConnReq> handler) {
         return request(ep, cfg, handler, null);
     }
 
     /**
-     * Has the requests of an endpoint handled, as {@link #onRequest(RpmaEp, RpmaConnCfg, Handler)}, by an executor.
+     * Registers a handler of the requests of an endpoint, which an executor calls. Otherwise as
+     * {@link #onRequest(RpmaEp, RpmaConnCfg, Handler)}.
      *
      * @param ep the endpoint
-     * @param cfg the configuration of the connections, or null for the defaults; not to be closed before the registration
-     *     ends
+     * @param cfg the configuration of the connections, or null for the defaults; it must stay open until the
+     *     registration ends
      * @param handler connects or closes each request
      * @param executor calls the handler
      * @return the registration
      * @throws IllegalArgumentException as {@link RpmaEp#nextConnReq(RpmaConnCfg)}
-     * @throws IllegalStateException if something is closed, or a loop serves the endpoint already
-     * @throws RpmaException if the kernel refuses to watch one more descriptor
+     * @throws IllegalStateException if an object is closed, or a loop already serves the endpoint
+     * @throws RpmaException if the kernel refuses to watch another descriptor
      */
     public Registration onRequest(RpmaEp ep, RpmaConnCfg cfg, Handler<? super RpmaConnReq> handler, Executor executor) {
         return request(ep, cfg, handler, checked(executor));
@@ -189,29 +194,29 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Has the events of a connection handled.
+     * Registers a handler of the events of a connection.
      *
      * @param conn the connection
      * @param handler handles each event
      * @return the registration
-     * @throws IllegalStateException if the connection or this loop is closed, or a loop serves the connection's events
-     *     already
-     * @throws RpmaException if the kernel refuses to watch one more descriptor
+     * @throws IllegalStateException if the connection or this loop is closed, or a loop already serves the connection's
+     *     events
+     * @throws RpmaException if the kernel refuses to watch another descriptor
      */
     public Registration onEvent(RpmaConn conn, Handler<? super RpmaConnEvent> handler) {
         return event(conn, handler, null);
     }
 
     /**
-     * Has the events of a connection handled by an executor.
+     * Registers a handler of the events of a connection, which an executor calls.
      *
      * @param conn the connection
      * @param handler handles each event
      * @param executor calls the handler
      * @return the registration
-     * @throws IllegalStateException if the connection or this loop is closed, or a loop serves the connection's events
-     *     already
-     * @throws RpmaException if the kernel refuses to watch one more descriptor
+     * @throws IllegalStateException if the connection or this loop is closed, or a loop already serves the connection's
+     *     events
+     * @throws RpmaException if the kernel refuses to watch another descriptor
      */
     public Registration onEvent(RpmaConn conn, Handler<? super RpmaConnEvent> handler, Executor executor) {
         return event(conn, handler, checked(executor));
@@ -223,35 +228,36 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Has the completions of a queue handled, those that are there already among them.
+     * Registers a handler of the completions of a queue, including those that are already there.
      *
      * @param cq the queue
-     * @param batchSize how many completions the handler gets at once at most, at least 1
+     * @param batchSize the maximum number of completions in one call, at least 1
      * @param handler handles each batch
      * @return the registration
      * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the queue or this loop is closed, a loop serves the queue already, or a thread waits
-     *     for it
+     * @throws IllegalStateException if the queue or this loop is closed, a loop already serves the queue, or a thread
+     *     waits for it
      * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
-     *     kernel refuses to watch one more descriptor
+     *     kernel refuses to watch another descriptor
      */
     public Registration onCompletion(RpmaCq cq, int batchSize, CompletionHandler handler) {
         return completion(cq, batchSize, handler, null);
     }
 
     /**
-     * Has the completions of a queue handled, as {@link #onCompletion(RpmaCq, int, CompletionHandler)}, by an executor.
+     * Registers a handler of the completions of a queue, which an executor calls. Otherwise as
+     * {@link #onCompletion(RpmaCq, int, CompletionHandler)}.
      *
      * @param cq the queue
-     * @param batchSize how many completions the handler gets at once at most, at least 1
+     * @param batchSize the maximum number of completions in one call, at least 1
      * @param handler handles each batch
      * @param executor calls the handler
      * @return the registration
      * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the queue or this loop is closed, a loop serves the queue already, or a thread waits
-     *     for it
+     * @throws IllegalStateException if the queue or this loop is closed, a loop already serves the queue, or a thread
+     *     waits for it
      * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
-     *     kernel refuses to watch one more descriptor
+     *     kernel refuses to watch another descriptor
      */
     public Registration onCompletion(RpmaCq cq, int batchSize, CompletionHandler handler, Executor executor) {
         return completion(cq, batchSize, handler, checked(executor));
@@ -265,37 +271,37 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Has the completions of a connection's shared completion channel handled, those that are there already among them.
-     * Its queues take turns.
+     * Registers a handler of the completions of a connection's shared completion channel, including those that are
+     * already there. The queues of the channel take turns.
      *
      * @param conn the connection
-     * @param batchSize how many completions the handler gets at once at most, at least 1
+     * @param batchSize the maximum number of completions in one call, at least 1
      * @param handler handles each batch
      * @return the registration
      * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the connection or this loop is closed, a loop serves the channel already, or a
+     * @throws IllegalStateException if the connection or this loop is closed, a loop already serves the channel, or a
      *     thread waits for it
-     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
-     *     {@link RpmaConnCfg#setComplChannel}; or if the kernel refuses to watch one more descriptor
+     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection was made without
+     *     {@link RpmaConnCfg#setComplChannel}; or if the kernel refuses to watch another descriptor
      */
     public Registration onCompletion(RpmaConn conn, int batchSize, CompletionHandler handler) {
         return completion(conn, batchSize, handler, null);
     }
 
     /**
-     * Has the completions of a connection's shared completion channel handled, as
-     * {@link #onCompletion(RpmaConn, int, CompletionHandler)}, by an executor.
+     * Registers a handler of the completions of a connection's shared completion channel, which an executor calls.
+     * Otherwise as {@link #onCompletion(RpmaConn, int, CompletionHandler)}.
      *
      * @param conn the connection
-     * @param batchSize how many completions the handler gets at once at most, at least 1
+     * @param batchSize the maximum number of completions in one call, at least 1
      * @param handler handles each batch
      * @param executor calls the handler
      * @return the registration
      * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the connection or this loop is closed, a loop serves the channel already, or a
+     * @throws IllegalStateException if the connection or this loop is closed, a loop already serves the channel, or a
      *     thread waits for it
-     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection is not made with
-     *     {@link RpmaConnCfg#setComplChannel}; or if the kernel refuses to watch one more descriptor
+     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection was made without
+     *     {@link RpmaConnCfg#setComplChannel}; or if the kernel refuses to watch another descriptor
      */
     public Registration onCompletion(RpmaConn conn, int batchSize, CompletionHandler handler, Executor executor) {
         return completion(conn, batchSize, handler, checked(executor));
@@ -321,7 +327,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         boolean registered = false;
         try {
             served.start();
-            // completions that came before are not told by the descriptor
+            // the descriptor does not report completions that arrived before
             execute(served::ready);
             registered = true;
         } finally {
@@ -333,12 +339,12 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Sets what is told of failures; by default they are logged as warnings to "io.rpma".
+     * Sets the handler of failures. By default, failures are logged as warnings to the logger {@code io.rpma}.
      *
-     * @param handler gets what was thrown, and whose handler has thrown it: the endpoint; the connection, also if its
-     *     completions were handled; the shared receive queue; the task; or this loop itself if it is out of memory. It is
-     *     called by the thread that has called the handler. Null for the default.
-     * @return this
+     * @param handler gets the source of a failure and the exception; null for the default. The source is the endpoint;
+     *     the connection, also for its completions; the shared receive queue; the task; or this loop if memory is
+     *     exhausted. The thread that called the failed handler calls this one
+     * @return this object
      */
     public RpmaEventLoop onFailure(BiConsumer<Object, ? super Throwable> handler) {
         failureHandler = handler != null ? handler : this::logFailure;
@@ -358,10 +364,10 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Has a task run by the thread of {@link #run()}, soon, after those that were given here before. Tasks that have not begun
+     * Runs a task in the thread of {@link #run()}, after the tasks that the loop got earlier. Tasks that have not begun
      * when the loop is closed are dropped.
      *
-     * @param task what it throws goes to {@link #onFailure}
+     * @param task the task; its exceptions go to {@link #onFailure}
      * @throws IllegalStateException if this loop is closed
      */
     public void execute(Runnable task) {
@@ -369,12 +375,12 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Has a task run by the thread of {@link #run()}, once, after some time.
+     * Runs a task in the thread of {@link #run()}, once, after a delay.
      *
-     * @param task what it throws goes to {@link #onFailure}
-     * @param delay after how long: not earlier, and a millisecond later at most if nothing else is to be done
+     * @param task the task; its exceptions go to {@link #onFailure}
+     * @param delay the minimum delay; if the loop is idle, the task runs at most a millisecond later
      * @param unit the unit of {@code delay}
-     * @return to cancel it by
+     * @return the registration of the task, by which it can be cancelled
      * @throws IllegalArgumentException if {@code delay} is negative
      * @throws IllegalStateException if this loop is closed
      */
@@ -390,14 +396,17 @@ public final class RpmaEventLoop implements AutoCloseable {
         return scheduled;
     }
 
-    /** As {@link #execute}, after some time; drops the task if the loop is closed. */
+    /** As {@link #execute}, after a delay. Drops the task if the loop is closed. */
     void executeUnlessClosed(Runnable task, long nanos) {
         dropIfClosed(add(task, nanos));
     }
 
-    /** Returns whether the task has been dropped here, because it came too late for {@link #close()} to do so. */
+    /**
+     * Returns whether this call has dropped the task, because it was added after {@link #close()} had dropped the
+     * others.
+     */
     private boolean dropIfClosed(Task added) {
-        // what is not there any more has been run, or dropped by close()
+        // a task that is gone has been run, or was dropped by close()
         return poller.object().isClosed() && tasks.remove(added);
     }
 
@@ -410,7 +419,10 @@ public final class RpmaEventLoop implements AutoCloseable {
         return added;
     }
 
-    /** Returns null if there is none; the set's own first() would throw, also when others cancel the last one meanwhile. */
+    /**
+     * Returns null if there is none. The set's own first() throws, also if another thread cancels the last task
+     * meanwhile.
+     */
     private Task firstTask() {
         Iterator<Task> all = tasks.iterator();
         return all.hasNext() ? all.next() : null;
@@ -449,11 +461,11 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Serves in the calling thread, which should be a platform thread, until the loop is closed; at once if it is closed
-     * already. Interrupting the thread ends it too, after the call under way, and leaves it interrupted; then it can be
-     * called again.
+     * Serves in the calling thread, which should be a platform thread, until the loop is closed. Returns at once if it
+     * is already closed. An interruption ends the call after the current handler, and the thread stays interrupted. The
+     * method can then be called again.
      *
-     * @throws IllegalStateException if it is running already
+     * @throws IllegalStateException if this loop is already running
      */
     public void run() {
         Thread self = Thread.currentThread();
@@ -488,11 +500,11 @@ public final class RpmaEventLoop implements AutoCloseable {
         return next == null ? Waiter.FOREVER : Math.max(0, next.time - System.nanoTime());
     }
 
-    /** Those that are due now: what they give in turn comes with the next turn. */
+    /** Runs the tasks that are due now. Tasks that these add run in the next turn. */
     private void runTasks() {
         long now = System.nanoTime();
         for (Task next = firstTask(); isDue(next, now) && !isInterrupted(); next = firstTask()) {
-            // another thread may cancel it meanwhile
+            // another thread may have cancelled it
             if (tasks.remove(next)) {
                 run(next);
             }
@@ -503,7 +515,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         return task != null && task.time - now <= 0;
     }
 
-    /** Then the loop stops, and what is called would be disturbed. */
+    /** An interruption stops the loop: it would disturb the next handler. */
     private static boolean isInterrupted() {
         return Thread.currentThread().isInterrupted();
     }
@@ -534,7 +546,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         }
     }
 
-    /** Has an object served in this turn; called by the thread that runs. */
+    /** Has an object served in this turn. Called by the thread of {@link #run()}. */
     void serveSoon(LoopRegistration<?> served) {
         ready.add(served);
     }
@@ -548,10 +560,11 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Ends {@link #run()} and all registrations, and drops the tasks that have not begun; does nothing if that is done
-     * already. The objects that were served stay open: whoever closes them has to know them.
+     * Ends {@link #run()} and all registrations, and drops the tasks that have not begun. Has no effect if the loop is
+     * already closed. The registered objects stay open: the program must close them.
      *
-     * <p>Does not wait for a handler that another thread calls: when {@link #run()} has returned, its thread calls none.
+     * <p>Does not wait for a handler that another thread calls. After {@link #run()} has returned, its thread calls no
+     * handler.
      */
     @Override
     public void close() {

@@ -5,10 +5,10 @@ import io.rpma.internal.Errno;
 /**
  * A call of librpma, librdmacm or the system failed.
  *
- * <p>The message names the C function, the error, its cause, and what to do about it where that is known. The cause is for
- * librpma what it logged for this call, because it tells it nowhere else, and for the others the system's error. Wrong
- * arguments and closed objects never come this far: they raise {@link IllegalArgumentException},
- * {@link NullPointerException}, {@link IndexOutOfBoundsException} or {@link IllegalStateException}.
+ * <p>The message names the C function, the error, its cause, and the remedy if one is known. The cause of a failure of
+ * librpma is the text that librpma logged for the call, because librpma reports it nowhere else. The cause of another
+ * failure is the system's error. Invalid arguments and closed objects raise {@link IllegalArgumentException},
+ * {@link NullPointerException}, {@link IndexOutOfBoundsException} or {@link IllegalStateException} instead.
  */
 public final class RpmaException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -20,8 +20,8 @@ public final class RpmaException extends RuntimeException {
     private final String errnoName;
 
     /**
-     * @param errno of librdmacm or the system; 0 for a failure of librpma
-     * @param hint what to do about it, or an empty text
+     * @param errno the error of librdmacm or the system; 0 for a failure of librpma
+     * @param hint the remedy, or an empty text
      */
     RpmaException(String operation, RpmaError error, int errno, String detail, String hint) {
         this(operation, error, errno, errno == 0 ? "" : Errno.name(errno), detail, hint);
@@ -44,25 +44,25 @@ public final class RpmaException extends RuntimeException {
         return operation;
     }
 
-    /** {@return librpma's error; {@link RpmaError#PROVIDER} for a call of librdmacm or the system} */
+    /** {@return the error of librpma; {@link RpmaError#PROVIDER} for a failure of librdmacm or the system} */
     public RpmaError error() {
         return error;
     }
 
     /**
-     * {@return what librpma logged for this call, its messages joined by semicolons, empty if nothing; or the text of
-     * {@link #errno()}}
+     * {@return the messages that librpma logged for this call, joined by semicolons, or an empty text; for another
+     * failure the text of {@link #errno()}}
      */
     public String detail() {
         return detail;
     }
 
-    /** {@return the system's error with which the call failed; 0 for one of librpma, which does not tell it} */
+    /** {@return the error number of the system; 0 for a failure of librpma, which does not report it} */
     public int errno() {
         return errno;
     }
 
-    /** {@return the name of {@link #errno()}, for example {@code ECONNREFUSED}; empty for a call of librpma} */
+    /** {@return the name of {@link #errno()}, for example {@code ECONNREFUSED}; empty for a failure of librpma} */
     public String errnoName() {
         return errnoName;
     }

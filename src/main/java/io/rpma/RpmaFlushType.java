@@ -3,17 +3,17 @@ package io.rpma;
 import io.rpma.internal.Check;
 
 /**
- * How deep a flush goes.
+ * The depth of a flush.
  *
  * <p>Manual page: <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_flush.3">rpma_flush(3)</a>.
  */
 public enum RpmaFlushType {
-    /** Down to the persistent domain: the bytes survive a power cut. */
+    /** The bytes reach the persistence domain: they survive a power failure. */
     PERSISTENT,
-    /** To where the remote processors see the bytes. */
+    /** The bytes become visible to the processors of the other side. */
     VISIBILITY;
 
-    /** librpma's number, for the hot path. */
+    /** librpma's constant, for the hot path. */
     static int code(RpmaFlushType type) {
         if (type == null) {
             throw Check.isNull("flush type");

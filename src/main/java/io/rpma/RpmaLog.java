@@ -7,14 +7,30 @@ import io.rpma.internal.Natives;
 import java.util.Objects;
 
 /**
- * What librpma logs, and where it goes: to the {@link System.Logger} {@code io.rpma}, or to a function instead.
+ * The log of librpma. Its messages go to the {@link System.Logger} {@code io.rpma}, or to a function.
  *
- * <p>Messages are kept in order, whichever thread they come from, and delivered by the thread that makes the next call of
- * this library that is no post or poll, or the next one that fails. While a function or logger is at work up to 256
- * messages are kept; how many more there were is told in a message of its own. Nothing goes to syslog or to the standard
- * error stream.
+ * <pre>{@code
+ * RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.INFO);
+ * RpmaLog.setFunction((level, fileName, lineNo, functionName, message) ->
+ *         System.err.println(level + " " + functionName + ": " + message));
+ * }</pre>
  *
- * <p>All methods are for the whole process, and safe for use by many threads.
+ * <p><b>Delivery.</b> A daemon thread of the library, {@code rpma log}, delivers the messages in order. The first
+ * message starts the thread. Calls of the library do not wait for the delivery. Up to 256 messages are kept while the
+ * function or the logger is at work. A warning in the log reports how many further messages were dropped. The exit of
+ * the JVM waits until all messages are delivered, for up to a second. The shutdown hook of the JDK's default logger runs
+ * at the same time, so that this logger can miss the last messages.
+ *
+ * <p><b>Failures.</b> The errors and warnings of a call that fails are in its exception
+ * ({@link RpmaException#detail()}) and are not logged, except at level {@link RpmaLogLevel#DEBUG} if the threshold
+ * {@link RpmaLogThreshold#MAIN} is {@link RpmaLogLevel#DEBUG}. The messages of posts and polls that do not fail are
+ * discarded.
+ *
+ * <p><b>Levels.</b> The logger gets {@link RpmaLogLevel#FATAL} and {@link RpmaLogLevel#ERROR} as {@code ERROR},
+ * {@link RpmaLogLevel#NOTICE} and {@link RpmaLogLevel#INFO} as {@code INFO}, and the other levels under their own
+ * names. librpma itself writes nothing to syslog or to the standard error stream.
+ *
+ * <p>All methods apply to the whole process, and are safe for use by many threads.
  *
  * <p>Manual pages: rpma_log_set_function(3), rpma_log_set_threshold(3), rpma_log_get_threshold(3).
  */
@@ -22,11 +38,12 @@ public final class RpmaLog {
     private RpmaLog() {}
 
     /**
-     * Sets what gets the messages from now on.
+     * Sets the function that gets the messages. Messages of calls that ended before go to the former function or the
+     * logger.
      *
-     * <p>What the function throws goes to the uncaught exception handler of the thread that delivers.
+     * <p>An exception that the function throws goes to the uncaught exception handler of the thread that delivers.
      *
-     * @param function gets every message; null for the logger {@code io.rpma} again
+     * @param function gets each message; null for the logger {@code io.rpma}
      */
     public static void setFunction(RpmaLogFunction function) {
         Loader.ensureLoaded();
@@ -38,14 +55,14 @@ public final class RpmaLog {
     }
 
     /**
-     * Sets the least severe level that gets through.
+     * Sets the least severe level that is delivered.
      *
-     * <p>What exceptions say does not depend on it, unless warnings are wanted in them: with {@link RpmaLogLevel#ERROR}
-     * and below they have errors only.
+     * <p>An {@link RpmaException} has the errors of its call at every threshold. It has the warnings only if the
+     * threshold {@link RpmaLogThreshold#MAIN} is {@link RpmaLogLevel#WARNING} or less severe.
      *
-     * @param threshold which one; {@link RpmaLogThreshold#AUX} is of librpma's own way to the standard error stream,
-     *     which is not in use here
-     * @param level the least severe level; {@link RpmaLogLevel#DISABLED} for nothing
+     * @param threshold the threshold; {@link RpmaLogThreshold#AUX} has no effect, because this library does not use
+     *     librpma's own output to the standard error stream
+     * @param level the least severe level; {@link RpmaLogLevel#DISABLED} for no messages
      */
     public static void setThreshold(RpmaLogThreshold threshold, RpmaLogLevel level) {
         Objects.requireNonNull(level, "level");
@@ -59,10 +76,10 @@ public final class RpmaLog {
     }
 
     /**
-     * {@return the least severe level that gets through; {@link RpmaLogLevel#WARNING} for {@link RpmaLogThreshold#MAIN}
-     * if it was not set}
+     * {@return the least severe level that is delivered; by default {@link RpmaLogLevel#WARNING} for
+     * {@link RpmaLogThreshold#MAIN}}
      *
-     * @param threshold which one
+     * @param threshold the threshold
      */
     public static RpmaLogLevel getThreshold(RpmaLogThreshold threshold) {
         Loader.ensureLoaded();

@@ -1,22 +1,23 @@
 package io.rpma;
 
 /**
- * Gets librpma's messages: {@code rpma_log_function}.
+ * Gets the messages of librpma: {@code rpma_log_function}.
  *
- * <p>Called by one thread at a time. It may call this library; what that logs is delivered after it has returned.
+ * <p>Calls do not overlap: the thread {@code rpma log} makes them, and a shutdown hook when the JVM exits. The function
+ * may call this library, and wait for threads that do. The messages of such calls are delivered after it has returned.
  *
  * <p>Manual page: rpma_log_set_function(3).
  */
 @FunctionalInterface
 public interface RpmaLogFunction {
     /**
-     * Takes a message.
+     * Handles a message.
      *
-     * @param level how severe it is
-     * @param fileName the source file of librpma
-     * @param lineNo the line in that file
-     * @param functionName the function of librpma
-     * @param message the text, one line without its end
+     * @param level the level of the message
+     * @param fileName the source file of librpma, or of this library's C code; empty in the report of dropped messages
+     * @param lineNo the line in that file; 0 in the report of dropped messages
+     * @param functionName the C function; empty in the report of dropped messages
+     * @param message the text, in one line without a line terminator
      */
     void log(RpmaLogLevel level, String fileName, int lineNo, String functionName, String message);
 }

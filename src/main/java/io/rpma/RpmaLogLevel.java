@@ -1,29 +1,29 @@
 package io.rpma;
 
 /**
- * How severe a message of librpma is: {@code enum rpma_log_level}, the most severe first.
+ * The level of a message of librpma: {@code enum rpma_log_level}, the most severe first.
  *
  * <p>Manual page: rpma_log_set_threshold(3).
  */
 public enum RpmaLogLevel {
-    /** As a threshold: no message. */
+    /** As a threshold: no messages. */
     DISABLED,
-    /** librpma can't go on. */
+    /** librpma can't continue. */
     FATAL,
     /** A call has failed. */
     ERROR,
-    /** Something may go wrong. */
+    /** A possible problem. */
     WARNING,
-    /** Something unusual and harmless. */
+    /** An unusual and harmless condition. */
     NOTICE,
-    /** What librpma does. */
+    /** The activity of librpma. */
     INFO,
-    /** All the details. */
+    /** All details. */
     DEBUG;
 
     private static final RpmaLogLevel[] VALUES = values();
 
-    /** The C constant, from -1. */
+    /** The value of the C constant, from -1. */
     int value() {
         return ordinal() - 1;
     }

@@ -1,13 +1,13 @@
 package io.rpma;
 
 /**
- * librpma's two thresholds: {@code enum rpma_log_threshold}.
+ * The thresholds of librpma: {@code enum rpma_log_threshold}.
  *
  * <p>Manual page: rpma_log_set_threshold(3).
  */
 public enum RpmaLogThreshold {
-    /** Of the messages that get to the function or the logger. */
+    /** For the messages that go to the function or the logger. */
     MAIN,
-    /** Of the messages that librpma itself would write to the standard error stream; without effect here. */
+    /** For the messages that librpma itself writes to the standard error stream. Has no effect here. */
     AUX
 }

@@ -16,30 +16,40 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * A page-aligned mapping of any size: of fresh memory, of a file or of persistent memory.
+ * A page-aligned mapping of any size, of fresh memory, a file or persistent memory.
+ *
+ * <pre>{@code
+ * try (RpmaMemory memory = RpmaMemory.map(Path.of("/mnt/pmem/data"), 1 << 20)) {
+ *     memory.buffer().putLong(0, 42);
+ *     memory.persist(0, Long.BYTES);
+ *     try (RpmaMrLocal region = peer.register(memory, RpmaMrUsage.READ_SRC)) {
+ *         System.out.println("offered: " + region);
+ *     }
+ * }
+ * }</pre>
  *
  * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while the memory is registered.
  *
- * <p>A file must not be made shorter while it is mapped. As with a buffer of {@code FileChannel.map}, the methods of a buffer throw
- * {@link InternalError} where they meet the part that is gone, and other methods of the JDK that are given the buffer may end the
- * process with {@code SIGBUS}: {@code CRC32.update}, {@code Adler32.update} and {@code Deflater} do, for example. Those of this
- * library throw exceptions.
+ * <p>Do not truncate a file while it is mapped. As with a buffer of {@code FileChannel.map}, the methods of a buffer
+ * throw {@link InternalError} if they access the part that is lost. Other methods of the JDK that get the buffer may
+ * end the process with {@code SIGBUS}, for example {@code CRC32.update}, {@code Adler32.update} and {@code Deflater}.
+ * The methods of this library throw exceptions.
  *
  * <p>Manual pages: mmap(2), msync(2).
  */
 public final class RpmaMemory implements AutoCloseable {
-    /** What is behind a mapping. */
+    /** The kind of memory behind a mapping. */
     public enum Kind {
-        /** Fresh memory of this process, gone with it. */
+        /** Fresh memory of this process, which ends with it. */
         ANONYMOUS,
         /**
-         * A file through the page cache. Kernels from 6.5 on refuse to register it for what writes to it, unless it is
-         * in memory itself (tmpfs, hugetlbfs).
+         * A file in the page cache. Linux 6.5 and later refuse to register it for usages that write to it, unless its
+         * file system is in memory (tmpfs, hugetlbfs).
          */
         FILE,
-        /** A file on persistent memory without the page cache: of a file system mounted with DAX. */
+        /** A file on persistent memory without the page cache: its file system is mounted with DAX. */
         FILE_DAX,
-        /** A device DAX: memory without a file system, mostly persistent, for example {@code /dev/dax0.0}. */
+        /** A device DAX: memory without a file system, usually persistent, for example {@code /dev/dax0.0}. */
         DEVICE_DAX
     }
 
@@ -49,7 +59,7 @@ public final class RpmaMemory implements AutoCloseable {
     private final boolean persistent;
     private final boolean readOnly;
 
-    /** Stays true once it is: a device that has written has not marked the pages for the kernel. */
+    /** Never reset: the kernel does not know which pages a device has written. */
     private volatile boolean writtenByDevices;
 
     private RpmaMemory(Mapping mapping, Kind kind, boolean persistent, boolean readOnly) {
@@ -76,12 +86,12 @@ public final class RpmaMemory implements AutoCloseable {
     /**
      * Allocates fresh memory, filled with zeroes.
      *
-     * <p>Child processes do not get it ({@code MADV_DONTFORK} of madvise(2)).
+     * <p>Child processes do not inherit the memory ({@code MADV_DONTFORK} of madvise(2)).
      *
-     * @param size in bytes, at least 1
-     * @return the memory, to be closed
+     * @param size the size in bytes, at least 1
+     * @return the memory; the caller closes it
      * @throws IllegalArgumentException if {@code size} is not positive
-     * @throws OutOfMemoryError if the system has no more
+     * @throws OutOfMemoryError if the system has too little memory
      */
     public static RpmaMemory allocate(long size) {
         checkSize(size);
@@ -90,19 +100,20 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     /**
-     * Allocates fresh memory in huge pages, filled with zeroes: faster to register, and for the device to find.
+     * Allocates fresh memory in huge pages, filled with zeroes. Its registration is faster, and so are the device's
+     * look-ups of its addresses.
      *
-     * <p>Child processes do not get it ({@code MADV_DONTFORK} of madvise(2)).
+     * <p>Child processes do not inherit the memory ({@code MADV_DONTFORK} of madvise(2)).
      *
-     * <p>The system must have set huge pages aside ({@code /proc/sys/vm/nr_hugepages}, or for other sizes than the
-     * default one {@code /sys/kernel/mm/hugepages}).
+     * <p>The system must have reserved {@code ceil(size / pageSize)} huge pages: by {@code /proc/sys/vm/nr_hugepages}
+     * for the default size, and by {@code /sys/kernel/mm/hugepages} for other sizes.
      *
-     * @param size in bytes, at least 1; rounded up to whole pages
-     * @param pageSize in bytes, a size that the system has: on x86-64 2 MiB, and mostly 1 GiB
-     * @return the memory, to be closed
-     * @throws IllegalArgumentException if {@code size} is not positive, or {@code pageSize} is no power of two that is larger
-     *     than an ordinary page
-     * @throws OutOfMemoryError if the system has not as many huge pages of this size
+     * @param size the size in bytes, at least 1; rounded up to a multiple of {@code pageSize}
+     * @param pageSize the size of a page in bytes, which the system must support: on x86-64 2 MiB and usually 1 GiB
+     * @return the memory; the caller closes it
+     * @throws IllegalArgumentException if {@code size} is not positive, or {@code pageSize} is not a power of two that
+     *     is larger than an ordinary page
+     * @throws OutOfMemoryError if the system has too few huge pages of this size
      */
     public static RpmaMemory allocateHuge(long size, long pageSize) {
         checkSize(size);
@@ -122,26 +133,27 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     /**
-     * Maps a whole file or device DAX, for reading and writing.
+     * Maps a whole file or device DAX for reading and writing.
      *
-     * @param path of a file that is not empty, or of a device DAX
-     * @return the memory, to be closed
-     * @throws IOException if it does not exist, is empty or can't be mapped
+     * @param path the path of a file that is not empty, or of a device DAX
+     * @return the memory; the caller closes it
+     * @throws IllegalArgumentException if {@code path} is not in the default file system
+     * @throws IOException if the file or device does not exist, is empty, or can't be mapped
      */
     public static RpmaMemory map(Path path) throws IOException {
         return mapWhole(path, true);
     }
 
     /**
-     * Maps the first bytes of a file or device DAX, for reading and writing.
+     * Maps the first bytes of a file or device DAX for reading and writing.
      *
-     * <p>A file that does not exist is created, and one that is shorter is made longer, its blocks allocated.
+     * <p>Creates a file that does not exist, and extends a file that is shorter. Allocates the blocks of the new bytes.
      *
-     * @param path of a file or of a device DAX
-     * @param size in bytes, at least 1; of a device DAX a multiple of its alignment
-     * @return the memory, to be closed
-     * @throws IllegalArgumentException if {@code size} is not positive
-     * @throws IOException if it can't be mapped, or there is no room on the file system or the device
+     * @param path the path of a file or of a device DAX
+     * @param size the size in bytes, at least 1; for a device DAX a multiple of its alignment
+     * @return the memory; the caller closes it
+     * @throws IllegalArgumentException if {@code size} is not positive, or {@code path} is not in the default file system
+     * @throws IOException if the file or device can't be mapped, or has too little room
      */
     public static RpmaMemory map(Path path, long size) throws IOException {
         checkSize(size);
@@ -157,13 +169,14 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     /**
-     * Maps a whole file or device DAX, for reading only: as a source of reads and sends.
+     * Maps a whole file or device DAX for reading only, as the source of reads and sends.
      *
-     * <p>Kernels before 6.2 refuse to register such a mapping.
+     * <p>Linux before 6.2 refuses to register such a mapping.
      *
-     * @param path of a file that is not empty, or of a device DAX
-     * @return the memory, to be closed
-     * @throws IOException if it does not exist, is empty or can't be mapped
+     * @param path the path of a file that is not empty, or of a device DAX
+     * @return the memory; the caller closes it
+     * @throws IllegalArgumentException if {@code path} is not in the default file system
+     * @throws IOException if the file or device does not exist, is empty, or can't be mapped
      */
     public static RpmaMemory mapReadOnly(Path path) throws IOException {
         return mapWhole(path, false);
@@ -213,7 +226,7 @@ public final class RpmaMemory implements AutoCloseable {
         }
     }
 
-    /** {@return the address of the first byte; once this is closed, it may be that of something else} */
+    /** {@return the address of the first byte; after the close, other memory may have this address} */
     public long address() {
         return mapping.address();
     }
@@ -223,37 +236,38 @@ public final class RpmaMemory implements AutoCloseable {
         return mapping.size();
     }
 
-    /** {@return what is behind the mapping} */
+    /** {@return the kind of memory behind the mapping} */
     public Kind kind() {
         return kind;
     }
 
-    /** {@return whether the mapping can only be read} */
+    /** {@return whether the mapping is read-only} */
     public boolean isReadOnly() {
         return readOnly;
     }
 
     /**
-     * {@return whether bytes that are flushed to this memory survive a power cut}
+     * {@return whether bytes that are flushed to this memory survive a power failure}
      *
-     * <p>True for a file that the kernel maps with {@code MAP_SYNC}, which only DAX file systems allow, and for a device DAX
-     * whose region in sysfs has the {@code devtype} {@code nd_pmem} and a known {@code persistence_domain}. False in doubt:
-     * for volatile memory, for virtio-pmem, whose flushes only the host can do, and where the platform names no domain.
+     * <p>True for a file that the kernel maps with {@code MAP_SYNC}, which only DAX file systems allow. True for a
+     * device DAX whose region in sysfs has the {@code devtype} {@code nd_pmem} and a known {@code persistence_domain}.
+     * Otherwise false: for volatile memory, for virtio-pmem, which only the host can flush, and for platforms that
+     * report no domain.
      */
     public boolean isPersistent() {
         return persistent;
     }
 
-    /** Whether these addresses are all of this memory, and it is persistent. */
+    /** Whether all these addresses belong to this memory, and it is persistent. */
     boolean isPersistent(long address, long length) {
         long offset = address - address();
         return persistent && offset >= 0 && offset <= size() && length <= size() - offset;
     }
 
     /**
-     * {@return a buffer over the whole memory, big-endian as every new buffer}
+     * {@return a buffer of the whole memory; big-endian, as every new buffer}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      * @throws IndexOutOfBoundsException if the memory has 2^31 bytes or more: see {@link #buffer(long, int)}
      */
     public ByteBuffer buffer() {
@@ -265,15 +279,15 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     /**
-     * Makes a buffer over a part of the memory.
+     * Creates a buffer of a part of the memory.
      *
-     * <p>It may be used after {@link #close()}: the memory stays mapped while a buffer of it is reachable.
+     * <p>The buffer may be used after {@link #close()}: the memory stays mapped while a buffer of it is reachable.
      *
-     * @param offset of the first byte
-     * @param length in bytes
-     * @return the buffer, big-endian as every new buffer, read-only if the memory is
-     * @throws IllegalStateException if closed
-     * @throws IndexOutOfBoundsException if bytes are outside of the memory
+     * @param offset the offset of the first byte
+     * @param length the number of bytes
+     * @return the buffer; big-endian, as every new buffer, and read-only if the memory is
+     * @throws IllegalStateException if this object is closed
+     * @throws IndexOutOfBoundsException if a byte is outside the memory
      */
     public ByteBuffer buffer(long offset, int length) {
         Objects.checkFromIndexSize(offset, length, size());
@@ -283,9 +297,9 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     /**
-     * Makes all of the memory persistent, as {@link #persist(long, long)}.
+     * Makes the whole memory persistent, as {@link #persist(long, long)}.
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      * @throws UncheckedIOException if a file can't be written
      */
     public void persist() {
@@ -293,22 +307,31 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     /**
-     * Makes the bytes that this machine's processors have stored into a part of the memory persistent, and waits for it: of a
-     * device DAX by writing the processors' caches back, of a file by msync(2), which writes the caches back for a file of a DAX
-     * file system, and the pages of the page cache to the disk for another one. Fresh memory of {@link #allocate} is left as it is.
+     * Makes the stores of this machine's processors to a part of the memory persistent. Returns when they are
+     * persistent.
      *
-     * <p>Bytes that came over the network are persistent after a native flush of the other side, see
-     * {@link RpmaDevice#isFlushNative()}; without one they may be in these caches, and this method makes them persistent once they
-     * are there, for example when a message that was sent after them has arrived. Of a file that is not of a DAX file system, which
-     * only kernels before 6.5 register for remote writes, it writes all pages of the part. The kernel itself writes such bytes
-     * when their region is closed.
+     * <ul>
+     *   <li>Device DAX: writes the caches of the processors back.
+     *   <li>File of a DAX file system: calls msync(2), which writes the caches back.
+     *   <li>Any other file: calls msync(2), which writes the pages of the page cache to the disk.
+     *   <li>Fresh memory of {@link #allocate}: has no effect.
+     * </ul>
      *
-     * @param offset of the first byte
-     * @param length in bytes
-     * @throws IllegalStateException if closed
-     * @throws IndexOutOfBoundsException if bytes are outside of the memory
-     * @throws UncheckedIOException if a file can't be written, or has been made shorter so that it has lost the last of these
-     *     bytes with its page, which kernels before 5.14 do not report; or if these kernels can't find what devices have written
+     * <p>Bytes from the network are persistent after a native flush of the other side: see
+     * {@link RpmaDevice#isFlushNative()}. Without a native flush they may be in the caches of the processors. This
+     * method makes them persistent if they have arrived there, for example because a message that was sent later has
+     * arrived.
+     *
+     * <p>Only Linux before 6.5 registers files on disks for remote writes. For such a file this method writes all pages
+     * of the part. The kernel itself writes the bytes of remote writes when their region is closed.
+     *
+     * @param offset the offset of the first byte
+     * @param length the number of bytes
+     * @throws IllegalStateException if this object is closed
+     * @throws IndexOutOfBoundsException if a byte is outside the memory
+     * @throws UncheckedIOException if a file can't be written; if it was truncated and has lost the page of the last
+     *     byte, which Linux before 5.14 does not report; or if Linux before 5.14 can't find the bytes that devices have
+     *     written
      */
     public void persist(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, size());
@@ -338,7 +361,7 @@ public final class RpmaMemory implements AutoCloseable {
                 return mapping.writeBack(offset, length);
             case FILE:
             case FILE_DAX:
-                // not by instructions: one that meets a page that the file has lost would end the process
+                // no cache instructions: on a page that the file has lost they end the process
                 return mapping.sync(offset, length, writtenByDevices && !readOnly);
             default:
                 return 0;
@@ -349,15 +372,15 @@ public final class RpmaMemory implements AutoCloseable {
         return object;
     }
 
-    /** To be called before the memory is registered for a device that writes to it. */
+    /** Must be called before the memory is registered for a device that writes to it. */
     void markWrittenByDevices() {
         writtenByDevices = true;
     }
 
     /**
-     * Ends the use of the memory; does nothing if it is closed already.
+     * Ends the use of the memory. Has no effect if it is already closed.
      *
-     * <p>It is unmapped now or, if a buffer of it is still reachable or registered, once none is.
+     * <p>The memory is unmapped at once, or as soon as no buffer of it is reachable or registered.
      *
      * @throws IllegalStateException if the memory is registered; the message names the region, and nothing is closed
      * @throws RpmaException if the system refuses to unmap it

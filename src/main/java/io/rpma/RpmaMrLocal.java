@@ -10,10 +10,17 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A memory region of this side, registered with a peer.
+ * A memory region of this side, which is registered with a peer.
  *
- * <p>Safe for use by many threads. Its memory stays reachable until the region is closed, even when nothing else refers
- * to either, because the other side may still write to it.
+ * <pre>{@code
+ * try (RpmaMrLocal region = peer.register(memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC);
+ *         RpmaConn conn = request.connect(region.getDescriptor())) { // the other side gets the descriptor
+ *     System.out.println(conn.nextEvent());
+ * }
+ * }</pre>
+ *
+ * <p>Safe for use by many threads. The memory stays reachable until the region is closed, even if nothing refers to the
+ * memory or to the region, because the other side may still write to it.
  *
  * <p>Manual pages: rpma_mr_reg(3), rpma_mr_get_descriptor(3), rpma_mr_get_ptr(3), rpma_mr_get_size(3),
  * rpma_mr_advise(3).
@@ -25,7 +32,7 @@ public final class RpmaMrLocal implements AutoCloseable {
     /** {@code IBV_ADVISE_MR_FLAG_FLUSH}. */
     private static final int ADVISE_FLAG_FLUSH = 1;
 
-    /** What the device may read or write must not be collected: it stays here until the region is closed. */
+    /** Keeps memory that the device may access reachable until the region is closed. */
     private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
 
     private final NativeObject object;
@@ -33,10 +40,10 @@ public final class RpmaMrLocal implements AutoCloseable {
     private final int usage;
     private final boolean persistent;
 
-    /** Of one operation, in bytes. */
+    /** The maximum length of one operation, in bytes. */
     private final long maxLength;
 
-    /** Set when it is made. */
+    /** Set when the region is made. */
     private long handle;
 
     private RpmaMrLocal(long size, int usage, boolean persistent, int maxLength, NativeObject... parents) {
@@ -74,9 +81,9 @@ public final class RpmaMrLocal implements AutoCloseable {
     }
 
     /**
-     * {@return the bytes from which the other side makes its {@link RpmaMrRemote}}
+     * {@return the descriptor, from which the other side makes its {@link RpmaMrRemote}}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public byte[] getDescriptor() {
         byte[] descriptor = new byte[getDescriptorSize()];
@@ -87,7 +94,7 @@ public final class RpmaMrLocal implements AutoCloseable {
     /**
      * {@return the size of the descriptor in bytes}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getDescriptorSize() {
         return (int) Call.check("rpma_mr_get_descriptor_size", Natives.mrGetDescriptorSize(handle), object);
@@ -96,7 +103,7 @@ public final class RpmaMrLocal implements AutoCloseable {
     /**
      * {@return the address of the first byte}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public long getPtr() {
         return Call.check("rpma_mr_get_ptr", Natives.mrGetPtr(handle), object);
@@ -105,39 +112,40 @@ public final class RpmaMrLocal implements AutoCloseable {
     /**
      * {@return the size in bytes}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public long getSize() {
         return Call.check("rpma_mr_get_size", Natives.mrGetSize(handle), object);
     }
 
-    /** {@return what the region is registered for} */
+    /** {@return the usages that the region is registered for} */
     public Set<RpmaMrUsage> usages() {
         return RpmaMrUsage.setOf(usage);
     }
 
     /**
-     * {@return whether the memory is persistent, as {@link RpmaMemory#isPersistent()} found it; false for a buffer or an address
-     * of anything else}
+     * {@return whether the memory is persistent, as reported by {@link RpmaMemory#isPersistent()}; false for memory
+     * that is not an {@code RpmaMemory}}
      *
-     * <p>A region of memory that is not persistent can be registered and flushed as if it were.
+     * <p>A region can be registered for persistent flushes, and flushed, even if its memory is not persistent.
      */
     public boolean isPersistent() {
         return persistent;
     }
 
     /**
-     * Advises the device about pages that will be used, where it pins them only on demand.
+     * Advises the device about pages that will be used. Applies to regions with on-demand paging.
      *
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1
-     * @param advice what to do
-     * @param flush whether to wait until it is done, which takes time in proportion to the length
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the length is wrong
-     * @throws IllegalStateException if closed
-     * @throws RpmaException with {@link RpmaError#NOSUPP} if the device takes no advice; with {@link RpmaError#INVAL} if
-     *     the region is not registered on demand, or not for what is advised
+     * @param offset the offset in the region in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param advice the advice
+     * @param flush whether to wait until the device has followed the advice, which takes time in proportion to
+     *     {@code length}
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if {@code length} is invalid
+     * @throws IllegalStateException if this object is closed
+     * @throws RpmaException with {@link RpmaError#NOSUPP} if the device takes no advice; with {@link RpmaError#INVAL}
+     *     if the region has no on-demand paging, or is not registered for the advised access
      */
     public void advise(long offset, long length, RpmaMrAdvice advice, boolean flush) {
         Check.range("local", offset, length, size);
@@ -148,10 +156,10 @@ public final class RpmaMrLocal implements AutoCloseable {
     }
 
     /**
-     * Checks the region for its part in an operation and returns its native handle; the hot path.
+     * Checks the region for its role in an operation and returns its native handle; on the hot path.
      *
      * @throws NullPointerException if the region is null
-     * @throws IndexOutOfBoundsException if the bytes are not all in the region
+     * @throws IndexOutOfBoundsException if a byte is outside the region
      * @throws IllegalArgumentException if the region is not registered for the usage
      */
     static long use(RpmaMrLocal region, RpmaMrUsage needed, String role, long offset, long length) {
@@ -168,16 +176,16 @@ public final class RpmaMrLocal implements AutoCloseable {
     }
 
     /**
-     * Ends the registration; does nothing if it has ended already.
+     * Ends the registration. Has no effect if it has already ended.
      *
-     * <p>Waits for a post of another thread that uses the region. Operations that are posted and not complete fail, and
-     * so do the other side's.
+     * <p>Waits for posts of other threads that use the region. Outstanding operations on the region fail, including
+     * those of the other side.
      *
-     * @throws RpmaException if librpma reports a failure; the region is closed all the same
+     * @throws RpmaException if librpma reports a failure; the region is closed nevertheless
      */
     @Override
     public void close() {
-        // after a failure the device may still have the memory
+        // after a failure the device may still access the memory
         if (object.close("rpma_mr_dereg", Natives::mrDereg)) {
             MEMORY.remove(object);
         }

@@ -10,9 +10,17 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * A memory region of the other side, made from the descriptor that it sent.
+ * A memory region of the other side, made from the descriptor that the other side sent.
  *
- * <p>Safe for use by many threads. It may be closed while operations on it are outstanding.
+ * <pre>{@code
+ * try (RpmaMrRemote remote = RpmaMrRemote.fromDescriptor(descriptor)) {
+ *     long length = Math.min(local.getSize(), remote.getSize());
+ *     conn.read(local, 0, remote, 0, length, RpmaConn.F_COMPLETION_ALWAYS, 1);
+ *     conn.getCq().await(completions);
+ * }
+ * }</pre>
+ *
+ * <p>Safe for use by many threads. A region may be closed while operations on it are outstanding.
  *
  * <p>Manual pages: rpma_mr_remote_from_descriptor(3), rpma_mr_remote_get_size(3), rpma_mr_remote_get_flush_type(3).
  */
@@ -21,7 +29,7 @@ public final class RpmaMrRemote implements AutoCloseable {
     private static final int SIZE_OFFSET = 8;
     private static final int USAGE_OFFSET = 20;
 
-    /** An emulated flush reads so many bytes, wherever it is. */
+    /** The number of bytes that an emulated flush reads, for any length. */
     private static final long FLUSH_LENGTH = 8;
 
     private final NativeObject object;
@@ -29,7 +37,7 @@ public final class RpmaMrRemote implements AutoCloseable {
     private final long size;
     private final int usage;
 
-    /** Set when it is made. */
+    /** Set when the region is made. */
     private long handle;
 
     private RpmaMrRemote(long address, long size, int usage) {
@@ -40,11 +48,11 @@ public final class RpmaMrRemote implements AutoCloseable {
     }
 
     /**
-     * Reads a region from its descriptor.
+     * Makes a region from its descriptor.
      *
-     * @param descriptor at least {@link RpmaMrLocal#DESCRIPTOR_SIZE} bytes; bytes behind the descriptor are passed over
-     * @return the region, to be closed
-     * @throws IllegalArgumentException if the bytes are too few or describe no region
+     * @param descriptor at least {@link RpmaMrLocal#DESCRIPTOR_SIZE} bytes; further bytes are ignored
+     * @return the region; the caller closes it
+     * @throws IllegalArgumentException if there are too few bytes, or they describe no region
      * @throws RpmaException if out of memory
      */
     public static RpmaMrRemote fromDescriptor(byte[] descriptor) {
@@ -52,11 +60,12 @@ public final class RpmaMrRemote implements AutoCloseable {
     }
 
     /**
-     * Reads a region from the next bytes of a buffer, and moves its position behind them.
+     * Makes a region from the next bytes of a buffer, and advances the position of the buffer.
      *
-     * @param descriptor at least {@link RpmaMrLocal#DESCRIPTOR_SIZE} remaining bytes; its byte order does not matter
-     * @return the region, to be closed
-     * @throws IllegalArgumentException if the bytes are too few or describe no region
+     * @param descriptor at least {@link RpmaMrLocal#DESCRIPTOR_SIZE} remaining bytes; the byte order of the buffer has
+     *     no effect
+     * @return the region; the caller closes it
+     * @throws IllegalArgumentException if there are too few bytes, or they describe no region
      * @throws RpmaException if out of memory
      */
     public static RpmaMrRemote fromDescriptor(ByteBuffer descriptor) {
@@ -70,7 +79,7 @@ public final class RpmaMrRemote implements AutoCloseable {
         long address = fields.getLong(ADDRESS_OFFSET);
         long size = fields.getLong(SIZE_OFFSET);
         int usage = Byte.toUnsignedInt(fields.get(USAGE_OFFSET));
-        // librpma takes any address and size, and the sum could wrap around
+        // librpma accepts any address and size, also if their sum overflows
         if (size <= 0 || address < 0 || address > Long.MAX_VALUE - size || usage == 0) {
             throw new IllegalArgumentException("the bytes describe no memory region: address 0x"
                     + Long.toHexString(address) + ", " + Long.toUnsignedString(size) + " bytes, usages "
@@ -84,18 +93,18 @@ public final class RpmaMrRemote implements AutoCloseable {
     }
 
     /**
-     * {@return the size in bytes, as the other side says}
+     * {@return the size in bytes, as the descriptor reports it}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public long getSize() {
         return Call.check("rpma_mr_remote_get_size", Natives.mrRemoteGetSize(handle), object);
     }
 
     /**
-     * {@return the flushes that the region is registered for}
+     * {@return the flush types that the region is registered for}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public Set<RpmaFlushType> getFlushType() {
         int flushes = (int) Call.check("rpma_mr_remote_get_flush_type", Natives.mrRemoteGetFlushType(handle), object);
@@ -109,16 +118,16 @@ public final class RpmaMrRemote implements AutoCloseable {
         return types;
     }
 
-    /** {@return what the region is registered for} */
+    /** {@return the usages that the region is registered for} */
     public Set<RpmaMrUsage> usages() {
         return RpmaMrUsage.setOf(usage);
     }
 
     /**
-     * Checks the region for its part in an operation and returns its native handle; the hot path.
+     * Checks the region for its role in an operation and returns its native handle; on the hot path.
      *
      * @throws NullPointerException if the region is null
-     * @throws IndexOutOfBoundsException if the bytes are not all in the region
+     * @throws IndexOutOfBoundsException if a byte is outside the region
      * @throws IllegalArgumentException if the region is not registered for the usage
      */
     static long use(RpmaMrRemote region, RpmaMrUsage needed, String role, long offset, long length) {
@@ -130,7 +139,7 @@ public final class RpmaMrRemote implements AutoCloseable {
         return region.handle;
     }
 
-    /** As {@link #use}, for a flush, whose usage librpma checks itself. */
+    /** As {@link #use}, for a flush. librpma itself checks the usage. */
     static long useFlushed(RpmaMrRemote region, long offset, long length) {
         if (region == null) {
             throw Check.isNull(RpmaConn.DESTINATION + " region");
@@ -143,8 +152,7 @@ public final class RpmaMrRemote implements AutoCloseable {
     /**
      * As {@link #use}, for an atomic write.
      *
-     * @throws IllegalArgumentException also if the offset is not that of an 8-byte word; librpma looks at the offset
-     *     alone
+     * @throws IllegalArgumentException also if the address is not a multiple of 8; librpma checks only the offset
      */
     static long useAtomic(RpmaMrRemote region, long offset) {
         long used = use(region, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, offset, Long.BYTES);
@@ -160,7 +168,7 @@ public final class RpmaMrRemote implements AutoCloseable {
         return object;
     }
 
-    /** Closes the region; does nothing if it is closed already. Operations that are posted go on. */
+    /** Closes the region. Has no effect if it is already closed. Outstanding operations continue. */
     @Override
     public void close() {
         object.close("rpma_mr_remote_delete", Natives::mrRemoteDelete);

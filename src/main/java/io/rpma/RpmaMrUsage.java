@@ -5,37 +5,37 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What a memory region is registered for; any combination.
+ * The usages of a memory region. Any combination is allowed.
  *
  * <p>Manual page: <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_mr_reg.3">rpma_mr_reg(3)</a>.
  */
 public enum RpmaMrUsage {
-    /** The other side reads from it. */
+    /** The other side reads from the region. */
     READ_SRC,
-    /** Reads from the other side arrive in it; the memory must be writable. */
+    /** Reads from the other side store into the region; the memory must be writable. */
     READ_DST,
-    /** Writes to the other side take their bytes from it; librpma wants writable memory even so. */
+    /** Writes to the other side read from the region; librpma nevertheless requires writable memory. */
     WRITE_SRC,
-    /** The other side writes into it; the memory must be writable. */
+    /** The other side writes into the region; the memory must be writable. */
     WRITE_DST,
     /**
-     * The other side flushes it for visibility.
+     * The other side flushes the region for visibility.
      *
-     * <p>Register {@link #READ_SRC} too: a side without native flush emulates it by a read.
+     * <p>Register {@link #READ_SRC} too: a side without native flush emulates the flush by a read.
      */
     FLUSH_TYPE_VISIBILITY,
     /**
-     * The other side flushes it for persistence.
+     * The other side flushes the region for persistence.
      *
-     * <p>librpma takes this for any memory, also for memory that is not persistent, so that programs can be tested without any:
-     * {@link RpmaMemory#isPersistent()} is the question to ask before bytes are called persistent.
+     * <p>librpma accepts this usage for any memory, so that programs can be tested without persistent memory. Check
+     * {@link RpmaMemory#isPersistent()} before you rely on persistence.
      *
-     * <p>Register {@link #READ_SRC} too: a side without native flush emulates it by a read.
+     * <p>Register {@link #READ_SRC} too: a side without native flush emulates the flush by a read.
      */
     FLUSH_TYPE_PERSISTENT,
-    /** Messages are sent from it. */
+    /** Messages are sent from the region. */
     SEND,
-    /** Messages are received into it; the memory must be writable. */
+    /** Messages are received into the region; the memory must be writable. */
     RECV;
 
     /** The bit of the C constant {@code RPMA_MR_USAGE_*}. */
@@ -57,7 +57,7 @@ public enum RpmaMrUsage {
     /**
      * Checks that a region is registered for an operation.
      *
-     * @throws IllegalArgumentException if it is not
+     * @throws IllegalArgumentException if the region is not registered for it
      */
     void checkIn(int usages, String region) {
         if ((usages & bit()) == 0) {

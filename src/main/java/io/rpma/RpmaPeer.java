@@ -6,9 +6,17 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * This side of all connections through one device: the owner of memory regions, endpoints and connections.
+ * The local side of all connections through one device. It owns memory regions, endpoints and connections.
  *
- * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while one of its objects is open.
+ * <pre>{@code
+ * try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
+ *         RpmaMrLocal region = peer.register(ByteBuffer.allocateDirect(4096), RpmaMrUsage.RECV);
+ *         RpmaConn conn = RpmaConnReq.create(peer, address, port, null).connect()) {
+ *     System.out.println(conn.nextEvent());
+ * }
+ * }</pre>
+ *
+ * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while an object of the peer is open.
  *
  * <p>Manual pages: rpma_peer_new(3), rpma_mr_reg(3).
  */
@@ -29,7 +37,7 @@ public final class RpmaPeer implements AutoCloseable {
      * Creates a peer.
      *
      * @param device the device
-     * @return the peer, to be closed
+     * @return the peer; the caller closes it
      * @throws RpmaException if the device refuses
      */
     public static RpmaPeer create(RpmaDevice device) {
@@ -46,15 +54,17 @@ public final class RpmaPeer implements AutoCloseable {
     /**
      * Registers a mapping.
      *
-     * <p>Pins its pages, which takes time in proportion to its size. The memory stays reachable and mapped until the
-     * region is closed, even when nothing else refers to it.
+     * <p>Pins the pages, which takes time in proportion to their number. The memory stays reachable and mapped until
+     * the region is closed, even if nothing else refers to it.
      *
      * @param memory the memory, which can't be closed before the region
-     * @param usages what the region is for, at least one
-     * @return the region, to be closed before this peer
-     * @throws IllegalArgumentException if {@code memory} is read-only and a usage needs to write to it
+     * @param usages the usages of the region, at least one
+     * @return the region, which the caller closes before this peer
+     * @throws IllegalArgumentException if {@code usages} is empty, or {@code memory} is read-only and a usage requires
+     *     writable memory
      * @throws IllegalStateException if this peer or {@code memory} is closed
-     * @throws RpmaException if the device or the kernel refuses, for example over the limit of locked memory
+     * @throws RpmaException if the device or the kernel refuses, for example because the limit of locked memory is
+     *     exceeded
      */
     public RpmaMrLocal register(RpmaMemory memory, RpmaMrUsage... usages) {
         checkWritable(memory.isReadOnly(), usages);
@@ -66,17 +76,18 @@ public final class RpmaPeer implements AutoCloseable {
     /**
      * Registers the remaining bytes of a direct buffer, from its position to its limit.
      *
-     * <p>As {@link #register(RpmaMemory, RpmaMrUsage...)}. The buffer's later position and limit do not matter. It stays
-     * reachable until the region is closed, which does not stop an {@code Arena} that its memory is from from being
-     * closed, or anything else from freeing the memory.
+     * <p>As {@link #register(RpmaMemory, RpmaMrUsage...)}. Later changes of the buffer's position and limit have no
+     * effect. The buffer stays reachable until the region is closed. This prevents neither the close of an
+     * {@code Arena} that owns the memory, nor any other release of the memory.
      *
      * @param buffer a direct buffer
-     * @param usages what the region is for, at least one
-     * @return the region, to be closed before this peer
-     * @throws IllegalArgumentException if {@code buffer} is not direct or has nothing remaining, or if it is read-only
-     *     and a usage needs to write to it
+     * @param usages the usages of the region, at least one
+     * @return the region, which the caller closes before this peer
+     * @throws IllegalArgumentException if {@code usages} is empty; {@code buffer} is not direct or has no remaining
+     *     bytes; or {@code buffer} is read-only and a usage requires writable memory
      * @throws IllegalStateException if this peer or the {@code Arena} of {@code buffer} is closed
-     * @throws RpmaException if the device or the kernel refuses, for example over the limit of locked memory
+     * @throws RpmaException if the device or the kernel refuses, for example because the limit of locked memory is
+     *     exceeded
      */
     public RpmaMrLocal register(ByteBuffer buffer, RpmaMrUsage... usages) {
         if (!buffer.isDirect()) {
@@ -85,7 +96,7 @@ public final class RpmaPeer implements AutoCloseable {
         }
         checkWritable(buffer.isReadOnly(), usages);
         ByteBuffer region = buffer.slice();
-        // Throws where the memory is that of an Arena which is closed; what is freed must not become a target.
+        // throws if the Arena of the memory is closed: freed memory must not become a target
         if (region.hasRemaining()) {
             region.get(0);
         }
@@ -94,19 +105,21 @@ public final class RpmaPeer implements AutoCloseable {
     }
 
     /**
-     * Registers memory by its address, for example of a {@code MemorySegment}.
+     * Registers memory by its address, for example the memory of a {@code MemorySegment}.
      *
-     * <p>The caller answers for the address: the memory must stay mapped until the region is closed. {@code owner} keeps
-     * a heap object reachable that long. It does not stop an {@code Arena} from being closed, or anything else from
-     * freeing the memory.
+     * <p>The caller is responsible for the address: the memory must stay mapped until the region is closed.
+     * {@code owner} stays reachable until then. This prevents neither the close of an {@code Arena} that owns the
+     * memory, nor any other release of the memory. An owner that is an {@link RpmaMemory} can't be closed before the
+     * region.
      *
      * @param address the address of the first byte
-     * @param length in bytes, at least 1
-     * @param owner what must stay reachable for the memory to stay valid
-     * @param usages what the region is for, at least one
-     * @return the region, to be closed before this peer
-     * @throws IllegalArgumentException if {@code address} or {@code length} is not positive or their sum overflows
-     * @throws IllegalStateException if this peer is closed
+     * @param length the number of bytes, at least 1
+     * @param owner the object that must stay reachable for the memory to stay valid
+     * @param usages the usages of the region, at least one
+     * @return the region, which the caller closes before this peer
+     * @throws IllegalArgumentException if {@code usages} is empty, {@code address} or {@code length} is not positive,
+     *     or their sum overflows
+     * @throws IllegalStateException if this peer, or an owner that is an {@link RpmaMemory}, is closed
      * @throws RpmaException if the device or the kernel refuses
      */
     public RpmaMrLocal register(long address, long length, Object owner, RpmaMrUsage... usages) {
@@ -152,10 +165,10 @@ public final class RpmaPeer implements AutoCloseable {
     }
 
     /**
-     * Closes the peer; does nothing if it is closed already.
+     * Closes the peer. Has no effect if it is already closed.
      *
      * @throws IllegalStateException if an object of this peer is open; the message names it, and nothing is closed
-     * @throws RpmaException if librpma reports a failure; the peer is closed all the same
+     * @throws RpmaException if librpma reports a failure; the peer is closed nevertheless
      */
     @Override
     public void close() {

@@ -6,7 +6,17 @@ import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
 
 /**
- * What a peer tells the other side about its platform.
+ * The properties of a peer's platform that the other side needs for persistent flushes.
+ *
+ * <pre>{@code
+ * try (RpmaPeerCfg cfg = RpmaPeerCfg.create().setDirectWriteToPmem(true)) {
+ *     RpmaConn accepted = request.connect(cfg.getDescriptor());
+ * }
+ * // the other side, once it has taken ESTABLISHED
+ * try (RpmaPeerCfg cfg = RpmaPeerCfg.fromDescriptor(conn.getPrivateData())) {
+ *     conn.applyRemotePeerCfg(cfg);
+ * }
+ * }</pre>
  *
  * <p>Safe for use by many threads.
  *
@@ -26,7 +36,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
     /**
      * Creates a configuration without direct write to persistent memory.
      *
-     * @return the configuration, to be closed
+     * @return the configuration; the caller closes it
      * @throws RpmaException if out of memory
      */
     public static RpmaPeerCfg create() {
@@ -36,10 +46,10 @@ public final class RpmaPeerCfg implements AutoCloseable {
     }
 
     /**
-     * Reads a configuration from its descriptor.
+     * Makes a configuration from its descriptor.
      *
-     * @param descriptor at least {@link #DESCRIPTOR_SIZE} bytes; bytes behind the descriptor are passed over
-     * @return the configuration, to be closed
+     * @param descriptor at least {@link #DESCRIPTOR_SIZE} bytes; further bytes are ignored
+     * @return the configuration; the caller closes it
      * @throws IllegalArgumentException if there are too few bytes
      * @throws RpmaException if out of memory
      */
@@ -48,10 +58,10 @@ public final class RpmaPeerCfg implements AutoCloseable {
     }
 
     /**
-     * Reads a configuration from the next bytes of a buffer, and moves its position behind them.
+     * Makes a configuration from the next bytes of a buffer, and advances the position of the buffer.
      *
      * @param descriptor at least {@link #DESCRIPTOR_SIZE} remaining bytes
-     * @return the configuration, to be closed
+     * @return the configuration; the caller closes it
      * @throws IllegalArgumentException if there are too few bytes
      * @throws RpmaException if out of memory
      */
@@ -66,12 +76,12 @@ public final class RpmaPeerCfg implements AutoCloseable {
     }
 
     /**
-     * Says whether writes of the other side go to this side's persistent memory directly, past the processors' caches
-     * (on Intel platforms: whether DDIO is off), so that a flush makes them persistent.
+     * Sets whether writes of the other side reach this side's persistent memory directly, past the caches of the
+     * processors, so that a flush makes them persistent. On Intel platforms this is the case if DDIO is off.
      *
-     * @param supported whether they do; nothing verifies it
-     * @return this
-     * @throws IllegalStateException if closed
+     * @param supported whether they do; not verified
+     * @return this object
+     * @throws IllegalStateException if this object is closed
      */
     public RpmaPeerCfg setDirectWriteToPmem(boolean supported) {
         Call.check(
@@ -82,9 +92,9 @@ public final class RpmaPeerCfg implements AutoCloseable {
     }
 
     /**
-     * {@return whether writes of the other side go to this side's persistent memory directly}
+     * {@return whether writes of the other side reach this side's persistent memory directly}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public boolean getDirectWriteToPmem() {
         return Call.check(
@@ -97,7 +107,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
     /**
      * {@return the size of the descriptor in bytes}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getDescriptorSize() {
         return (int) Call.check(
@@ -105,9 +115,9 @@ public final class RpmaPeerCfg implements AutoCloseable {
     }
 
     /**
-     * {@return the bytes from which the other side reads this configuration}
+     * {@return the descriptor, from which the other side makes this configuration}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public byte[] getDescriptor() {
         byte[] descriptor = new byte[getDescriptorSize()];
@@ -119,7 +129,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
         return object;
     }
 
-    /** Closes the configuration; does nothing if it is closed already. Connections that use it are not affected. */
+    /** Closes the configuration. Has no effect if it is already closed. Connections that use it are not affected. */
     @Override
     public void close() {
         object.close("rpma_peer_cfg_delete", Natives::peerCfgDelete);

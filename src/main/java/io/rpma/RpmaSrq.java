@@ -8,9 +8,21 @@ import io.rpma.internal.Result;
 import java.util.Optional;
 
 /**
- * A receive queue that connections share: whichever of them gets a message takes the next of its receives.
+ * A receive queue that several connections share. A message to any of them takes the next receive.
  *
- * <p>{@link RpmaConnCfg#setSrq} makes connections use it. {@link RpmaCompletions#qpNum} tells which of them has received.
+ * <pre>{@code
+ * try (RpmaSrq srq = RpmaSrq.create(peer, null);
+ *         RpmaConnCfg cfg = RpmaConnCfg.create().setSrq(srq)) {
+ *     srq.recv(local, 0, 64, 1);
+ *     try (RpmaConn conn = ep.nextConnReq(cfg).connect()) {
+ *         srq.getRcq().orElseThrow().await(completions);
+ *         System.out.println("queue pair " + completions.qpNum(0) + " has received a message");
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>{@link RpmaConnCfg#setSrq} makes connections use the queue. {@link RpmaCompletions#qpNum} identifies the
+ * connection that has received a message.
  *
  * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while a connection or a request uses it.
  *
@@ -25,7 +37,7 @@ public final class RpmaSrq implements AutoCloseable {
     private long handle;
     private long rcqHandle;
 
-    /** Null if it has no completion queue of its own. */
+    /** Null if there is no completion queue. */
     private RpmaCq rcq;
 
     private RpmaSrq(RpmaPeer peer) {
@@ -44,7 +56,10 @@ public final class RpmaSrq implements AutoCloseable {
         }
     }
 
-    /** What a connection or a request can't outlive: its parent, and the shared receive queue that it uses, if it does. */
+    /**
+     * The objects that a connection or a request must not outlive: its parent, and the shared receive queue if it uses
+     * one.
+     */
     static NativeObject[] with(RpmaSrq srq, NativeObject parent) {
         return srq == null ? new NativeObject[] {parent} : new NativeObject[] {parent, srq.object};
     }
@@ -52,11 +67,11 @@ public final class RpmaSrq implements AutoCloseable {
     /**
      * Creates a shared receive queue.
      *
-     * @param peer the peer of the connections that will use it
-     * @param cfg its configuration, or null for the defaults
-     * @return the queue, to be closed after the connections that use it
+     * @param peer the peer of the connections
+     * @param cfg the configuration of the queue, or null for the defaults
+     * @return the queue, which the caller closes after the connections that use it
      * @throws IllegalStateException if {@code peer} or {@code cfg} is closed
-     * @throws RpmaException if the device refuses, for example a size that is too large
+     * @throws RpmaException if the device refuses, for example because a size is too large
      */
     public static RpmaSrq create(RpmaPeer peer, RpmaSrqCfg cfg) {
         if (cfg != null) {
@@ -80,15 +95,15 @@ public final class RpmaSrq implements AutoCloseable {
     }
 
     /**
-     * Posts a receive: the next message to one of the connections goes there.
+     * Posts a receive for the next message to one of the connections.
      *
-     * @param dst where to, registered for {@link RpmaMrUsage#RECV}
-     * @param offset in bytes
-     * @param length in bytes, 0 to 2^31 - 1; a longer message breaks its connection
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the queue is full
-     * @throws IndexOutOfBoundsException if bytes are outside of the region
-     * @throws IllegalArgumentException if the region is not registered for this or the length is wrong
+     * @param dst the destination region, registered for {@link RpmaMrUsage#RECV}
+     * @param offset the offset in the region in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1; a longer message breaks its connection
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the queue is full
+     * @throws IndexOutOfBoundsException if a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} is invalid
      * @throws IllegalStateException if this queue or the region is closed
      * @throws RpmaException if librpma fails
      */
@@ -102,10 +117,10 @@ public final class RpmaSrq implements AutoCloseable {
     }
 
     /**
-     * Posts a receive without memory: for a message without content, whose immediate data may be all.
+     * Posts a receive without memory, for a message of 0 bytes. The message can have immediate data.
      *
-     * @param opContext comes back as {@link RpmaCompletions#wrId}
-     * @return whether it is posted; false if the queue is full
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @return {@code true} if the operation is posted, {@code false} if the queue is full
      * @throws IllegalStateException if this queue is closed
      * @throws RpmaException if librpma fails
      */
@@ -117,7 +132,9 @@ public final class RpmaSrq implements AutoCloseable {
         return result == Result.POSTED;
     }
 
-    /** {@return the queue of the receives' completions, closed with this; empty if it was made without one} */
+    /**
+     * {@return the completion queue for receives, which is closed with this queue; empty if it was made without one}
+     */
     public Optional<RpmaCq> getRcq() {
         return Optional.ofNullable(rcq);
     }
@@ -139,11 +156,11 @@ public final class RpmaSrq implements AutoCloseable {
     }
 
     /**
-     * Closes the queue; does nothing if it is closed already. The receives that are posted are dropped, without
+     * Closes the queue. Has no effect if it is already closed. The receives that are posted are dropped without
      * completions.
      *
      * @throws IllegalStateException if a connection or a request uses it; the message names it, and nothing is closed
-     * @throws RpmaException if librpma reports a failure; the queue is closed all the same
+     * @throws RpmaException if librpma reports a failure; the queue is closed nevertheless
      */
     @Override
     public void close() {

@@ -6,15 +6,15 @@ import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 
 /**
- * How a shared receive queue is made: its size and that of its completion queue.
+ * The configuration of a shared receive queue: its size, and the size of its completion queue.
  *
- * <p>Read when the queue is made ({@link RpmaSrq#create}); later changes and closing do not affect it. Devices round sizes
- * up. Safe for use by many threads.
+ * <p>A configuration is read when a queue is made ({@link RpmaSrq#create}). Later changes, and its close, do not affect
+ * that queue. Devices round sizes up. Safe for use by many threads.
  *
  * <p>Manual pages: rpma_srq_cfg_new(3), rpma_srq_cfg_set_rq_size(3), rpma_srq_cfg_set_rcq_size(3).
  */
 public final class RpmaSrqCfg implements AutoCloseable {
-    // native/srq_cfg.c has the same
+    // as in native/srq_cfg.c
     private static final int RQ_SIZE = 0;
     private static final int RCQ_SIZE = 1;
 
@@ -27,7 +27,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
     /**
      * Creates a configuration with librpma's defaults: 20 entries in each queue.
      *
-     * @return the configuration, to be closed
+     * @return the configuration; the caller closes it
      * @throws RpmaException if out of memory
      */
     public static RpmaSrqCfg create() {
@@ -37,12 +37,12 @@ public final class RpmaSrqCfg implements AutoCloseable {
     }
 
     /**
-     * Sets the size of the receive queue: how many receives can be outstanding.
+     * Sets the size of the receive queue: the maximum number of outstanding receives.
      *
-     * @param size in receives, at least 1
-     * @return this
+     * @param size the number of receives, at least 1
+     * @return this object
      * @throws IllegalArgumentException if {@code size} is too small
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public RpmaSrqCfg setRqSize(int size) {
         Check.queueSize("shared receive", size, 1);
@@ -53,20 +53,21 @@ public final class RpmaSrqCfg implements AutoCloseable {
     /**
      * {@return the size of the receive queue}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getRqSize() {
         return (int) Call.check("rpma_srq_cfg_get_rq_size", Natives.srqCfgGetSize(object.handle(), RQ_SIZE), object);
     }
 
     /**
-     * Sets the size of the completion queue of the receives.
+     * Sets the size of the completion queue for receives: {@code rcqSize >= rqSize}, for the same reasons as in
+     * {@link RpmaConnCfg#setCqSize}.
      *
-     * @param size in completions; 0 for none: the completions of a connection's receives are in the connection's own
-     *     queues then
-     * @return this
+     * @param size the number of completions; 0 for no such queue: the receives of a connection then complete in the
+     *     connection's own queues
+     * @return this object
      * @throws IllegalArgumentException if {@code size} is too small
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public RpmaSrqCfg setRcqSize(int size) {
         Check.queueSize("receive completion", size, 0);
@@ -75,9 +76,9 @@ public final class RpmaSrqCfg implements AutoCloseable {
     }
 
     /**
-     * {@return the size of the completion queue of the receives; 0 for none}
+     * {@return the size of the completion queue for receives; 0 if there is none}
      *
-     * @throws IllegalStateException if closed
+     * @throws IllegalStateException if this object is closed
      */
     public int getRcqSize() {
         return (int) Call.check("rpma_srq_cfg_get_rcq_size", Natives.srqCfgGetSize(object.handle(), RCQ_SIZE), object);
@@ -87,7 +88,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
         return object;
     }
 
-    /** Closes the configuration; does nothing if it is closed already. */
+    /** Closes the configuration. Has no effect if it is already closed. */
     @Override
     public void close() {
         object.close("rpma_srq_cfg_delete", Natives::srqCfgDelete);

@@ -1,19 +1,19 @@
 package io.rpma;
 
 /**
- * Which operation a completion belongs to: {@code enum ibv_wc_opcode}, as far as this library makes use of it.
+ * The operation of a completion: {@code enum ibv_wc_opcode}, with the operations that this library posts.
  *
- * <p>Where the device has no native flush, a flush completes as {@link #RDMA_READ}, and where it has no native atomic
- * write, that completes as {@link #RDMA_WRITE}: tell operations apart by their operation context.
+ * <p>Without native flush, a flush completes as {@link #RDMA_READ}. Without native atomic write, an atomic write
+ * completes as {@link #RDMA_WRITE}. Distinguish operations by their operation context.
  *
  * <p>Manual page: ibv_poll_cq(3).
  */
 public enum RpmaWcOpcode {
     /** A message was sent. */
     SEND(0),
-    /** A write, or an atomic write that was emulated. */
+    /** A write, or an emulated atomic write. */
     RDMA_WRITE(1),
-    /** A read, or a flush that was emulated. */
+    /** A read, or an emulated flush. */
     RDMA_READ(2),
     /** A compare-and-swap of {@code io.rpma.rdmacm}. */
     COMP_SWAP(3),
@@ -25,7 +25,7 @@ public enum RpmaWcOpcode {
     ATOMIC_WRITE(9),
     /** A message was received. */
     RECV(128),
-    /** A write with immediate data arrived. */
+    /** A write with immediate data has arrived. */
     RECV_RDMA_WITH_IMM(129),
     /** An operation that this library never posts. */
     UNKNOWN(-1);

@@ -26,7 +26,6 @@ public final class Log {
 
     private static final long EXIT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
-
     /** The current receiver of messages, null for the logger. Guarded by the class, as is {@link #FORMER}. */
     private static Sink sink;
 

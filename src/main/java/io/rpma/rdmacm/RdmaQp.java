@@ -48,6 +48,9 @@ import java.util.concurrent.TimeUnit;
  * file that was truncated. No inline post takes a list of parts: write the parts to the {@link RdmaInlineData} one after the
  * other. Posts with immediate data have no form for lists. Datagrams have neither lists nor immediate data.
  *
+ * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's port if that is smaller
+ * ({@code max_msg_sz} of ibv_devinfo(1)).
+ *
  * <p>Manual pages: rdma_post_write(3), rdma_post_read(3), rdma_post_send(3), rdma_post_recv(3), rdma_post_writev(3),
  * rdma_post_readv(3), rdma_post_sendv(3), rdma_post_recvv(3), rdma_post_ud_send(3), ibv_post_send(3),
  * rdma_get_send_comp(3), rdma_get_recv_comp(3), ibv_poll_cq(3), ibv_req_notify_cq(3).
