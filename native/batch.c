@@ -1,10 +1,11 @@
 /*
  * batch.c -- RpmaBatch: many posts in one downcall
  *
- * Two threads that use one batch at once, which they must not, can mix the fields of their records. This can break their
- * connections, but not the process: each field has passed Java's checks, is read once, and is of one kind whatever the operation,
- * so that no handle is taken for that of another kind of object. Only an offset may be beyond the end of its region by then;
- * that is refused by the device, and where the shim reads a region itself by find_value() in post.c.
+ * Two threads must not use one batch at once. If they do, the fields of their records can mix. This can break their
+ * connections, but not the process: Java has checked each field, the shim reads each field once, and each field has the same
+ * kind of content for all operations, so no handle is taken for the handle of another kind of object. Only an offset can then
+ * be beyond the end of its region. The device refuses such an offset; find_value() in post.c refuses it where the shim itself
+ * reads the region.
  */
 #include <librpma.h>
 
@@ -12,13 +13,13 @@
 #include "natives.h"
 #include "post.h"
 
-/* how many are posted under one mark, because who closes something waits for it */
+/* the maximum number of posts under one mark, because each close waits for the mark */
 #define AT_ONCE 64
 
-/* RpmaBatch has the same */
+/* RpmaBatch.Op has the same order */
 enum op { READ, WRITE, WRITE_WITH_IMM, ATOMIC_WRITE, WRITE_ATOMIC, FLUSH, SEND, SEND_WITH_IMM, RECV, SRQ_RECV };
 
-/* what RpmaBatch records; 0 or what was there before in the fields that an operation has no use for */
+/* a record of RpmaBatch; a field that the operation does not use contains 0 or an old value */
 struct record {
 	jlong what; /* from the lowest bit: 8 bits operation, 8 flags, 16 type of flush, 32 immediate data */
 	jlong conn;
@@ -66,7 +67,7 @@ static jint post(struct thread *thread, const volatile struct record *r)
 	return RPMA_E_INVAL;
 }
 
-/* posts until one is refused; adds how many were posted, and returns why the next one was not, or 0 */
+/* posts until a post fails; adds the number of posts to *done, and returns the result of the failed post, or 0 */
 static jint post_some(const volatile struct record *records, jint count, jint *done)
 {
 	struct thread *thread = thread_mark();
@@ -81,7 +82,7 @@ static jint post_some(const volatile struct record *records, jint count, jint *d
 	return result;
 }
 
-/* in the lower half how many were posted, in the upper half why the next one was not, or 0 */
+/* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
 static jlong batch_post(JNI_PARAMS, jlong address, jint count)
 {
 	const volatile struct record *records = jni_pointer(address);

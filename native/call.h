@@ -1,5 +1,5 @@
 /*
- * call.h -- a call of librpma with one object, whose handle is held and whose messages are kept meanwhile
+ * call.h -- calls of librpma with one object: the handle is held and the log messages are kept during the call
  */
 #ifndef RPMA_JAVA_CALL_H
 #define RPMA_JAVA_CALL_H
@@ -7,7 +7,7 @@
 #include "handle.h"
 #include "log.h"
 
-/* the object, or NULL when closed: then there is no call to end */
+/* the object, or NULL if closed; after NULL, do not call call_end() */
 static inline void *call_begin(jlong handle)
 {
 	void *object = handle_hold(handle);
@@ -16,7 +16,7 @@ static inline void *call_begin(jlong handle)
 	return object;
 }
 
-/* passes the call's result through */
+/* returns rc */
 static inline int call_end(jlong handle, int rc)
 {
 	(void)log_end(rc);
@@ -24,7 +24,7 @@ static inline int call_end(jlong handle, int rc)
 	return rc;
 }
 
-/* as call_begin() for the call that frees the object, which log_end() alone ends; see handle_retire() */
+/* call_begin() for the call that frees the object; end that call with log_end(); see handle_retire() */
 static inline void *call_begin_last(const jlong *handles, int count)
 {
 	void *object = handle_retire(handles, count);

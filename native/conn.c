@@ -1,5 +1,5 @@
 /*
- * conn.c -- RpmaConn: an established connection and what is posted on it
+ * conn.c -- RpmaConn: an established connection, and the posts on it
  */
 #include <errno.h>
 #include <librpma.h>
@@ -112,7 +112,7 @@ static jint conn_recv(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong off
 	return result;
 }
 
-/* rpma_conn_event of the next event, or librpma's code; RPMA_E_NO_EVENT when there is none */
+/* the rpma_conn_event of the next event, or librpma's code; RPMA_E_NO_EVENT if there is none */
 static jint conn_next_event(JNI_PARAMS, jlong handle)
 {
 	struct rpma_conn *conn = handle_hold(handle);
@@ -131,7 +131,7 @@ static jint conn_next_event(JNI_PARAMS, jlong handle)
 	return rc != 0 ? rc : (jint)event;
 }
 
-/* how many bytes it has filled in, of the 255 that there is room for */
+/* returns the number of bytes that it has filled in; the array has room for 255 */
 static jint conn_get_private_data(JNI_PARAMS, jlong handle, jbyteArray bytes)
 {
 	const struct rpma_conn *conn = handle_hold(handle);
@@ -163,7 +163,7 @@ static jint conn_disconnect(JNI_PARAMS, jlong handle)
 	return conn == NULL ? RESULT_CLOSED : call_end(handle, rpma_conn_disconnect(conn));
 }
 
-/* the queue pair's number, 32 bits without a sign */
+/* the number of the queue pair, 32 unsigned bits */
 static jlong conn_get_qp_num(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_conn *conn = call_begin(handle);
@@ -189,13 +189,13 @@ static jint conn_get_event_fd(JNI_PARAMS, jlong handle)
 	return get_fd(handle, rpma_conn_get_event_fd);
 }
 
-/* RPMA_E_NOT_SHARED_CHNL when each queue has a channel of its own */
+/* RPMA_E_NOT_SHARED_CHNL if each queue has its own channel */
 static jint conn_get_compl_fd(JNI_PARAMS, jlong handle)
 {
 	return get_fd(handle, rpma_conn_get_compl_fd);
 }
 
-/* takes a pending event of the shared channel and re-arms its queue; RPMA_E_NO_COMPLETION when there is no event */
+/* takes a pending event of the shared channel and re-arms its queue; RPMA_E_NO_COMPLETION if there is no event */
 static jint conn_wait(JNI_PARAMS, jlong handle)
 {
 	struct rpma_conn *conn = call_begin(handle);
@@ -206,7 +206,7 @@ static jint conn_wait(JNI_PARAMS, jlong handle)
 	return rc;
 }
 
-/* the completion queues die with their connection; the handle of the receive queue is 0 where there is none */
+/* frees the completion queues too; rcq_handle is 0 if the connection has no receive completion queue */
 static jint conn_delete(JNI_PARAMS, jlong handle, jlong cq_handle, jlong rcq_handle)
 {
 	const jlong handles[] = {handle, cq_handle, rcq_handle};

@@ -1,5 +1,5 @@
 /*
- * conn_cfg.c -- RpmaConnCfg: the queues of a connection and the time it may take to resolve
+ * conn_cfg.c -- RpmaConnCfg: the queue sizes of a connection, and the timeout of its resolution
  */
 #include <librpma.h>
 
@@ -8,7 +8,7 @@
 #include "log.h"
 #include "natives.h"
 
-/* RpmaConnCfg has the same */
+/* RpmaConnCfg has the same constants */
 enum size { CQ_SIZE, SQ_SIZE, RQ_SIZE, RCQ_SIZE };
 
 static const struct {
@@ -99,7 +99,7 @@ static jint conn_cfg_set_srq(JNI_PARAMS, jlong handle, jlong srq_handle)
 	return rc;
 }
 
-/* whether a shared receive queue is set, 1 or 0; the queue itself may be gone */
+/* 1 if a shared receive queue is set, else 0; the queue may already be deleted */
 static jint conn_cfg_get_srq(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_conn_cfg *cfg = call_begin(handle);

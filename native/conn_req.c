@@ -15,7 +15,7 @@
 #include "natives.h"
 #include "post.h"
 
-/* the handles that Java gets for a connection; that of the receive queue is 0 where there is none */
+/* the handles that Java gets for a connection; RCQ is 0 if there is no receive completion queue */
 enum conn_handles { CONN, CQ, RCQ, CONN_HANDLES };
 
 static jlong new_request(struct rpma_peer *peer, const char *address, const char *port, const struct rpma_conn_cfg *cfg)
@@ -47,7 +47,7 @@ static jlong new_held_request(jlong peer_handle, const char *address, const char
 	return result;
 }
 
-/* the configuration's handle may be 0 for the defaults */
+/* the handle of the configuration can be 0, for the defaults */
 static jlong conn_req_new(JNI_PARAMS, jlong peer, jstring address, jstring port, jlong cfg)
 {
 	const char *address_text = (*env)->GetStringUTFChars(env, address, NULL);
@@ -63,7 +63,7 @@ static jlong conn_req_new(JNI_PARAMS, jlong peer, jstring address, jstring port,
 	return result;
 }
 
-/* whether the rejection has failed, and nothing else, because the client has gone */
+/* whether the rejection has failed because the client is gone, and nothing else has failed */
 static bool has_no_client(const struct thread *thread, int rc)
 {
 	return rc == RPMA_E_PROVIDER && thread != NULL && log_says_only(thread, "rdma_reject()", EINVAL);
@@ -81,7 +81,7 @@ static jint conn_req_delete(JNI_PARAMS, jlong handle)
 	return 0;
 }
 
-/* how many bytes it has filled in, of the 255 that there is room for */
+/* returns the number of bytes that it has filled in; the array has room for 255 */
 static jint conn_req_get_private_data(JNI_PARAMS, jlong handle, jbyteArray bytes)
 {
 	const struct rpma_conn_req *req = handle_hold(handle);
@@ -108,7 +108,7 @@ static int adopt_conn(struct rpma_conn *conn, jlong *handle)
 	return *handle < 0 ? (int)*handle : 0;
 }
 
-/* puts a connection and its queues into the table; after a failure those that are there are open */
+/* stores a connection and its queues in the table; after a failure the handles that are set are open */
 static int adopt(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
 {
 	struct rpma_cq *cq = NULL;
@@ -125,7 +125,7 @@ static int adopt(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
 	return rc;
 }
 
-/* registers and deregisters what librpma registers for each connection on which a flush is a read */
+/* registers and deregisters memory as librpma does for each connection whose flush is a read */
 static int rehearse_registration(struct rpma_peer *peer)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -141,8 +141,8 @@ static int rehearse_registration(struct rpma_peer *peer)
 }
 
 /*
- * Makes for a moment what librpma makes when it has accepted a request. Should librpma fail to make it then, it waits for the
- * client's answer to a disconnection, and leaks.
+ * Makes and destroys the objects that librpma makes after it has accepted a request. If librpma fails to make them then, it
+ * waits for the client's answer to a disconnection, and leaks.
  */
 static int rehearse(struct rpma_peer *peer, bool emulates_flush)
 {
@@ -172,7 +172,7 @@ static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_pri
 	return rc != 0 ? rc : adopt_or_delete(conn, handles);
 }
 
-/* accepts an incoming request, or rejects it where that is going to fail */
+/* accepts an incoming request, or rejects it if the acceptance would fail */
 static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, bool emulates_flush,
 		const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
 {
@@ -192,8 +192,8 @@ static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, boo
 }
 
 /*
- * Consumes the request, whatever comes of it; fills in the handles of the connection and its queues. The peer is that of an
- * incoming request, 0 for an outgoing one.
+ * Consumes the request, also if the connection fails. Fills in the handles of the connection and its queues. peer_handle is
+ * 0 for an outgoing request.
  */
 static jint conn_req_connect(JNI_PARAMS, jlong handle, jlong peer_handle, jboolean emulates_flush, jbyteArray private_data,
 		jlongArray conn_handles)

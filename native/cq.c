@@ -1,5 +1,5 @@
 /*
- * cq.c -- RpmaCq: the completions of what was posted
+ * cq.c -- RpmaCq: the completions of posted operations
  */
 #include "cq.h"
 
@@ -41,7 +41,7 @@ int cq_waited(const char *what, int rc)
 	return rc != RPMA_E_NO_COMPLETION || errno == EAGAIN || errno == EINTR ? rc : log_error(what, errno);
 }
 
-/* how many completions were taken, 0 when there is none, or librpma's code */
+/* the number of completions taken, 0 if there is none, or librpma's code */
 static jint cq_get_wc(JNI_PARAMS, jlong handle, jint capacity, jlong completions)
 {
 	struct thread *thread = thread_mark();
@@ -61,7 +61,7 @@ static jint cq_get_wc(JNI_PARAMS, jlong handle, jint capacity, jlong completions
 	return result;
 }
 
-/* takes a pending event and re-arms the queue, without blocking; RPMA_E_NO_COMPLETION when there is no event */
+/* takes a pending event and re-arms the queue, without blocking; RPMA_E_NO_COMPLETION if there is no event */
 static jint cq_wait(JNI_PARAMS, jlong handle)
 {
 	struct rpma_cq *cq = call_begin(handle);
@@ -69,8 +69,9 @@ static jint cq_wait(JNI_PARAMS, jlong handle)
 }
 
 /*
- * The queues that share a completion channel, which is conn's then; else it is cq's, and there is no rcq. They
- * are held. Their calls are marked all the same, because that brackets what librpma logs, and needs no fence.
+ * The queues of one completion channel. A channel that cq and rcq share belongs to conn. Otherwise it belongs to cq, and
+ * conn and rcq are NULL. The objects are held. Calls are marked nevertheless: a mark brackets the messages of librpma, and
+ * needs no fence, unlike log_begin().
  */
 struct channel {
 	struct rpma_conn *conn;
@@ -79,7 +80,7 @@ struct channel {
 	bool rcq_first;
 };
 
-/* how many completions were taken, plus RESULT_SECOND_QUEUE if they are rcq's; 0 when there is none, or librpma's code */
+/* the number of completions taken, plus RESULT_SECOND_QUEUE if they are from rcq; 0 if there is none, or librpma's code */
 static jint channel_take(const void *queues, jint capacity, struct ibv_wc *completions)
 {
 	const struct channel *channel = queues;
@@ -102,7 +103,7 @@ static jint channel_take(const void *queues, jint capacity, struct ibv_wc *compl
 	return result;
 }
 
-/* takes a pending event and re-arms the queue that it is of; 0, also when there is none, or librpma's code */
+/* takes a pending event and re-arms its queue; 0, also if there is no event, or librpma's code */
 static jint channel_arm(const void *queues)
 {
 	const struct channel *channel = queues;
@@ -117,7 +118,7 @@ static jint channel_arm(const void *queues)
 	return result;
 }
 
-/* as channel_take(), but for the first completion of queues that have none: may end as a wait does, too */
+/* waits for the first completion of queues that have none; as channel_take(), or the result of the wait */
 static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_first, jint capacity, jlong completions,
 		jint wake_fd, jlong timeout)
 {
@@ -125,7 +126,7 @@ static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_f
 	int rc = wait_begin(&wait, cq, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
-	/* they are retired together, so that the hold on one keeps them all */
+	/* the handles are retired together, so the hold on one of them protects all objects */
 	const struct channel channel = {handle_held(conn), handle_held(cq), handle_held(rcq), rcq_first};
 	const struct wait_source source = {channel_take, channel_arm, &channel};
 	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));

@@ -1,5 +1,5 @@
 /*
- * cq.h -- completion queues, which belong to connections and shared receive queues
+ * cq.h -- the completion queues of connections and of shared receive queues
  */
 #ifndef RPMA_JAVA_CQ_H
 #define RPMA_JAVA_CQ_H
@@ -7,12 +7,12 @@
 #include <jni.h>
 #include <librpma.h>
 
-/* makes a queue fit for waits with a time limit and puts it into the table; 0 or librpma's code */
+/* makes the descriptor of a queue non-blocking and stores the queue in the table; 0 or librpma's code */
 int cq_adopt(struct rpma_cq *cq, jlong *handle);
 
 /*
- * Tells "no event" from a channel that can't be read any more, as that of a removed device: librpma says
- * RPMA_E_NO_COMPLETION for both, and errno is still that of the read.
+ * Distinguishes "no event" from a channel that can no longer be read, for example because its device was removed. librpma
+ * returns RPMA_E_NO_COMPLETION for both, and errno still has the value of the read.
  */
 int cq_waited(const char *what, int rc);
 

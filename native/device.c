@@ -1,8 +1,8 @@
 /*
  * device.c -- RpmaDevice: the verbs context behind an address
  *
- * librdmacm owns the contexts. It closes one whose device has been removed, unless it is in use: so each is pinned for
- * the life of the process, and handed out as a plain pointer.
+ * librdmacm owns the contexts. It closes the context of a removed device, unless the context is in use. Each context is
+ * therefore pinned for the life of the process, and passed to Java as a plain pointer.
  */
 #include "device.h"
 
@@ -17,7 +17,7 @@
 #include "log.h"
 #include "natives.h"
 
-/* the context, 0 when the address is on no RDMA device (a wildcard), or librpma's code */
+/* the context, 0 if the address belongs to no RDMA device (a wildcard), or librpma's code */
 static jlong device_get(JNI_PARAMS, jstring address, jboolean remote)
 {
 	const char *text = (*env)->GetStringUTFChars(env, address, NULL);
@@ -31,7 +31,7 @@ static jlong device_get(JNI_PARAMS, jstring address, jboolean remote)
 	return rc != 0 ? rc : (jlong)(intptr_t)context;
 }
 
-/* 0, or RPMA_E_PROVIDER when the device has been removed meanwhile */
+/* 0, or RPMA_E_PROVIDER if the device has been removed meanwhile */
 static jint device_pin(JNI_PARAMS, jlong device)
 {
 	log_begin();
@@ -41,7 +41,7 @@ static jint device_pin(JNI_PARAMS, jlong device)
 	bool found = false;
 	for (size_t i = 0; contexts[i] != NULL; i++)
 		found = found || contexts[i] == jni_pointer(device);
-	/* not by rdma_free_devices(), which would end the use of the devices that is wanted here */
+	/* not rdma_free_devices(), which would release the contexts again: holding them is the pin */
 	free(contexts);
 	return log_end(found ? 0 : log_error("rdma_get_devices()", ENODEV));
 }
@@ -72,7 +72,7 @@ static bool is_of(const struct dl_phdr_info *object, uintptr_t address)
 	return false;
 }
 
-/* looks for a name in the constants of the object that an address belongs to; ends at that object */
+/* searches for the name in the constants of the shared object that contains the address; ends the iteration there */
 static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__((unused)), void *data)
 {
 	struct image *image = data;
@@ -88,8 +88,8 @@ static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__(
 }
 
 /*
- * Whether librpma was built with native flush, which none of its functions says. The function that posts one logs its name,
- * and is not there otherwise.
+ * Whether librpma was built with native flush, which none of its functions reports. Its function that posts a native flush
+ * logs its own name, so librpma's image contains the name only if it contains the function.
  */
 static bool librpma_has_native_flush(void)
 {
@@ -99,7 +99,7 @@ static bool librpma_has_native_flush(void)
 	return image.found;
 }
 
-/* as librpma decides for each peer: 1 if a flush is the device's own operation, 0 if it is a read, or librpma's code */
+/* librpma's choice for each peer: 1 if a flush is an operation of the device, 0 if it is a read, or librpma's code */
 static jint device_is_flush_native(JNI_PARAMS, jlong device)
 {
 	/* IB_UVERBS_DEVICE_FLUSH_GLOBAL and IB_UVERBS_DEVICE_FLUSH_PERSISTENT, which rdma-core has since release 45 */

@@ -56,8 +56,8 @@ static jint ep_shutdown(JNI_PARAMS, jlong handle)
 }
 
 /*
- * An event that is no request is one of a client that gave up before it was accepted: librpma has taken it off the
- * queue, and the endpoint goes on. It does not when its device has been removed.
+ * An event that is not a request is from a client that gave up before it was accepted. librpma has taken it from the queue,
+ * and the endpoint remains usable, unless the event reports the removal of the device.
  */
 static bool is_passing(const struct thread *thread, int rc)
 {
@@ -87,7 +87,7 @@ static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
 	return handle;
 }
 
-/* the configuration's handle may be 0 for the defaults; RPMA_E_NO_EVENT when nobody asks to connect */
+/* the handle of the configuration can be 0, for the defaults; RPMA_E_NO_EVENT if there is no request */
 static jlong ep_next_conn_req(JNI_PARAMS, jlong handle, jlong cfg_handle)
 {
 	const struct rpma_conn_cfg *cfg = NULL;

@@ -12,19 +12,19 @@
 #include "thread.h"
 
 #define NO_ENTRY UINT32_MAX
-/* a handle must stay positive as a jlong; an entry whose generations are used up is not used again */
+/* a handle must be positive as a jlong; an entry that has reached this generation is not used again */
 #define LAST_GENERATION 0x7fffffffU
 
 struct handle_entry handle_entries[HANDLE_ENTRIES];
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t hold_released = PTHREAD_COND_INITIALIZER;
-/* entry 0 is never used, so that the handle 0 has no object */
+/* entry 0 is never used, so the handle 0 has no object */
 static uint32_t first_unused = 1;
 static uint32_t first_free = NO_ENTRY;
 static jint open_count;
 
-/* the index of an entry that is not in use, or NO_ENTRY */
+/* the index of an unused entry, or NO_ENTRY */
 static uint32_t take_index(void)
 {
 	uint32_t index = first_free;
@@ -35,7 +35,7 @@ static uint32_t take_index(void)
 	return index;
 }
 
-/* as the upper half of a handle */
+/* shifted to the upper half of a handle */
 static jlong next_generation(const struct handle_entry *entry)
 {
 	jlong generation = atomic_load_explicit(&entry->handle, memory_order_relaxed) >> 32;
@@ -67,7 +67,7 @@ jlong handle_new(void *object, int wait_fd)
 	return handle;
 }
 
-/* as long as it has no object nobody can tell whose holds these are, so that all who wait for the last one look again */
+/* after retirement a stale hold is indistinguishable from a valid one, so the last release wakes every closer to recheck */
 static void release(struct handle_entry *entry)
 {
 	bool is_last = atomic_fetch_sub(&entry->holds, 1) == 1;
@@ -79,9 +79,9 @@ static void release(struct handle_entry *entry)
 }
 
 /*
- * NULL when closed. Counts before it looks for good, as handle_retire() ends the handle before it looks at the count: one of
- * the two sees the other, for which both need the order of all. Looks before, too, so that those who go on trying what is
- * closed don't keep handle_retire() waiting.
+ * NULL if the handle is closed. hold() increments the count and then compares the handle; handle_retire() changes the
+ * handle and then reads the count. All four accesses are sequentially consistent, so at least one side sees the other.
+ * The comparison before the count prevents threads that retry a closed handle from delaying handle_retire().
  */
 static struct handle_entry *hold(jlong handle)
 {
@@ -115,7 +115,7 @@ int handle_hold_fd(jlong handle, int *wait_fd)
 	return 0;
 }
 
-/* of an entry that is held; what is closed meanwhile gets none, for nobody would write to it */
+/* the caller holds the entry; an entry that was closed meanwhile gets no eventfd, because nobody would write to it */
 static int make_close_fd(struct handle_entry *entry, jlong handle)
 {
 	int rc = 0;
@@ -143,11 +143,11 @@ int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd)
 	return rc;
 }
 
-/* from here on no new use begins, see hold(); waits under way are woken */
+/* prevents new uses (see hold()) and wakes the waits under way */
 static void end_entry(struct handle_entry *entry)
 {
 	atomic_store(&entry->handle, next_generation(entry));
-	/* the eventfd's count starts at 0, so this cannot fail, and a second write never comes */
+	/* can't fail: the count of the eventfd starts at 0, and this is the only write */
 	if (entry->close_fd >= 0)
 		eventfd_write(entry->close_fd, 1);
 }
@@ -203,7 +203,7 @@ void handle_drop(const jlong *handles, int count)
 	}
 }
 
-/* how many objects are open */
+/* the number of open objects */
 static jint handle_count(JNI_PARAMS)
 {
 	pthread_mutex_lock(&table_lock);
@@ -212,7 +212,7 @@ static jint handle_count(JNI_PARAMS)
 	return count;
 }
 
-/* how many may be open at once */
+/* the maximum number of open objects */
 static jint handle_limit(JNI_PARAMS)
 {
 	return HANDLE_ENTRIES - 1;

@@ -1,11 +1,11 @@
 /*
  * handle.h -- the handles that Java holds instead of pointers
  *
- * A handle is an index into a table that is never freed and the generation that the entry had when the object
- * was put in. Closing advances the generation, so that a stale handle is always recognised and never followed.
+ * A handle consists of an index into a table that is never freed, and of the generation of the entry when the object
+ * was stored. Closing advances the generation. A stale handle is therefore always recognised and never followed.
  *
- * Hot calls look their handles up between thread_mark() and thread_unmark(). All others take a counted hold.
- * handle_retire() ends the use of both kinds before the object is freed.
+ * Hot calls look up their handles between thread_mark() and thread_unmark(). All other calls take a counted hold.
+ * handle_retire() ends both kinds of use before the object is freed.
  */
 #ifndef RPMA_JAVA_HANDLE_H
 #define RPMA_JAVA_HANDLE_H
@@ -17,52 +17,52 @@
 
 #include "result.h"
 
-/* a power of two; pages that are not used yet take address space alone */
+/* a power of two; unused pages take only address space */
 #define HANDLE_ENTRIES (1U << 20)
 
 struct handle_entry {
-	_Atomic jlong handle; /* of the object; of an even generation while there is none */
+	_Atomic jlong handle; /* the current handle; its generation is odd while an object is open */
 	void *object;
 	_Atomic uint32_t holds;
-	int wait_fd;	      /* what a wait on the object polls, or -1 */
-	_Atomic int close_fd; /* an eventfd that ends the waits at close; made by the first wait, else -1 */
+	int wait_fd;	      /* the descriptor that a wait on the object polls, or -1 */
+	_Atomic int close_fd; /* the eventfd that ends the waits at close; -1 until the first wait makes it */
 	uint32_t next_free;
 };
 
 extern struct handle_entry handle_entries[HANDLE_ENTRIES] __attribute__((visibility("hidden")));
 
-/* puts an object into the table; RPMA_E_NOMEM when it is full or out of memory, RPMA_E_UNKNOWN when there is no object */
+/* stores an object in the table; RPMA_E_NOMEM if the table is full, RPMA_E_UNKNOWN if the object is NULL */
 jlong handle_new(void *object, int wait_fd);
 
-/* the object with a counted hold on it, or NULL when closed */
+/* takes a counted hold and returns the object; NULL if the handle is closed */
 void *handle_hold(jlong handle);
 void handle_release(jlong handle);
 
-/* with a counted hold: the fd that a wait polls; 0 or RESULT_CLOSED */
+/* takes a counted hold and stores the fd that a wait polls; 0 or RESULT_CLOSED */
 int handle_hold_fd(jlong handle, int *wait_fd);
 
 /*
- * With a counted hold: the fd that a wait polls and the eventfd that ends it at close. 0, RESULT_CLOSED or
- * RPMA_E_PROVIDER with errno.
+ * Takes a counted hold and stores the fd that a wait polls and the eventfd that ends the wait at close. Returns 0,
+ * RESULT_CLOSED or RPMA_E_PROVIDER with errno.
  */
 int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd);
 
 /*
- * Ends all use of the handles (zeroes among them are passed over) and returns the first one's object, which the
- * caller then frees, or NULL when it is closed already. Waits for calls under way; wakes those that block.
+ * Ends all use of the handles and returns the object of the first handle, which the caller then frees, or NULL if the
+ * first handle is already closed. Wakes the calls that block and waits for all calls under way. Skips handles that are 0.
  */
 void *handle_retire(const jlong *handles, int count);
 
-/* takes handles that nobody knows yet out of the table again; zeroes and errors among them are passed over */
+/* removes handles from the table that no other code knows yet; skips zeroes and errors */
 void handle_drop(const jlong *handles, int count);
 
-/* never NULL: what is no handle has an entry too, of another handle */
+/* never NULL: any value selects an entry, possibly the entry of another handle */
 static inline struct handle_entry *handle_entry(jlong handle)
 {
 	return &handle_entries[(uint32_t)handle & (HANDLE_ENTRIES - 1)];
 }
 
-/* the object of a handle on which there is a hold, or NULL for 0 */
+/* the object of a handle that a hold protects; NULL for the handle 0 */
 static inline void *handle_held(jlong handle)
 {
 	return handle_entry(handle)->object;
@@ -73,7 +73,7 @@ static inline bool handle_is_of(const struct handle_entry *entry, jlong handle)
 	return atomic_load_explicit(&entry->handle, memory_order_acquire) == handle;
 }
 
-/* by its generation */
+/* the generation of an open object is odd */
 static inline bool handle_is_of_object(jlong handle)
 {
 	return (handle >> 32 & 1) != 0;
@@ -85,8 +85,8 @@ static inline bool handle_is_open(const struct handle_entry *entry, jlong handle
 }
 
 /*
- * The object of an open handle, or NULL; only between thread_mark() and thread_unmark(). For 0, the handle of what is left
- * out, NULL too: entry 0 has no object.
+ * The object of an open handle, or NULL. Call this only between thread_mark() and thread_unmark(). The handle 0 stands for
+ * an omitted argument and gives NULL, because entry 0 has no object.
  */
 static inline void *handle_marked(jlong handle)
 {

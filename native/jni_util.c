@@ -1,5 +1,5 @@
 /*
- * jni_util.c -- what all the files of natives use
+ * jni_util.c -- common code of all files of natives
  */
 #include "jni_util.h"
 

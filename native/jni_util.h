@@ -1,5 +1,5 @@
 /*
- * jni_util.h -- what all the files of natives use
+ * jni_util.h -- common code of all files of natives
  */
 #ifndef RPMA_JAVA_JNI_UTIL_H
 #define RPMA_JAVA_JNI_UTIL_H
@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* the first two parameters of every native, which few use: the thread's environment and the class of Java's natives */
+/* the first two parameters of each native, which few natives use: the thread's environment and the class of the natives */
 #define JNI_PARAMS JNIEnv *env __attribute__((unused)), jclass natives __attribute__((unused))
 
-/* the natives of one file; onload.c registers them all with io.rpma.internal.Natives */
+/* the natives of one file, which onload.c registers with io.rpma.internal.Natives */
 struct jni_table {
 	const JNINativeMethod *methods;
 	size_t count;

@@ -1,5 +1,5 @@
 /*
- * log.c -- librpma's log messages: the reason of a failure, and the way to Java's logger
+ * log.c -- librpma's log messages: the reasons of failures, and the path to Java's logger
  */
 #include "log.h"
 
@@ -14,21 +14,21 @@
 #include "natives.h"
 
 #define MESSAGE_SIZE 1024
-/* a message with its level, file, line and function, divided by unit separators, which no text has */
+/* a message with its level, file, line and function, divided by unit separators, which no text contains */
 #define LINE_SIZE 1280
 #define RING_SIZE 256U
-/* for strerror_r(), whose GNU form need not use it */
+/* for strerror_r(), whose GNU version does not always use its buffer */
 #define REASON_SIZE 256
-/* for how long the end of the process waits for calls that block, of daemon threads */
+/* the longest time that the end of the process waits for blocked calls of daemon threads */
 #define EXIT_PATIENCE_MS 20
 
 static pthread_mutex_t ring_lock = PTHREAD_MUTEX_INITIALIZER;
 static char ring[RING_SIZE][LINE_SIZE];
 static unsigned ring_first;
-/* changed with the lock, and read without it by those who only want to know whether there is something */
+/* changed with the lock; has_messages() reads it without the lock */
 static _Atomic unsigned ring_count;
 static _Atomic unsigned dropped;
-/* whether messages for debugging get through */
+/* whether the threshold lets debug messages through */
 static _Atomic bool repeats;
 
 static void ring_put(const char *line, size_t length)
@@ -73,7 +73,7 @@ static void keep(struct thread *thread, const char *line)
 	pthread_mutex_unlock(&ring_lock);
 }
 
-/* a message ends with a newline; others, and whatever else controls a terminal, come from the caller's arguments */
+/* removes the newline at the end; other control characters come from the caller's arguments and become blanks */
 static void make_line(char *text)
 {
 	size_t length = strlen(text);
@@ -88,7 +88,7 @@ static void make_line(char *text)
 __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level level, const char *file_name,
 		const int line_no, const char *function_name, const char *message_format, ...)
 {
-	/* librpma reads errno after it has logged, and so does the shim */
+	/* librpma and the shim read errno after a message */
 	int error = errno;
 	char text[MESSAGE_SIZE];
 	va_list arguments;
@@ -109,7 +109,7 @@ __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level le
 	errno = error;
 }
 
-/* Java's exception for a failed call has its warnings and errors: the log repeats them for those who debug alone */
+/* Java's exception contains the warnings and errors of a failed call, so the log repeats them only as debug messages */
 static void repeat(char *line, size_t length)
 {
 	if (line[0] > '0' + RPMA_LOG_LEVEL_WARNING) {
@@ -122,7 +122,7 @@ static void repeat(char *line, size_t length)
 	}
 }
 
-/* the messages of a call that has ended go to the ring */
+/* copies the messages of a call that has ended to the ring */
 static void publish(struct thread *thread, bool failed)
 {
 	char *line = thread->text;
@@ -218,7 +218,7 @@ void log_discard(void)
 	thread->call = (thread->call | 1) + 1;
 }
 
-/* what was logged during this thread's last call, a line each */
+/* the messages of this thread's last call, one per line */
 static jbyteArray last_messages(JNI_PARAMS)
 {
 	const struct thread *thread = thread_get();
@@ -232,7 +232,7 @@ static jboolean has_messages(JNI_PARAMS)
 	return ring_count > 0 || dropped > 0;
 }
 
-/* the oldest line of the ring, or NULL when there is none */
+/* the oldest line of the ring, or NULL if there is none */
 static jbyteArray next_message(JNI_PARAMS)
 {
 	char line[LINE_SIZE];
@@ -266,7 +266,7 @@ static jint log_set_threshold(JNI_PARAMS, jint threshold, jint level)
 	return rc;
 }
 
-/* the level, from -1, plus one: a negative result is librpma's code */
+/* the level plus one, because levels begin at -1 and a negative result is librpma's code */
 static jint log_get_threshold(JNI_PARAMS, jint threshold)
 {
 	enum rpma_log_level level = RPMA_LOG_DISABLED;
@@ -298,8 +298,9 @@ void log_fini(void)
 }
 
 /*
- * At the end of the process librpma's destructor, which runs after this one, takes the log function away; a thread that is
- * about to call it would jump to 0. So nobody is about to any more.
+ * At the end of the process librpma's destructor, which runs after this one, clears the pointer to the log function. A thread
+ * that is about to call the log function would jump to address 0. So logging is disabled, and the calls under way are
+ * awaited.
  */
 __attribute__((destructor)) static void log_end_of_process(void)
 {

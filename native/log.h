@@ -1,8 +1,8 @@
 /*
- * log.h -- librpma's log messages: the reason of a failure, and the way to Java's logger
+ * log.h -- librpma's log messages: the reasons of failures, and the path to Java's logger
  *
- * librpma says why a call failed only in its log. The messages of one call are kept in the calling thread's text
- * and, when the call has ended, go to a ring that Java empties; nothing is called back from here.
+ * librpma reports the reason of a failed call only in its log. The messages of a call are kept in the text of the calling
+ * thread. At the end of the call they go to a ring, which Java empties. The shim never calls back into Java.
  */
 #ifndef RPMA_JAVA_LOG_H
 #define RPMA_JAVA_LOG_H
@@ -14,35 +14,35 @@
 int log_init(void);
 void log_fini(void);
 
-/* brackets every call that is not marked; log_end() passes the call's result through */
+/* bracket each call that is not marked; log_end() returns rc */
 void log_begin(void);
 int log_end(int rc);
 
-/* the failure of a hot call, whose text thread_mark() has cleared; passes the result through */
+/* publishes the messages of a hot call that failed, whose text thread_mark() has cleared; returns rc */
 int log_failed(struct thread *thread, int rc);
 
-/* whether the messages of the thread's current call have this text */
+/* whether the messages of the thread's current call contain this text */
 bool log_says(const struct thread *thread, const char *text);
 
-/* the same for the text of an errno; the only place where a failed post says it */
+/* the same for the text of an errno; a failed post reports its errno only in the log */
 bool log_says_errno(const struct thread *thread, int error);
 
-/* whether the current call has logged this failure and no other one */
+/* whether the current call has logged this failure and no other */
 bool log_says_only(const struct thread *thread, const char *what, int error);
 
 /*
- * whether the current call, of this result, found that no event waits; errno alone may be of what librpma did with an event
- * that it has taken, or cleaned up after another failure
+ * Whether the current call, with result rc, found no pending event. errno alone is not sufficient: librpma can have set it
+ * while it handled an event that it had taken, or while it cleaned up after another failure.
  */
 bool log_says_no_event(const struct thread *thread, int rc);
 
-/* logs a failure that librpma does not log, as librpma would, and returns RPMA_E_PROVIDER */
+/* logs a failure that librpma does not log, in librpma's format, and returns RPMA_E_PROVIDER */
 int log_error(const char *what, int error);
 
-/* logs that librpma, in a call that has failed, has left something behind for good, and how often it has by now */
+/* logs that a failed call of librpma has leaked an object, and the number of these leaks so far */
 void log_leak(const char *what, unsigned count);
 
-/* ends a call as log_end() does, but forgets its messages: for a failure that is an answer and no error */
+/* ends a call as log_end() does, but discards its messages: for a failure that is an answer and not an error */
 void log_discard(void);
 
 #endif

@@ -20,8 +20,9 @@ static jlong address_or_error(void *address)
 }
 
 /*
- * page_bits is the binary logarithm of the size of huge pages, or 0 for ordinary ones. Left out of forks: after one, older kernels
- * give the first that writes a page a copy of it, and the device would go on with the other.
+ * page_bits is the binary logarithm of the size of huge pages, or 0 for ordinary pages. A child process does not get the
+ * mapping: after a fork, older kernels give a copy of the page to the first process that writes to it, and the device would
+ * continue with the original page.
  */
 static jlong memory_map_anonymous(JNI_PARAMS, jlong size, jint page_bits)
 {
@@ -36,7 +37,6 @@ static jlong memory_map_anonymous(JNI_PARAMS, jlong size, jint page_bits)
 	return -error;
 }
 
-/* create: with O_CREAT and O_EXCL */
 static jint memory_open(JNI_PARAMS, jbyteArray path, jboolean writable, jboolean create)
 {
 	jbyte *text = (*env)->GetByteArrayElements(env, path, NULL);
@@ -49,7 +49,7 @@ static jint memory_open(JNI_PARAMS, jbyteArray path, jboolean writable, jboolean
 	return fd < 0 ? -error : fd;
 }
 
-/* allocates the blocks too: on a full disk a sparse mapping would end in SIGBUS */
+/* allocates the blocks too: on a full disk, an access to a sparse file would raise SIGBUS */
 static jint memory_allocate(JNI_PARAMS, jint fd, jlong size)
 {
 	int error;
@@ -59,7 +59,7 @@ static jint memory_allocate(JNI_PARAMS, jint fd, jlong size)
 	return -error;
 }
 
-/* with sync only where the mapping bypasses the page cache (DAX); EOPNOTSUPP says that it does not */
+/* sync maps only files that bypass the page cache (DAX), and fails with EOPNOTSUPP for others */
 static jlong memory_map(JNI_PARAMS, jint fd, jlong size, jboolean writable, jboolean sync)
 {
 	int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
@@ -69,7 +69,7 @@ static jlong memory_map(JNI_PARAMS, jint fd, jlong size, jboolean writable, jboo
 
 static void memory_close(JNI_PARAMS, jint fd)
 {
-	/* a mapping outlives its descriptor, and nothing was written through it */
+	/* a mapping outlives its descriptor, and nothing was written through the descriptor */
 	(void)close(fd);
 }
 
@@ -79,8 +79,8 @@ static jint memory_unmap(JNI_PARAMS, jlong address, jlong size)
 }
 
 /*
- * For a mapping of a device DAX, whose pages stay; the address is that of a page. The kernel refuses to populate a page that is
- * broken, where the instructions would end the process. EINVAL is of a kernel before 5.14.
+ * For a mapping of a device DAX, whose size is fixed. The address is the start of a page. The kernel refuses to populate a
+ * broken page; the write-back instructions would end the process there. EINVAL comes from a kernel before 5.14.
  */
 static jint memory_persist(JNI_PARAMS, jlong address, jlong before, jlong size)
 {
@@ -91,12 +91,12 @@ static jint memory_persist(JNI_PARAMS, jlong address, jlong before, jlong size)
 }
 
 /*
- * For a mapping of a file; the address is that of a page.
+ * For a mapping of a file. The address is the start of a page.
  *
- * Once the kernel has written a page it does not notice a device that writes to the page again (6.1: later syncs left the disk
- * as it was). Populating for writing has it take all pages for changed.
+ * After the kernel has written a page to the disk, it does not notice later writes of a device to the page (6.1: later calls
+ * of msync(2) left the disk unchanged). Populating the pages for writing marks all of them as changed.
  *
- * msync(2) passes over pages that the file has lost, and populating one reports the loss.
+ * msync(2) ignores pages that the file has lost. Populating the last page reports the loss.
  */
 static jint memory_sync(JNI_PARAMS, jlong address, jlong size, jboolean all)
 {
@@ -107,7 +107,7 @@ static jint memory_sync(JNI_PARAMS, jlong address, jlong size, jboolean all)
 		return -errno;
 	jlong page_size = sysconf(_SC_PAGESIZE);
 	char *last = pages + (size - 1) / page_size * page_size;
-	/* EINVAL is of a kernel before 5.14 */
+	/* EINVAL comes from a kernel before 5.14 */
 	return madvise(last, (size_t)page_size, MADV_POPULATE_READ) == 0 || errno == EINVAL ? 0 : -errno;
 }
 
@@ -116,7 +116,7 @@ static jlong memory_page_size(JNI_PARAMS)
 	return sysconf(_SC_PAGESIZE);
 }
 
-/* whether a file is on no disk: 1 or 0, or a negative errno */
+/* 1 if the file is on a file system in memory, 0 if not, or -errno */
 static jint memory_is_in_memory(JNI_PARAMS, jint fd)
 {
 	struct statfs file_system;
@@ -125,7 +125,7 @@ static jint memory_is_in_memory(JNI_PARAMS, jint fd)
 	return file_system.f_type == HUGETLBFS_MAGIC || file_system.f_type == TMPFS_MAGIC;
 }
 
-/* the size of the pages that a file is mapped in */
+/* the size of the pages of a file's mapping */
 static jlong memory_file_page_size(JNI_PARAMS, jint fd)
 {
 	struct statfs file_system;
@@ -134,13 +134,13 @@ static jlong memory_file_page_size(JNI_PARAMS, jint fd)
 	return file_system.f_type == HUGETLBFS_MAGIC ? (jlong)file_system.f_bsize : sysconf(_SC_PAGESIZE);
 }
 
-/* a direct buffer without an owner; the caller keeps the mapping while the buffer is reachable */
+/* the buffer does not own the mapping; the caller keeps the mapping while the buffer is reachable */
 static jobject memory_buffer(JNI_PARAMS, jlong address, jlong size)
 {
 	return (*env)->NewDirectByteBuffer(env, jni_pointer(address), size);
 }
 
-/* the address of a direct buffer's first byte, or 0 when it has none */
+/* the address of a direct buffer's first byte, or 0 if it has none */
 static jlong buffer_address(JNI_PARAMS, jobject buffer)
 {
 	return (jlong)(intptr_t)(*env)->GetDirectBufferAddress(env, buffer);

@@ -8,7 +8,7 @@
 #include "log.h"
 #include "natives.h"
 
-/* librpma always uses this size; a larger one would be refused, not overrun the buffer */
+/* librpma's descriptors have 21 bytes; a descriptor that exceeds this maximum is refused */
 #define DESCRIPTOR_MAX 64
 
 static jlong mr_reg(JNI_PARAMS, jlong peer_handle, jlong address, jlong size, jint usage)
@@ -70,7 +70,7 @@ static int read_descriptor(const struct rpma_mr_local *mr, jbyte descriptor[DESC
 	return *size > DESCRIPTOR_MAX ? RPMA_E_NOSUPP : rpma_mr_get_descriptor(mr, descriptor);
 }
 
-/* fills an array of the size that mrGetDescriptorSize gave */
+/* the array has the size that mrGetDescriptorSize returned */
 static jint mr_get_descriptor(JNI_PARAMS, jlong handle, jbyteArray descriptor)
 {
 	const struct rpma_mr_local *mr = call_begin(handle);

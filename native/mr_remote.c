@@ -1,5 +1,5 @@
 /*
- * mr_remote.c -- RpmaMrRemote: another peer's registered memory
+ * mr_remote.c -- RpmaMrRemote: a memory region of another peer
  */
 #include <librpma.h>
 
@@ -44,7 +44,7 @@ static jlong mr_remote_get_size(JNI_PARAMS, jlong handle)
 	return rc != 0 ? rc : (jlong)size;
 }
 
-/* the usage bits that say which flushes the region takes */
+/* the usage bits of the flush types that the region supports */
 static jint mr_remote_get_flush_type(JNI_PARAMS, jlong handle)
 {
 	const struct rpma_mr_remote *mr = call_begin(handle);

@@ -1,5 +1,5 @@
 /*
- * onload.c -- registers every native with io.rpma.internal.Natives; the only exported symbols
+ * onload.c -- registers each native with io.rpma.internal.Natives; has the only exported symbols
  */
 #include "log.h"
 #include "natives.h"

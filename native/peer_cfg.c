@@ -1,5 +1,5 @@
 /*
- * peer_cfg.c -- RpmaPeerCfg: what a peer tells the other side about its platform
+ * peer_cfg.c -- RpmaPeerCfg: a peer's description of its platform for the other side
  */
 #include <librpma.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static jint peer_cfg_get_descriptor_size(JNI_PARAMS, jlong handle)
 	return rc != 0 ? rc : (jint)size;
 }
 
-/* fills an array of the size that peerCfgGetDescriptorSize gave */
+/* the array has the size that peerCfgGetDescriptorSize returned */
 static jint peer_cfg_get_descriptor(JNI_PARAMS, jlong handle, jbyteArray descriptor)
 {
 	const struct rpma_peer_cfg *cfg = call_begin(handle);

@@ -1,5 +1,5 @@
 /*
- * persist.c -- makes what the processor has stored persistent, by the best instruction that it has
+ * persist.c -- makes the stores of the processor persistent, by its best instruction
  */
 #include "persist.h"
 

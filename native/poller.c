@@ -1,5 +1,5 @@
 /*
- * poller.c -- Poller: one thread waits until any of many objects has something to say
+ * poller.c -- Poller: one thread waits until any of many objects is ready
  */
 #include <errno.h>
 #include <librpma.h>
@@ -13,10 +13,10 @@
 #include "log.h"
 #include "natives.h"
 
-/* of one wait; what else is ready comes with the next one */
+/* the most events of one wait; the next wait returns the others */
 #define MOST_READY 256
 
-/* of the descriptors that end a wait and belong to no object */
+/* the number of the descriptors that end a wait and belong to no object */
 #define NO_NUMBER 0
 
 struct poller {
@@ -53,7 +53,7 @@ static int open_fds(struct poller *poller)
 	return 0;
 }
 
-/* the close of the poller ends a wait for good: nobody takes that away, unlike a wake-up */
+/* the close of the poller ends waits permanently: unlike a wake-up, nothing resets its eventfd */
 static int end_waits_at_close(const struct poller *poller, jlong handle)
 {
 	int wait_fd;
@@ -72,7 +72,7 @@ static int adopt(struct poller *poller, jlong *handle)
 	int rc = open_fds(poller);
 	if (rc != 0)
 		return rc;
-	/* an epoll descriptor can be waited for like others */
+	/* an epoll descriptor can be polled like any other */
 	*handle = handle_new(poller, poller->epoll_fd);
 	if (*handle < 0)
 		return RPMA_E_NOMEM;
@@ -105,18 +105,18 @@ static jint poller_delete(JNI_PARAMS, jlong handle)
 	return 0;
 }
 
-/* once, so that a descriptor whose object is being served does not end further waits */
+/* one-shot, so that a descriptor ends no further waits while its object is served */
 static int watch(const struct poller *poller, int fd, uint64_t number, bool again)
 {
 	int operation = again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 	int result = control(poller, operation, fd, EPOLLIN | EPOLLONESHOT, number);
-	/* another object has the same descriptor */
+	/* another object with the same descriptor is in the set */
 	if (result != 0 && errno == EEXIST)
 		result = control(poller, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT, number);
 	return result == 0 ? 0 : log_error("epoll_ctl()", errno);
 }
 
-/* the next time that the object has something to say, a wait returns its number; a number is not NO_NUMBER */
+/* the next time that the object is ready, a wait returns its number, once; the number must not be NO_NUMBER */
 static jint poller_watch(JNI_PARAMS, jlong handle, jlong object, jlong number, jboolean again)
 {
 	const struct poller *poller = handle_hold(handle);
@@ -133,7 +133,7 @@ static jint poller_watch(JNI_PARAMS, jlong handle, jlong object, jlong number, j
 	return rc;
 }
 
-/* does nothing where the object is not watched */
+/* does nothing if the object is not watched */
 static void poller_unwatch(JNI_PARAMS, jlong handle, jlong object)
 {
 	const struct poller *poller = handle_hold(handle);
@@ -155,13 +155,13 @@ static jint take_numbers(const struct poller *poller, const struct epoll_event *
 		if (events[i].data.u64 != NO_NUMBER)
 			numbers[taken++] = (jlong)events[i].data.u64;
 		else
-			/* fails when it is the close that has ended the wait, which stays */
+			/* fails if the close has ended the wait; its eventfd remains readable */
 			(void)eventfd_read(poller->wake_fd, &wakes);
 	}
 	return taken;
 }
 
-/* the count of objects that are ready, whose numbers it fills in; a negative timeout waits without end */
+/* fills in the numbers of the ready objects and returns their count; a negative timeout waits indefinitely */
 static jint poller_wait(JNI_PARAMS, jlong handle, jlongArray ready, jint timeout_ms)
 {
 	struct epoll_event events[MOST_READY];
@@ -189,7 +189,7 @@ static void poller_wake(JNI_PARAMS, jlong handle)
 	const struct poller *poller = handle_hold(handle);
 	if (poller == NULL)
 		return;
-	/* fails only when the counter is full, and then the poller is awake anyway */
+	/* fails only if the counter is full, and then the poller is already woken */
 	(void)eventfd_write(poller->wake_fd, 1);
 	handle_release(handle);
 }

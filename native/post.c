@@ -1,5 +1,5 @@
 /*
- * post.c -- what is not the fast path of the posts: a full queue, and the post that has to read memory
+ * post.c -- the slow paths of posts: a full queue, and the post that reads memory
  */
 #include "post.h"
 
@@ -10,8 +10,8 @@
 #include "log.h"
 
 /*
- * librpma does not return why a post failed, only logs it. A provider answers ENOMEM when the queue is full; soft-RoCE's
- * native flush and native atomic write answer ENOSPC.
+ * librpma reports the reason of a failed post only in its log. If the queue is full, a provider fails with ENOMEM;
+ * soft-RoCE's native flush and native atomic write fail with ENOSPC.
  */
 jint post_failed(struct thread *thread, int rc)
 {
@@ -21,7 +21,7 @@ jint post_failed(struct thread *thread, int rc)
 	return RESULT_QUEUE_FULL;
 }
 
-/* Java has checked the offset, but in a batch that two threads use at once it may be that of another region: see batch.c */
+/* Java has checked the offset, but if two threads use a batch at once, it can be the offset of another region: see batch.c */
 static int find_value(const struct rpma_mr_local *src, jlong offset, void **value)
 {
 	void *region = NULL;
@@ -37,7 +37,7 @@ static int find_value(const struct rpma_mr_local *src, jlong offset, void **valu
 	return 0;
 }
 
-/* by the kernel, because the region may be of a file that has been made shorter, which would end the process here; 0 or errno */
+/* through the kernel, because a direct access would end the process if the region's file was truncated; 0 or errno */
 static int read_value(void *from, char value[RPMA_ATOMIC_WRITE_ALIGNMENT])
 {
 	const struct iovec source = {from, RPMA_ATOMIC_WRITE_ALIGNMENT};
@@ -59,8 +59,8 @@ jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handl
 	if (rc != 0)
 		return log_failed(thread, rc);
 
-	/* without the mark, because the page may be that of a slow file, and whoever closes anything would wait for it. The
-	 * region may be closed meanwhile: then what was read, of whatever has its place by now, goes nowhere. */
+	/* without the mark, because the page can belong to a slow file, and each close would wait for this read; if the region
+	 * is closed meanwhile, the value comes from whatever is mapped there now, and is discarded below */
 	thread_unmark(thread);
 	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
 	int error = read_value(from, value);
@@ -70,7 +70,7 @@ jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handl
 	struct rpma_mr_remote *dst = handle_marked(dst_handle);
 	if (conn == NULL || dst == NULL || handle_marked(src_handle) == NULL)
 		return RESULT_CLOSED;
-	/* not post_result(), which would take an ENOMEM of this for a full queue */
+	/* not post_result(), which would take an ENOMEM of process_vm_readv() for a full queue */
 	if (error != 0)
 		return log_failed(thread, log_error("process_vm_readv()", error));
 	return post_result(thread,

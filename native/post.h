@@ -1,8 +1,8 @@
 /*
- * post.h -- the posts: each has one function, used by the single post and by the batch
+ * post.h -- one function for each kind of post, used by single posts and by batches
  *
- * They are called between thread_mark() and thread_unmark(), look their handles up and call librpma. They return
- * RESULT_POSTED, RESULT_QUEUE_FULL, RESULT_CLOSED or librpma's code. A region that is left out has the handle 0.
+ * Call these functions between thread_mark() and thread_unmark(). They look up their handles and call librpma. They return
+ * RESULT_POSTED, RESULT_QUEUE_FULL, RESULT_CLOSED or librpma's code. An omitted region has the handle 0.
  */
 #ifndef RPMA_JAVA_POST_H
 #define RPMA_JAVA_POST_H
@@ -15,16 +15,16 @@
 #include "jni_util.h"
 #include "thread.h"
 
-/* tells why a post failed, and ends its call as log_end() does */
+/* the result of a post that librpma has refused: RESULT_QUEUE_FULL, or rc, whose messages are published */
 jint post_failed(struct thread *thread, int rc);
 
-/* what a post returns for RESULT_CLOSED, or for the result of its function of librpma */
+/* the result of a post, from RESULT_CLOSED or from the result of librpma's function */
 static inline jint post_result(struct thread *thread, int rc)
 {
 	return __builtin_expect(rc == 0 || rc == RESULT_CLOSED, 1) ? rc : post_failed(thread, rc);
 }
 
-/* a region that is left out has the handle 0, and librpma takes NULL for it */
+/* false if the region is closed; an omitted region has the handle 0, for which librpma takes NULL */
 static inline bool is_usable(jlong handle, const void *region)
 {
 	return region != NULL || handle == 0;
@@ -86,8 +86,8 @@ static inline jint post_atomic_write(struct thread *thread, jlong conn_handle, j
 }
 
 /*
- * rpma_write_atomic() of librpma 0.12, but that the source is read now and not when the write is carried out. The thread is
- * not marked for a while: what was looked up before has to be looked up again.
+ * rpma_write_atomic() of librpma 0.12, except that the source is read now and not when the write is carried out. The thread
+ * is unmarked during the read: after this call, handles that were looked up before it must be looked up again.
  */
 jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
 		jlong src_offset, jint flags, jlong op_context);

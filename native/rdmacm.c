@@ -1,5 +1,5 @@
 /*
- * rdmacm.c -- what the natives of io.rpma.rdmacm share
+ * rdmacm.c -- common code of the natives of io.rpma.rdmacm
  */
 #include "rdmacm.h"
 

@@ -1,5 +1,5 @@
 /*
- * rdmacm.h -- what the natives of io.rpma.rdmacm share: the ids of librdmacm, and how its failures are returned
+ * rdmacm.h -- common code of the natives of io.rpma.rdmacm: the ids of librdmacm, and the results of its failures
  */
 #ifndef RPMA_JAVA_RDMACM_H
 #define RPMA_JAVA_RDMACM_H
@@ -12,12 +12,12 @@
 
 #define RDMACM_NOMEM (RESULT_ERRNO - ENOMEM)
 
-/* more than any device takes in one operation */
+/* more than any device supports in one operation */
 #define RDMACM_MAX_SGE 64
 
 struct rdmacm_id {
 	struct rdma_cm_id *id;
-	struct rdma_event_channel *channel; /* of this id alone; reading it does not block */
+	struct rdma_event_channel *channel; /* of this id only, and non-blocking */
 };
 
 /* an entry of RdmaSgeList */
@@ -27,10 +27,10 @@ struct rdmacm_part {
 	jlong length;
 };
 
-/* the result of a call that has left its reason in errno, which some providers make negative */
+/* the result of a call that has failed with errno, which some providers make negative */
 jint rdmacm_failed(void);
 
-/* the result of a post: librdmacm's 0, the answer of a full queue, or a failure */
+/* the result of a post that has failed with errno: RESULT_QUEUE_FULL, or as rdmacm_failed() */
 jint rdmacm_post_failed(void);
 
 static inline jint rdmacm_posted(int rc)
@@ -38,18 +38,18 @@ static inline jint rdmacm_posted(int rc)
 	return __builtin_expect(rc == 0, 1) ? RESULT_POSTED : rdmacm_post_failed();
 }
 
-/* fills in what the parts name, between thread_mark() and thread_unmark(); 0 or RESULT_CLOSED */
+/* converts the parts; call this between thread_mark() and thread_unmark(); 0 or RESULT_CLOSED */
 int rdmacm_sges(jlong parts, jint count, struct ibv_sge sges[RDMACM_MAX_SGE]);
 
-/* the address of a byte of a region; Java has checked that it is inside */
+/* the address of a byte of a region; Java has checked the offset */
 static inline void *rdmacm_address(const struct ibv_mr *mr, jlong offset)
 {
 	return (char *)mr->addr + offset;
 }
 
 /*
- * NULL without a device. Read once, because librdmacm sets it when the address is resolved, which may be while other threads
- * register memory; then it stays.
+ * The protection domain, NULL if the id has no device. It is read once: librdmacm sets it when the address is resolved,
+ * possibly while other threads register memory, and does not change it afterwards.
  */
 static inline struct ibv_pd *rdmacm_pd(const struct rdma_cm_id *id)
 {

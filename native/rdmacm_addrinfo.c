@@ -1,5 +1,5 @@
 /*
- * rdmacm_addrinfo.c -- RdmaAddrInfo: what a name and a port stand for
+ * rdmacm_addrinfo.c -- RdmaAddrInfo: the address of a name and a port
  */
 #include <errno.h>
 #include <netdb.h>
@@ -9,7 +9,7 @@
 #include "natives.h"
 #include "rdmacm.h"
 
-/* rdma_getaddrinfo() returns what getaddrinfo(3) does, or -1 with errno, which is also EAI_BADFLAGS */
+/* rdma_getaddrinfo() returns a code of getaddrinfo(3), or -1 with errno; -1 is also EAI_BADFLAGS */
 static jint failed(int rc)
 {
 	if (rc == EAI_MEMORY)
@@ -40,7 +40,7 @@ static jlong find(const char *node, const char *service, jint port_space, jboole
 	return handle;
 }
 
-/* the node may be NULL */
+/* the node can be NULL */
 static jlong addr_info_get(JNI_PARAMS, jstring node, jstring service, jint port_space, jboolean passive)
 {
 	const char *service_text = (*env)->GetStringUTFChars(env, service, NULL);
@@ -69,7 +69,7 @@ static jint addr_info_free(JNI_PARAMS, jlong handle)
 	return 0;
 }
 
-/* the socket address to listen on or to connect to; NULL when closed, or with a pending exception */
+/* the socket address to listen on or to connect to; NULL if closed, or with a pending exception */
 static jbyteArray addr_info_address(JNI_PARAMS, jlong handle)
 {
 	const struct rdma_addrinfo *info = handle_hold(handle);

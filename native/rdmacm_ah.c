@@ -1,5 +1,5 @@
 /*
- * rdmacm_ah.c -- RdmaAh: where a datagram goes
+ * rdmacm_ah.c -- RdmaAh: the destination of a datagram
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -37,7 +37,7 @@ static jlong ah_create(JNI_PARAMS, jlong id_handle, jbyteArray attributes)
 	return result;
 }
 
-/* by the kernel, because the region may be of a file that has been made shorter, which would end the process here */
+/* through the kernel, because a direct access would end the process if the region's file was truncated */
 static int read_header(const struct ibv_mr *mr, jlong offset, struct ibv_grh *header)
 {
 	const struct iovec from = {rdmacm_address(mr, offset), sizeof(*header)};
@@ -56,11 +56,11 @@ static jlong from_completion(const struct rdma_cm_id *id, struct ibv_wc *complet
 		return RESULT_NO_DEVICE;
 	if (read_header(mr, offset, &header) != 0)
 		return rdmacm_failed();
-	errno = 0; /* a header that makes no sense leaves none */
+	errno = 0; /* an invalid header sets no errno */
 	return adopt(ibv_create_ah_from_wc(pd, completion, &header, id->port_num));
 }
 
-/* of the sender of a datagram, whose header is in the region */
+/* for the sender of a received datagram, whose header is in the region */
 static jlong ah_from_completion(JNI_PARAMS, jlong id_handle, jlong completion, jlong mr_handle, jlong offset)
 {
 	const struct rdmacm_id *self = handle_hold(id_handle);

@@ -1,5 +1,5 @@
 /*
- * rdmacm_cq.c -- RdmaQp: the completions of what was posted, each queue's by its handle
+ * rdmacm_cq.c -- RdmaQp: the completions of posted operations; the handle selects the queue
  */
 #include <errno.h>
 #include <rdma/rdma_verbs.h>
@@ -11,11 +11,11 @@
 #include "thread.h"
 #include "wait.h"
 
-/* how many completions were taken, or an error */
+/* the number of completions taken, or an error */
 static jint take(struct ibv_cq *cq, jint capacity, struct ibv_wc *completions)
 {
 	int taken = ibv_poll_cq(cq, capacity, completions);
-	/* a provider's own code, not an errno */
+	/* the code is the provider's own, not an errno */
 	return taken < 0 ? RESULT_ERRNO - EIO : taken;
 }
 
@@ -42,7 +42,7 @@ static jint poll_recv_comp(JNI_PARAMS, jlong queue, jint capacity, jlong complet
 	return poll_queue(queue, false, capacity, completions);
 }
 
-/* a queue to be armed: the next completion, or the next solicited one, makes an event */
+/* a queue to arm: the next completion, or the next solicited one, creates an event */
 struct armed {
 	struct ibv_cq *cq;
 	struct ibv_comp_channel *channel;
@@ -86,7 +86,7 @@ static jint take_of(const void *armed, jint capacity, struct ibv_wc *completions
 	return take(queue->cq, capacity, completions);
 }
 
-/* how many completions were taken of a queue that is armed and has none, once there are some; may end as a wait does, too */
+/* waits for the first completion of an armed queue that has none; the number taken, or the result of the wait */
 static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jint capacity, jlong completions,
 		jint wake_fd, jlong timeout)
 {

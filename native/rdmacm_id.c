@@ -1,9 +1,9 @@
 /*
  * rdmacm_id.c -- RdmaId: an end of a connection, and the events of the communication manager
  *
- * An id that librdmacm makes without a channel is synchronous: it waits for its events inside of the library, without a
- * time limit. So each has a channel of its own, which does not block. A listener alone gets one of librdmacm's own, because
- * rdma_get_request() takes no other; that one does not block either.
+ * An id that librdmacm makes without a channel is synchronous: it waits for its events inside librdmacm, without a timeout.
+ * So each id here has its own non-blocking channel. Only a listener gets a channel of librdmacm's, because
+ * rdma_get_request() accepts no other; that channel is made non-blocking too.
  */
 #include <errno.h>
 #include <rdma/rdma_verbs.h>
@@ -16,7 +16,7 @@
 #include "natives.h"
 #include "rdmacm.h"
 
-/* the handles of one id, for its end; those that it has not got are 0 */
+/* the handles of one id, which end together; 0 if the id does not have the object */
 enum id_handles { ID, REQUESTS, SEND_QUEUE, RECV_QUEUE, SRQ, ID_HANDLES };
 
 /* RdmaEvent reads the fields at these offsets */
@@ -52,7 +52,7 @@ static struct rdma_event_channel *new_channel(void)
 	return NULL;
 }
 
-/* 0 or -1 with errno; then what librdmacm could not end is left, but nobody can use it any more */
+/* 0, or -1 with errno; librdmacm's id then remains, but nothing can use it */
 static int destroy(struct rdmacm_id *self)
 {
 	if (self->id->qp != NULL)
@@ -99,7 +99,7 @@ static void free_self(struct rdmacm_id *self)
 	errno = error;
 }
 
-/* makes a synchronous id one with a channel of its own; NULL with errno */
+/* gives a synchronous id its own channel; NULL with errno */
 static struct rdmacm_id *take_over(struct rdma_cm_id *id)
 {
 	struct rdmacm_id *self = new_self();
@@ -124,7 +124,7 @@ static jlong id_create(JNI_PARAMS, jint port_space)
 	return adopt(self);
 }
 
-/* without the attributes of a queue pair: rdma_get_request() would leak the id whose queue pair it can't make */
+/* without attributes of a queue pair: rdma_get_request() would leak the id if it failed to make the queue pair */
 static jlong create_ep(struct rdma_addrinfo *info)
 {
 	struct rdma_cm_id *id = NULL;
@@ -149,7 +149,7 @@ static jlong id_create_ep(JNI_PARAMS, jlong info_handle)
 	return result;
 }
 
-/* ends all use of an id; what it returns is for id_destroy() alone */
+/* ends all use of an id; the result is only for id_destroy() */
 static jlong id_retire(JNI_PARAMS, jlong id, jlong requests, jlong send_queue, jlong recv_queue, jlong srq)
 {
 	const jlong handles[ID_HANDLES] = {
@@ -166,7 +166,7 @@ static jint id_destroy(JNI_PARAMS, jlong retired)
 	return destroy(self) == 0 ? 0 : rdmacm_failed();
 }
 
-/* Java makes arrays of struct sockaddr_in and sockaddr_in6; one of no bytes is left out */
+/* the bytes are a struct sockaddr_in or sockaddr_in6; NULL for an empty array, which stands for an omitted address */
 static struct sockaddr *read_address(JNIEnv *env, jbyteArray bytes, struct sockaddr_storage *address)
 {
 	memset(address, 0, sizeof(*address));
@@ -215,7 +215,7 @@ static jint id_resolve_route(JNI_PARAMS, jlong handle, jint timeout_ms)
 	return result;
 }
 
-/* on the channel that it has for its requests already: those that come before a change of channels are lost */
+/* the id already has the channel of its requests: requests that arrive before a change of channels are lost */
 static jlong listen_for(struct rdma_cm_id *id, int backlog)
 {
 	if (jni_nonblocking(id->channel->fd) != 0)
@@ -240,7 +240,7 @@ static jlong listen_on(const struct rdmacm_id *self, int backlog)
 	return result;
 }
 
-/* the handle to wait for requests with; called once for an id that listens */
+/* returns a handle for waits for requests; called once for an id */
 static jlong id_listen(JNI_PARAMS, jlong handle, jint backlog)
 {
 	const struct rdmacm_id *self = handle_hold(handle);
@@ -278,7 +278,7 @@ static void copy_ud_param(struct event *to, const struct rdma_ud_param *from)
 	copy_private_data(to, from->private_data, from->private_data_len);
 }
 
-/* which of the two parameters librdmacm has filled in */
+/* whether librdmacm has filled in param.ud; if not, it has filled in param.conn */
 static bool has_ud_param(const struct rdma_cm_event *event)
 {
 	return event->id->qp_type == IBV_QPT_UD && event->event != RDMA_CM_EVENT_CONNECT_RESPONSE &&
@@ -301,7 +301,7 @@ static void give_event(JNIEnv *env, const struct rdma_cm_event *event, jbyteArra
 	(*env)->SetByteArrayRegion(env, bytes, 0, (jsize)sizeof(copy), (const jbyte *)&copy);
 }
 
-/* what rdma_get_request() has failed for: it keeps an event that is no request until it is called again */
+/* the result after rdma_get_request() has failed; librdmacm keeps an event that is not a request until the next call */
 static jlong no_request(JNIEnv *env, const struct rdma_cm_id *listener, jbyteArray event)
 {
 	if (listener->event == NULL)
@@ -310,7 +310,7 @@ static jlong no_request(JNIEnv *env, const struct rdma_cm_id *listener, jbyteArr
 	return RESULT_OTHER_EVENT;
 }
 
-/* the request's id, 0 when there is none; its event goes to Java and is acknowledged when the id changes channels */
+/* the id of a request, 0 if there is none; copies the event to Java; the change of channels acknowledges the event */
 static jlong get_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray event)
 {
 	struct rdma_cm_id *id = NULL;
@@ -337,7 +337,7 @@ static jlong id_get_request(JNI_PARAMS, jlong requests, jbyteArray event)
 	return result;
 }
 
-/* 1 when there was an event, 0 when there is none */
+/* 1 if there was an event, 0 if there is none, or an error */
 static jint id_next_event(JNI_PARAMS, jlong handle, jbyteArray bytes)
 {
 	const struct rdmacm_id *self = handle_hold(handle);
@@ -349,7 +349,7 @@ static jint id_next_event(JNI_PARAMS, jlong handle, jbyteArray bytes)
 		result = errno == EAGAIN ? 0 : rdmacm_failed();
 	} else {
 		give_event(env, event, bytes);
-		/* fails for no event alone */
+		/* fails only without an event */
 		(void)rdma_ack_cm_event(event);
 	}
 	handle_release(handle);
@@ -414,7 +414,7 @@ static jint id_reject(JNI_PARAMS, jlong handle, jbyteArray private_data)
 	return result;
 }
 
-/* 1 or 0: whether its messages are InfiniBand's, as RoCE's are, or iWARP's */
+/* 1 if the transport is InfiniBand, which includes RoCE; 0 if it is another, such as iWARP */
 static jint id_is_infiniband(JNI_PARAMS, jlong handle)
 {
 	const struct rdmacm_id *self = handle_hold(handle);
@@ -439,7 +439,7 @@ static jint id_disconnect(JNI_PARAMS, jlong handle)
 	return result;
 }
 
-/* the larger of the two that Java knows; NULL when closed, or with a pending exception */
+/* has the size of the larger of Java's two kinds of address; NULL if closed, or with a pending exception */
 static jbyteArray address_of(JNIEnv *env, jlong handle, struct sockaddr *(*getter)(struct rdma_cm_id *id))
 {
 	const struct rdmacm_id *self = handle_hold(handle);

@@ -8,7 +8,7 @@
 #include "natives.h"
 #include "rdmacm.h"
 
-/* rdma_reg_msgs(), rdma_reg_read() and rdma_reg_write() are this with their access */
+/* rdma_reg_msgs(), rdma_reg_read() and rdma_reg_write() do the same, each with a fixed access */
 static jlong mr_reg(JNI_PARAMS, jlong id_handle, jlong address, jlong size, jint access)
 {
 	const struct rdmacm_id *self = handle_hold(id_handle);
@@ -37,7 +37,7 @@ static jint mr_dereg(JNI_PARAMS, jlong handle)
 	return rdma_dereg_mr(mr) == 0 ? 0 : rdmacm_failed();
 }
 
-/* the key for the other side, 32 bits without a sign */
+/* the remote key, 32 unsigned bits */
 static jlong mr_rkey(JNI_PARAMS, jlong handle)
 {
 	const struct ibv_mr *mr = handle_hold(handle);

@@ -1,7 +1,7 @@
 /*
- * rdmacm_qp.c -- RdmaQp: the queue pair of an id, and what is posted on it
+ * rdmacm_qp.c -- RdmaQp: the queue pair of an id, and the posts on it
  *
- * A queue is named by a handle of its own, whose object is the id: there is one only as long as the queue is.
+ * Each queue has its own handle, whose object is the id. The handle is open only while the queue exists.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "rdmacm.h"
 #include "thread.h"
 
-/* in: what is asked for, out: what is granted */
+/* in: the requested values; out: the granted values */
 enum qp_numbers { MAX_SEND_WR, MAX_RECV_WR, MAX_SEND_SGE, MAX_RECV_SGE, MAX_INLINE_DATA, QP_NUM, QP_NUMBERS };
 
 enum queues { SEND_QUEUE, RECV_QUEUE, QUEUES };
@@ -39,7 +39,7 @@ static jint create(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all
 	};
 	if (rdma_create_qp(id, NULL, &attr) != 0)
 		return rdmacm_failed();
-	/* the completion queues are made for as many as were asked for, the queues may have become longer */
+	/* the completion queues are made for the requested lengths; the granted queues can be longer */
 	numbers[MAX_SEND_WR] = least((jint)attr.cap.max_send_wr, id->send_cq->cqe);
 	numbers[MAX_RECV_WR] = least((jint)attr.cap.max_recv_wr, id->recv_cq->cqe);
 	numbers[MAX_SEND_SGE] = (jint)attr.cap.max_send_sge;
@@ -49,7 +49,7 @@ static jint create(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all
 	return 0;
 }
 
-/* makes a completion queue fit for waits with a time limit */
+/* makes the channel of a completion queue non-blocking, and returns a handle of the queue */
 static jlong adopt_queue(struct rdma_cm_id *id, const struct ibv_comp_channel *channel)
 {
 	if (jni_nonblocking(channel->fd) != 0)
@@ -72,7 +72,7 @@ static jint adopt(struct rdma_cm_id *id, jlong queues[QUEUES])
 	return 0;
 }
 
-/* the shared receive queue's handle, whose object is the id that it is of, may be 0 */
+/* the object of srq_handle is the id that owns the shared receive queue; the handle can be 0 */
 static jint create_with(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool sig_all, jlong srq_handle)
 {
 	if (id->verbs == NULL)
@@ -111,8 +111,9 @@ static jint qp_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array, jboo
 }
 
 /*
- * The id to send on. NULL and the reason when it is closed, or has no connection yet: soft-RoCE's provider puts a post into
- * the queue before the kernel refuses it, and the kernel carries it out once there is a connection.
+ * The id to send on, or NULL and the reason if the queue is closed or has no connection yet. Posts without a connection are
+ * refused here, because soft-RoCE's provider queues a post before the kernel refuses it, and the kernel then carries it out
+ * once there is a connection.
  */
 static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
 {
@@ -124,7 +125,7 @@ static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
 	return NULL;
 }
 
-/* as librdmacm's helpers do, which have neither immediate data nor atomics */
+/* in place of librdmacm's helpers, which have neither immediate data nor atomics */
 static inline jint post(const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges, int count)
 {
 	struct ibv_send_wr *bad = NULL;
@@ -158,7 +159,7 @@ static inline jint post_region(jlong queue, jlong mr_handle, jlong offset, jlong
 	return result;
 }
 
-/* an operation on bytes that are copied before this returns, so that they need no region */
+/* an operation on bytes that are copied before this returns, so they need no region */
 static inline jint post_inline(jlong queue, jlong address, jint length, struct ibv_send_wr *wr)
 {
 	struct thread *thread = thread_mark();
@@ -190,7 +191,7 @@ static inline jint post_parts(jlong queue, jlong parts, jint count, struct ibv_s
 	return result;
 }
 
-/* what the operation has, as librdmacm does: no device makes use of the other fields, and to clear them costs time */
+/* sets only the fields of the operation, as librdmacm does: no device uses the others, and clearing them costs time */
 static inline void set_message(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jint imm, jlong context)
 {
 	wr->wr_id = (uint64_t)context;
@@ -325,7 +326,7 @@ static jint post_fetch_and_add(JNI_PARAMS, jlong queue, jlong mr, jlong offset, 
 	return post_atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, queue, mr, offset, flags, remote_addr, rkey, add, 0, context);
 }
 
-/* a provider takes the address for one of its own, and would read beyond it if it were of another device's */
+/* a provider takes any address handle for its own, and would read beyond the end of another device's */
 static jint post_datagram(struct rdma_cm_id *id, jlong context, void *bytes, jlong length, struct ibv_mr *mr, jint flags,
 		struct ibv_ah *ah, jint remote_qpn)
 {
@@ -366,7 +367,7 @@ static jint post_ud_send_inline(JNI_PARAMS, jlong queue, jlong address, jint len
 	return result;
 }
 
-/* also to a shared receive queue, whose handle has the id that it is of: librdmacm posts there where an id has one */
+/* the queue can be shared: its object is the id that owns it, and librdmacm posts to the shared queue of such an id */
 static jint post_recv(JNI_PARAMS, jlong queue, jlong mr_handle, jlong offset, jlong length, jlong context)
 {
 	struct thread *thread = thread_mark();

@@ -1,5 +1,5 @@
 /*
- * rdmacm_srq.c -- RdmaSrq: receives that several queue pairs share; they are posted by rdmacm_qp.c
+ * rdmacm_srq.c -- RdmaSrq: receives shared by several queue pairs; rdmacm_qp.c posts them
  */
 #include <errno.h>
 #include <rdma/rdma_verbs.h>
@@ -8,7 +8,7 @@
 #include "natives.h"
 #include "rdmacm.h"
 
-/* in: what is asked for, out: what is granted */
+/* in: the requested values; out: the granted values */
 enum srq_numbers { MAX_WR, MAX_SGE, SRQ_NUMBERS };
 
 static jlong create(struct rdma_cm_id *id, jint numbers[SRQ_NUMBERS])

@@ -1,5 +1,5 @@
 /*
- * result.h -- what natives return to Java beside values and librpma's own codes
+ * result.h -- the results of natives, apart from values and librpma's codes
  */
 #ifndef RPMA_JAVA_RESULT_H
 #define RPMA_JAVA_RESULT_H
@@ -7,39 +7,39 @@
 /*
  * The constants of Java's class Result have the same values.
  *
- * A negative result is a failure, and means the same whichever native returns it; librpma's codes start at -100000. Others are
- * values such as handles and counts, or answers of the natives that are named here. The natives of memory.c and wakerNew() do
- * not return any of these but -errno.
+ * A negative result is a failure and has the same meaning for each native; librpma's codes start at -100000. Other results
+ * are values, such as handles and counts, or the answers below of the natives that are named there. The natives of memory.c
+ * and wakerNew() return none of these constants, but -errno.
  */
 enum result {
 	/* an object of the call is closed */
 	RESULT_CLOSED = -1,
 
-	/* the id has no device yet, which librdmacm would follow a null pointer for */
+	/* the id has no device yet; librdmacm would follow a null pointer */
 	RESULT_NO_DEVICE = -2,
 
-	/* idGetRequest() has come upon an event that is no request */
+	/* idGetRequest() has found an event that is not a request */
 	RESULT_OTHER_EVENT = -3,
 
-	/* a wait was ended by the one who can wake it */
+	/* the waiter was woken */
 	RESULT_WOKEN = -4,
 
-	/* an errno is returned as this minus it */
+	/* an errno is returned as RESULT_ERRNO - errno */
 	RESULT_ERRNO = -1000,
 
-	/* await() has waited in vain; so have waits that return how many completions were taken */
+	/* await() has timed out; a wait that returns a number of completions returns 0 too */
 	RESULT_TIMED_OUT = 0,
 
-	/* await() has something to read */
+	/* the object of await() is ready */
 	RESULT_READY = 1,
 
-	/* a post is made */
+	/* the operation is posted */
 	RESULT_POSTED = 0,
 
 	/* the queue of a post has no room: an answer, not an error */
 	RESULT_QUEUE_FULL = 2,
 
-	/* added to how many completions cqAwait() has taken if they are the second queue's; above every capacity */
+	/* added to the number of completions of cqAwait() if they are from the second queue; greater than each capacity */
 	RESULT_SECOND_QUEUE = 1 << 30,
 };
 

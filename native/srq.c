@@ -1,5 +1,5 @@
 /*
- * srq.c -- RpmaSrq: a receive queue that connections share
+ * srq.c -- RpmaSrq: a receive queue shared by connections
  */
 #include <librpma.h>
 
@@ -10,10 +10,10 @@
 #include "natives.h"
 #include "post.h"
 
-/* the handles that Java gets; that of the receive completion queue is 0 where there is none */
+/* the handles that Java gets; RCQ is 0 if there is no receive completion queue */
 enum srq_handles { SRQ, RCQ, SRQ_HANDLES };
 
-/* puts a queue and its completion queue into the table; after a failure those that are there are open */
+/* stores a queue and its completion queue in the table; after a failure the handles that are set are open */
 static int adopt(struct rpma_srq *srq, jlong handles[SRQ_HANDLES])
 {
 	struct rpma_cq *rcq = NULL;
@@ -52,7 +52,7 @@ static jint make_held(jlong peer_handle, jlong cfg_handle, jlong handles[SRQ_HAN
 	return rc;
 }
 
-/* the configuration's handle may be 0 for the defaults; fills in the handles of the queue and its completion queue */
+/* the handle of the configuration can be 0, for the defaults; fills in the handles of the queue and its completion queue */
 static jint srq_new(JNI_PARAMS, jlong peer, jlong cfg, jlongArray srq_handles)
 {
 	jlong handles[SRQ_HANDLES] = {0};

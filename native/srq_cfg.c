@@ -8,7 +8,7 @@
 #include "log.h"
 #include "natives.h"
 
-/* RpmaSrqCfg has the same */
+/* RpmaSrqCfg has the same constants */
 enum size { RQ_SIZE, RCQ_SIZE };
 
 static const struct {

@@ -1,5 +1,5 @@
 /*
- * thread.c -- what the shim keeps for every thread that calls it
+ * thread.c -- the state that the shim keeps for each thread that calls it
  */
 #include "thread.h"
 
@@ -59,7 +59,7 @@ int thread_init(void)
 	int rc = pthread_key_create(&exit_key, detach);
 	if (rc != 0)
 		return rc;
-	/* by a thread: the kernel takes 10 ms and more for it, during which a program can find its device */
+	/* by a separate thread: the kernel takes 10 ms and more, while the program can look for its device */
 	registering = pthread_create(&registrar, NULL, register_membarrier, NULL) == 0;
 	if (!registering)
 		(void)register_membarrier(NULL);
@@ -85,7 +85,7 @@ struct thread *thread_attach(void)
 	return thread;
 }
 
-/* a marked call never blocks, so this takes as long as one post, poll or re-arming of a queue does */
+/* short: a marked call never blocks; it polls or re-arms a queue, or posts at most AT_ONCE operations of a batch */
 static void wait_unmarked(const struct thread *thread)
 {
 	uint64_t seen = atomic_load_explicit(&thread->mark, memory_order_acquire);
@@ -95,7 +95,7 @@ static void wait_unmarked(const struct thread *thread)
 		sched_yield();
 }
 
-/* a kernel short of memory refuses the fast one; without a barrier the caller must not go on */
+/* a kernel that is short of memory refuses the expedited barrier; the caller must not continue without a barrier */
 static void fence_all(void)
 {
 	while (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0 && membarrier(MEMBARRIER_CMD_GLOBAL) != 0)
@@ -104,10 +104,10 @@ static void fence_all(void)
 
 void thread_wait_unmarked(void)
 {
-	/* a mark has no fence once membarrier is registered; this side waits for that, and so never misses its barrier */
+	/* marks have no fence once membarrier is registered; wait for the registration, or the test below could be too early */
 	pthread_once(&registration, end_registration);
-	/* pairs with the fence in thread_mark(), of whichever kind: afterwards each thread has either seen what the
-	 * caller stored before, or shows its mark here */
+	/* pairs with the fence in thread_mark(), of either kind: afterwards each thread either sees the earlier stores of the
+	 * caller, or its mark is visible here */
 	if (thread_has_membarrier)
 		fence_all();
 	else

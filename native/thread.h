@@ -1,8 +1,9 @@
 /*
- * thread.h -- what the shim keeps for every thread that calls it
+ * thread.h -- the state that the shim keeps for each thread that calls it
  *
- * The mark is one half of "close against use" (the other is in handle.c): odd while the thread is inside a
- * call of the hot path, even otherwise. The text is what librpma logged during the thread's current call.
+ * The mark prevents a close from freeing the objects of a hot call; handle.c has the other half. The mark is odd while the
+ * thread is inside a call of the hot path. The text contains the messages that librpma logged during the thread's
+ * current call.
  */
 #ifndef RPMA_JAVA_THREAD_H
 #define RPMA_JAVA_THREAD_H
@@ -26,18 +27,18 @@ struct thread {
 /* NULL until the thread's first call; initial-exec, because a general-dynamic slot costs a function call */
 extern _Thread_local struct thread *thread_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* whether membarrier(2) is registered; until then, and where it is refused, every mark has to be followed by a full fence */
+/* whether membarrier(2) is registered; if not, a full fence must follow each mark */
 extern _Atomic bool thread_has_membarrier __attribute__((visibility("hidden")));
 
 int thread_init(void);
 
-/* makes the thread's state; NULL when out of memory */
+/* makes the state of the calling thread; NULL if out of memory */
 struct thread *thread_attach(void);
 
-/* waits until no thread is inside a hot call that it had entered before this function was called */
+/* waits until each hot call that began before this function was called has ended */
 void thread_wait_unmarked(void);
 
-/* the same for all other calls, which may block: waits for no more than so many milliseconds */
+/* the same for all other calls, which can block: waits at most for this time */
 void thread_wait_calls(int milliseconds);
 
 static inline struct thread *thread_get(void)
@@ -46,7 +47,7 @@ static inline struct thread *thread_get(void)
 	return __builtin_expect(thread != NULL, 1) ? thread : thread_attach();
 }
 
-/* starts a call of the hot path; handles are looked up only after it; NULL when out of memory */
+/* begins a call of the hot path; look up handles only after it; NULL if out of memory */
 static inline struct thread *thread_mark(void)
 {
 	struct thread *thread = thread_get();

@@ -1,5 +1,5 @@
 /*
- * wait.c -- where a thread waits for an object: until that has something to say, is closed, or the waiter is woken
+ * wait.c -- a thread waits until an object is ready, the object is closed, or the thread is woken
  */
 #include "wait.h"
 
@@ -24,7 +24,7 @@ static int64_t now(void)
 	return (int64_t)time.tv_sec * NANOS_PER_SECOND + time.tv_nsec;
 }
 
-/* WAIT_FOREVER never comes */
+/* the deadline WAIT_FOREVER is never reached */
 static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
 {
 	for (;;) {
@@ -57,7 +57,7 @@ int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout)
 	return rc == RPMA_E_PROVIDER ? failed("eventfd()") : rc;
 }
 
-/* blocks; may be called several times */
+/* blocks; can be called repeatedly */
 static jint await_ready(const struct wait *wait)
 {
 	struct pollfd fds[] = {{wait->wait_fd, POLLIN, 0}, {wait->close_fd, POLLIN, 0}, {wait->wake_fd, POLLIN, 0}};
@@ -66,7 +66,7 @@ static jint await_ready(const struct wait *wait)
 		return failed("ppoll()");
 	if (fds[1].revents != 0)
 		return RESULT_CLOSED;
-	/* an interruption goes before what other threads may take each time */
+	/* before the object: a queue whose completions other threads take is ready each time, and would hide the wake-up */
 	if (fds[2].revents != 0)
 		return RESULT_WOKEN;
 	return fds[0].revents != 0 ? RESULT_READY : RESULT_TIMED_OUT;
@@ -84,7 +84,7 @@ jint wait_take(const struct wait *wait, const struct wait_source *source, jint c
 			result = source->take(source->queues, capacity, completions);
 		if (result != 0)
 			return result;
-		/* another thread may take each completion that arrives: then the time counts, not the events */
+		/* other threads may take each completion that arrives, so the deadline is checked after an event too */
 		is_over = wait->deadline != WAIT_FOREVER && now() >= wait->deadline;
 	}
 	return RESULT_TIMED_OUT;
@@ -115,14 +115,14 @@ static jint waker_new(JNI_PARAMS)
 
 static void waker_wake(JNI_PARAMS, jint fd)
 {
-	/* fails only when the counter is full, and then the waiter is awake anyway */
+	/* fails only if the counter is full, and then the waiter is already woken */
 	(void)eventfd_write(fd, 1);
 }
 
 static void waker_reset(JNI_PARAMS, jint fd)
 {
 	eventfd_t count;
-	/* fails only when nobody has woken it, which is what is asked for */
+	/* fails only if the waker is already reset */
 	(void)eventfd_read(fd, &count);
 }
 

@@ -1,5 +1,5 @@
 /*
- * wait.h -- where a thread waits for an object: until that has something to say, is closed, or the waiter is woken
+ * wait.h -- a thread waits until an object is ready, the object is closed, or the thread is woken
  */
 #ifndef RPMA_JAVA_WAIT_H
 #define RPMA_JAVA_WAIT_H
@@ -11,7 +11,7 @@
 /* Waiter.FOREVER in Java */
 #define WAIT_FOREVER INT64_MAX
 
-/* made by wait_begin(); holds the handle */
+/* initialised by wait_begin(); holds the handle */
 struct wait {
 	jlong handle;
 	int wait_fd;
@@ -20,21 +20,21 @@ struct wait {
 	int64_t deadline;
 };
 
-/* WAIT_FOREVER, as a timeout, waits without end; 0, RESULT_CLOSED or librpma's code, after which there is nothing to end */
+/* the timeout is in nanoseconds, or WAIT_FOREVER; 0, RESULT_CLOSED or librpma's code; call wait_end() only after 0 */
 int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
 
-/* completions that are waited for */
+/* a source of completions that a thread waits for */
 struct wait_source {
-	/* how many were taken, 0 when there is none, or an error */
+	/* the number of completions taken, 0 if there is none, or an error */
 	jint (*take)(const void *queues, jint capacity, struct ibv_wc *completions);
-	/* takes a pending event, if there is one, and arms the queue: the next completion makes an event; 0 or an error */
+	/* takes a pending event, if there is one, and arms the queue: the next completion creates an event; 0 or an error */
 	jint (*arm)(const void *queues);
 	const void *queues;
 };
 
 /*
- * Waits for the first completion of a source that is armed and has none: how many were taken, an error of the source, or how
- * the wait has ended.
+ * Waits for the first completion of a source that is armed and has none; the number of completions taken, an error of the
+ * source, or the result of the wait.
  */
 jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions);
 

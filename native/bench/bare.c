@@ -1,8 +1,8 @@
 /*
  * bare.c -- the client in C for a caller in Java: the natives of io.rpma.bench.device.Bare
  *
- * They look at nothing that they are given, hold nothing open for their caller, and whatever fails ends the process. So they
- * cost what JNI does, which is the least that a binding can.
+ * The natives check no argument, protect no object against close, and end the process on each failure. So their cost is the
+ * cost of JNI, which is the minimum for a binding.
  */
 #include <jni.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ JNIEXPORT void JNICALL Java_io_rpma_bench_device_Bare_open(JNIEnv *env, jclass b
 	session.connection = open_connection(&session.client, port, QUEUE_SIZE);
 }
 
-/* of librpma's operations */
+/* only librpma's operations */
 JNIEXPORT void JNICALL Java_io_rpma_bench_device_Bare_setLoad(JNIEnv *env, jclass bare, jstring operation, jlong size,
 							      jint depth, jstring completions)
 {

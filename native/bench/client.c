@@ -1,22 +1,23 @@
 /*
- * client.c -- the client of the benchmarks in C, beside that in Java (io.rpma.bench.device.Client)
+ * client.c -- the client of the benchmarks in C; io.rpma.bench.device.Client is the client in Java
  *
  * usage: client ADDRESS PORT
  *
- * Takes commands from its standard input, a line each, and answers each by a line of numbers: times in nanoseconds, and by how
- * many kilobytes its resident memory has grown. It ends when the input does, and with status 1 when anything fails.
+ * Reads commands from the standard input, one per line. Answers each command with a line of numbers: durations in
+ * nanoseconds, and the growth of the resident memory in kilobytes. Ends when the input ends, or with status 1 on a failure.
  *
- *   load OPERATION BYTES DEPTH poll|wait|block COUNT [FILE]   runs a load: its time; the times of the operations go to FILE;
- *                           librdmacm's operations don't block, and have 64 bytes at most
- *   connect COUNT           opens connections until there are so many: the time, and the growth
- *   spread COUNT OVER FILE  writes 8 bytes through each of the first OVER of them in turn: the time; those of the operations
- *                           go to FILE
- *   loop COUNT OVER FILE    has each of the first OVER of them write 8 bytes, and again when that has completed, COUNT times
- *                           in all, served by one thread: the time, and that of registering them; those of the operations go
- *                           to FILE
- *   disconnect              closes them: the time
- *   register BYTES          registers memory and gives it back: the times of both
- *   regions COUNT           registers so many pages one by one: the time, and the growth
+ *   load OPERATION BYTES DEPTH poll|wait|block COUNT [FILE]
+ *                           runs a load; answers its duration; writes the durations of the operations to FILE; librdmacm's
+ *                           operations don't support block, and have at most 64 bytes
+ *   connect COUNT           opens connections until COUNT are open; answers the duration and the growth
+ *   spread COUNT OVER FILE  writes 8 bytes COUNT times, on the first OVER of these connections in turn; answers the duration;
+ *                           writes the durations of the operations to FILE
+ *   loop COUNT OVER FILE    writes 8 bytes COUNT times, on the first OVER of these connections, which one thread serves; each
+ *                           connection posts its next write when the last one has completed; answers the duration of the
+ *                           writes, and of the registration of the connections; writes the durations of the operations to FILE
+ *   disconnect              closes these connections; answers the duration
+ *   register BYTES          registers and deregisters memory; answers both durations
+ *   regions COUNT           registers COUNT pages one by one; answers the duration and the growth
  */
 #include "client.h"
 
@@ -30,10 +31,10 @@
 #define PAGE 4096UL
 #define MOST_CONNECTIONS 4096
 
-/* what the commands work on */
+/* the state of the commands */
 struct session {
 	struct client client;
-	struct connection connection; /* the one that is measured */
+	struct connection connection; /* of the command load */
 	struct connection many[MOST_CONNECTIONS];
 	size_t count;
 };
@@ -51,7 +52,7 @@ static long resident_kb(void)
 
 static uint64_t *new_samples(uint64_t count)
 {
-	/* touched, so that no page is missing while the clock runs */
+	/* write to each page now, so that the measurement has no page faults */
 	uint64_t *samples = malloc(count * sizeof(*samples));
 	if (samples == NULL)
 		fail("malloc()");
@@ -168,7 +169,7 @@ static void command_regions(struct session *session, const char *line)
 	if (sscanf(line, "regions %zu", &count) != 1 || count == 0)
 		misused(line);
 	char *memory = allocate(count * PAGE);
-	memset(memory, 1, count * PAGE); /* it is not what is measured */
+	memset(memory, 1, count * PAGE); /* excludes the page faults from the measurement */
 	struct rpma_mr_local **regions = calloc(count, sizeof(*regions));
 	if (regions == NULL)
 		fail("calloc()");

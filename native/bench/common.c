@@ -1,5 +1,5 @@
 /*
- * common.c -- what the benchmark programs share
+ * common.c -- common code of the benchmark programs
  */
 #include "common.h"
 

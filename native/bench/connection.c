@@ -1,5 +1,5 @@
 /*
- * connection.c -- a client's side of a connection with the target, and what its connections share
+ * connection.c -- a client's side of a connection with the target, and the objects that the client's connections share
  */
 #include <stdio.h>
 #include <string.h>

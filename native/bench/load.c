@@ -1,5 +1,5 @@
 /*
- * load.c -- what is measured of one connection: operations one after the other, or several under way
+ * load.c -- the load of one connection: operations one after the other, or several under way
  */
 #include <poll.h>
 #include <rdma/rdma_verbs.h>
@@ -11,7 +11,7 @@
 #include "client.h"
 
 #define CAPACITY 16
-#define NOT_COUNTED UINT64_MAX /* operation context of what is done only when its answer is there */
+#define NOT_COUNTED UINT64_MAX /* operation context of a message, which only its answer completes */
 
 static const char *const names[OPERATIONS] = {
 	[WRITE] = "write",
@@ -34,7 +34,7 @@ static const char *const ways[COMPLETIONS] = {
 	[BLOCK] = "block",
 };
 
-/* the place of a name, or their number */
+/* the index of a name, or count */
 static int find(const char *const *all, int count, const char *name)
 {
 	int place = 0;
@@ -58,7 +58,7 @@ static void *context_of(uint64_t number)
 	return (void *)(uintptr_t)number;
 }
 
-/* where the bytes of an operation are, on both sides */
+/* the offset of an operation's bytes, on both sides */
 static size_t offset_of(const struct load *load, uint64_t number)
 {
 	return number % load->depth * load->size % MEMORY_SIZE;
@@ -74,7 +74,7 @@ static void flush(const struct connection *connection, const struct load *load, 
 					 RPMA_F_COMPLETION_ALWAYS, context_of(number)));
 }
 
-/* librdmacm has no helper for it */
+/* librdmacm has no helper for this operation */
 static void post_fetch_and_add(const struct rdma_connection *rdma, size_t offset, uint64_t number)
 {
 	struct ibv_sge sge = {
@@ -176,7 +176,7 @@ void receive_answer(const struct client *client, const struct connection *connec
 					       context_of(number)));
 }
 
-/* until something has completed, or one of the client's eventfds ends the wait, which none does here */
+/* waits for a completion; the client's eventfds could end the wait too, but nothing writes to them */
 static void wait_readable(const struct client *client, int fd)
 {
 	struct pollfd fds[] = {{fd, POLLIN, 0}, {client->end_fds[0], POLLIN, 0}, {client->end_fds[1], POLLIN, 0}};
@@ -204,7 +204,7 @@ static int wait_rdma(const struct client *client, struct ibv_cq *cq, struct ibv_
 	return taken;
 }
 
-/* answers are in the other queue, which nothing else completes in; they alone are waited for, because they come last */
+/* answers complete in the receive queue, and after their messages; so a wait for answers waits only there */
 static int take_rdma(const struct client *client, const struct load *load, struct ibv_wc *completions)
 {
 	const struct rdma_cm_id *id = client->rdma.id;
@@ -243,8 +243,8 @@ static int take_rpma(const struct client *client, const struct connection *conne
 }
 
 /*
- * A poll that finds none gives the processor away: the work of soft-RoCE may be waiting for this one, where there are few,
- * and would wait for the end of a time slice.
+ * A poll that finds no completion yields the processor: with few processors, soft-RoCE's own work may wait for this one, and
+ * would otherwise wait until the end of the time slice.
  */
 unsigned take_completions(const struct client *client, const struct connection *connection, const struct load *load)
 {

@@ -1,5 +1,5 @@
 /*
- * loop.c -- many connections served by one thread: each has one write under way, and posts the next when that completes
+ * loop.c -- one thread serves many connections: each has one write under way, and posts the next when the write completes
  */
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -8,7 +8,7 @@
 #include "client.h"
 
 #define CAPACITY 16
-#define MOST_READY 256 /* of one wait, as in the library */
+#define MOST_READY 256 /* the most events of one wait, as in the library */
 #define SIZE 8
 
 struct loop {

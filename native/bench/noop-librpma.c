@@ -1,12 +1,12 @@
 /*
- * noop-librpma.c -- a librpma that does nothing, so that what is measured is the way to it
+ * noop-librpma.c -- a librpma that does nothing, so that only the path to librpma is measured
  *
- * Takes the place of librpma.so.0 in the process that loads it first. There is one object of each kind, which is there
- * always and used by all; a connection's completion queue is always empty, and its receive completion queue always full.
- * What is posted to the shared receive queue is completed by another thread, so that there is something to wait for.
+ * Replaces librpma.so.0 in a process that loads it first. There is one static object of each kind. The completion queue of a
+ * connection is always empty, and its receive completion queue is always full. Another thread completes the receives of the
+ * shared receive queue, so that a program can wait for them.
  *
- * It finds a device on every machine: rdma_get_devices() goes before librdmacm's, because librpma comes first among the
- * libraries of the shim. So do those of noop-rdmacm.c.
+ * There is a device on each machine: rdma_get_devices() overrides librdmacm's function, because librpma comes first among the
+ * libraries of the shim. The functions of noop-rdmacm.c override librdmacm's too.
  */
 #include <endian.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-/* of librpma 1.3.0: address, size, key and usage, in little-endian order without gaps */
+/* the descriptor of librpma 1.3.0: address, size, key and usage, little-endian and without padding */
 #define DESCRIPTOR_SIZE 21
 #define DESCRIPTOR_SIZE_AT 8
 #define DESCRIPTOR_USAGE_AT 20
@@ -41,7 +41,7 @@ struct rpma_mr_local {
 };
 struct rpma_cq {
 	atomic_int completions;
-	bool is_used_up; /* else there are always as many */
+	bool is_used_up; /* whether polls reduce the number of completions */
 	int fd;
 };
 
@@ -75,10 +75,10 @@ static struct rpma_cq empty_cq = {.fd = -1};
 static struct rpma_cq full_cq = {.completions = 1 << 16, .fd = -1};
 static struct rpma_cq srq_cq = {.is_used_up = true, .fd = -1};
 
-/* what every object that can be waited for has, but the shared receive queue; never readable */
+/* the descriptor of each object that can be waited for, except the shared receive queue; never readable */
 static int the_fd = -1;
 
-/* counts what was posted to the shared receive queue */
+/* counts the receives posted to the shared receive queue */
 static int posted_fd = -1;
 
 __attribute__((constructor)) static void make_fds(void)
@@ -96,7 +96,7 @@ static int give_fd(int *fd)
 	return the_fd < 0 ? RPMA_E_PROVIDER : 0;
 }
 
-/* to be given back to free() */
+/* the caller passes the result to free() */
 struct ibv_context **rdma_get_devices(int *num_devices)
 {
 	struct ibv_context **contexts = calloc(2, sizeof(contexts[0]));
@@ -505,7 +505,7 @@ int rpma_srq_delete(struct rpma_srq **srq_ptr)
 	return 0;
 }
 
-/* only while its processor has nothing else to do: so the one that posts comes to wait before there is a completion */
+/* runs only while its processor is idle, so that the posting thread begins to wait before there is a completion */
 static void *complete_receives(void *unused)
 {
 	const struct sched_param none = {0};
@@ -520,7 +520,7 @@ static void *complete_receives(void *unused)
 	return NULL;
 }
 
-/* on the caller's processor, where both stay: to wake another one takes as long as the machine likes, and is not measured */
+/* on the caller's processor, to which both are bound: the time to wake another processor varies, and is not measured */
 static void start_completing(void)
 {
 	pthread_t thread;
@@ -533,7 +533,7 @@ static void start_completing(void)
 		abort();
 }
 
-/* the thread is there from the first one on, because calls of the C library take longer where there are several */
+/* the thread starts with the first receive, because calls of the C library take longer in a process with several threads */
 int rpma_srq_recv(struct rpma_srq *srq, struct rpma_mr_local *dst, size_t offset, size_t len, const void *op_context)
 {
 	static pthread_once_t start = PTHREAD_ONCE_INIT;
@@ -609,7 +609,7 @@ int rpma_cq_wait(struct rpma_cq *cq)
 	eventfd_t events = 0;
 	if (cq == &srq_cq)
 		return eventfd_read(cq->fd, &events) == 0 ? 0 : RPMA_E_NO_COMPLETION;
-	/* that of a completion channel without events */
+	/* as for a completion channel without events */
 	errno = EAGAIN;
 	return RPMA_E_NO_COMPLETION;
 }

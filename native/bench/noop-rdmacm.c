@@ -1,8 +1,8 @@
 /*
  * noop-rdmacm.c -- an id of librdmacm whose device does nothing; a part of the library of noop-librpma.c
  *
- * The posts and polls of rdma_verbs.h are inline and call the functions of the device: those of this one return at once.
- * There is one id, always the same; its send completion queue is always empty, and its receive completion queue always full.
+ * The posts and polls of rdma_verbs.h are inline and call the functions of the device. The functions of this device return at
+ * once. There is only one id. Its send completion queue is always empty, and its receive completion queue is always full.
  */
 #include <rdma/rdma_verbs.h>
 #include <string.h>
@@ -77,7 +77,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 	return 0;
 }
 
-/* to a device, whatever the address is */
+/* binds each address to the device */
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	id->verbs = &context;
@@ -104,7 +104,7 @@ void rdma_destroy_qp(struct rdma_cm_id *id)
 	close(the_comp_channel.fd);
 }
 
-/* instead of the macro, which chooses one of the two */
+/* in place of the macro, which calls ibv_reg_mr() or ibv_reg_mr_iova2() */
 #undef ibv_reg_mr
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)

@@ -1,5 +1,5 @@
 /*
- * rdma.c -- what both sides of a connection of librdmacm do, and how a client connects
+ * rdma.c -- common code of both sides of librdmacm's connections, and the connecting of a client
  */
 #include "rdma.h"
 
@@ -58,7 +58,7 @@ struct rdma_connection open_rdma_connection(const char *address, int port)
 	connection.memory = rdma_reg_msgs(connection.id, allocate(MEMORY_SIZE), MEMORY_SIZE);
 	if (connection.memory == NULL)
 		fail("rdma_reg_msgs()");
-	/* as librpma does, so that a wait begins with no more than a look at the queue */
+	/* as librpma does, so that a wait begins with a poll of the queue and nothing else */
 	arm_rdma(connection.id->send_cq);
 	arm_rdma(connection.id->recv_cq);
 	check_rdma("rdma_connect()", rdma_connect(connection.id, NULL));

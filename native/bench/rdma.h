@@ -1,5 +1,5 @@
 /*
- * rdma.h -- connections of librdmacm with the target, in which librpma has no part
+ * rdma.h -- librdmacm's connections with the target, which do not use librpma
  */
 #ifndef RPMA_BENCH_RDMA_H
 #define RPMA_BENCH_RDMA_H
@@ -7,9 +7,9 @@
 #include <rdma/rdma_cma.h>
 #include <stdint.h>
 
-#define INLINE_SIZE 64 /* the most that a post copies, and the longest message */
+#define INLINE_SIZE 64 /* the maximum size of an inline post and of a message */
 
-/* private data of the target's answer, in the byte order of both */
+/* private data of the target's answer, in native byte order, which both sides share */
 struct rdma_offer {
 	uint64_t remote_addr; /* of the target's volatile memory */
 	uint32_t rkey;
@@ -18,7 +18,7 @@ struct rdma_offer {
 /* a client's side */
 struct rdma_connection {
 	struct rdma_cm_id *id;
-	struct ibv_mr *memory; /* source and destination of everything */
+	struct ibv_mr *memory; /* source and destination of each operation */
 	uint64_t remote_addr;
 	uint32_t rkey;
 };
@@ -26,13 +26,13 @@ struct rdma_connection {
 /* ends the program with a message and errno if rc is not 0 */
 void check_rdma(const char *what, int rc);
 
-/* an id whose flags are those of rdma_getaddrinfo(): RAI_PASSIVE for one that listens, else it may connect */
+/* the flags are those of rdma_getaddrinfo(): RAI_PASSIVE for an id that listens, 0 for an id that connects */
 struct rdma_cm_id *create_rdma_id(const char *address, int port, int flags);
 
-/* asks for an event when something completes */
+/* requests an event for the next completion */
 void arm_rdma(struct ibv_cq *cq);
 
-/* takes the event of a queue, which is there, and asks for the next */
+/* takes the pending event of a queue, and requests the next event */
 void rearm_rdma(struct ibv_comp_channel *channel);
 
 struct rdma_connection open_rdma_connection(const char *address, int port);

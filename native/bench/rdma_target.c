@@ -1,6 +1,6 @@
 /*
- * rdma_target.c -- the target's side of connections of librdmacm: they have memory for atomics too, for which librpma
- * registers none
+ * rdma_target.c -- the target's side of librdmacm's connections; their memory permits atomics, because librpma registers no
+ * memory for atomics
  */
 #include <rdma/rdma_verbs.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "rdma.h"
 #include "target.h"
 
-#define MESSAGES 128UL /* that a connection can have under way */
+#define MESSAGES 128UL /* that a connection can have under way at a time */
 #define COMPLETIONS 64
 
 /* one connection */
@@ -38,7 +38,7 @@ static void receive(const struct rdma_end *end, uint64_t message)
 						      end->messages));
 }
 
-/* answers a message with its own bytes, once there is room for the next one; that an answer is sent tells nothing new */
+/* posts the receive of the next message, and then answers with the message's own bytes; ignores completions of answers */
 static void answer(const struct rdma_end *end, const struct ibv_wc *received)
 {
 	struct ibv_wc sent[COMPLETIONS];
@@ -79,7 +79,7 @@ static void accept_with(struct rdma_cm_id *id, const struct ibv_mr *offered)
 	check_rdma("rdma_accept()", rdma_accept(id, &param));
 }
 
-/* waits for the end of the handshake; connections are there until the program ends, as their clients are */
+/* waits for the end of the handshake; a connection stays open until the program ends */
 static void serve_rdma_request(const struct target *target, void *subject)
 {
 	struct rdma_cm_id *listener = subject;

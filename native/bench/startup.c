@@ -1,18 +1,18 @@
 /*
- * startup.c -- how long a program in C takes to its first completed write, beside that in Java
- * (io.rpma.bench.device.Startup)
+ * startup.c -- the time of a program in C to its first completed write; io.rpma.bench.device.Startup is the same program in
+ * Java
  *
  * usage: startup ADDRESS PORT
  *
- * Prints the times (of CLOCK_MONOTONIC, in nanoseconds) at which main began, the library was loaded (before that already, in C),
- * the device found, the peer created, memory registered, the connection established and a write completed.
+ * Prints the times (of CLOCK_MONOTONIC, in nanoseconds) at which main began, the library was loaded (in C the same time), the
+ * device was found, the peer was created, the memory was registered, the connection was established, and a write was completed.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "client.h"
 
-/* with what librpma sets by itself, as in Java */
+/* with librpma's default configuration, as in Java */
 static struct connection connect_once(const struct client *client)
 {
 	struct connection connection = {0};

@@ -1,11 +1,11 @@
 /*
- * target.c -- the other side of the benchmarks' clients, those in C and those in Java: offers memory, and answers messages
+ * target.c -- the server of the benchmarks' clients, in C and in Java: offers memory, and answers messages
  *
  * usage: target ADDRESS PORT [PMEM]
  *
- * Accepts connections at PORT, at the next port those that get no messages and have small queues, and at the one after it
- * those of librdmacm, until its standard input ends. It sleeps unless a message or a connection comes, so that reads, writes
- * and flushes are served without it.
+ * Accepts connections until its standard input ends: at PORT; at PORT + 1 connections without messages and with small queues;
+ * and at PORT + 2 librdmacm's connections. The program sleeps unless a message or a request arrives. Reads, writes and flushes
+ * do not wake it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,9 +19,9 @@
 
 #define MESSAGE_SIZE (1UL << 20) /* the longest */
 #define SLOTS (MEMORY_SIZE / MESSAGE_SIZE)
-#define MESSAGES 128 /* that a connection can have under way */
+#define MESSAGES 128 /* that a connection can have under way at a time */
 #define COMPLETIONS 64
-#define ANSWER UINT64_MAX /* operation context of an answer, whose completion tells nothing new */
+#define ANSWER UINT64_MAX /* operation context of an answer, whose completion is ignored */
 
 struct target {
 	struct rpma_peer *peer;
@@ -33,7 +33,7 @@ struct target {
 struct listener {
 	struct rpma_ep *ep;
 	struct rpma_conn_cfg *cfg;
-	uint64_t messages; /* that it is ready for when it accepts */
+	uint64_t messages; /* receives that are posted before a connection is accepted */
 	struct watch requests;
 };
 
@@ -61,7 +61,7 @@ static void *context_of(uint64_t message)
 	return (void *)(uintptr_t)message;
 }
 
-/* answers a message with its own bytes, once there is room for the next one */
+/* posts the receive of the next message, and then answers with the message's own bytes */
 static void answer(const struct target *target, const struct connection *connection, const struct ibv_wc *received)
 {
 	uint64_t message = received->wr_id;
@@ -81,7 +81,7 @@ static void serve_completions(const struct target *target, void *subject)
 	check("rpma_cq_wait()", rpma_cq_wait(connection->cq));
 	while ((rc = rpma_cq_get_wc(connection->cq, COMPLETIONS, completions, &taken)) == 0) {
 		for (int i = 0; i < taken; i++) {
-			/* those of a connection that its client has closed fail, and its end comes as an event */
+			/* completions fail after the client has closed the connection; an event reports the close */
 			if (completions[i].status == IBV_WC_SUCCESS && completions[i].wr_id != ANSWER)
 				answer(target, connection, &completions[i]);
 		}
@@ -90,7 +90,7 @@ static void serve_completions(const struct target *target, void *subject)
 		check("rpma_cq_get_wc()", rc);
 }
 
-/* the first event is that of the establishment, any other that of the end */
+/* the first event reports that the connection is established, any other event reports its end */
 static void serve_event(const struct target *target, void *subject)
 {
 	(void)target;
@@ -99,7 +99,7 @@ static void serve_event(const struct target *target, void *subject)
 	check("rpma_conn_next_event()", rpma_conn_next_event(connection->conn, &event));
 	if (event == RPMA_CONN_ESTABLISHED)
 		return;
-	rpma_conn_disconnect(connection->conn); /* fails where the client is gone already */
+	rpma_conn_disconnect(connection->conn); /* fails if the client is already gone */
 	check("rpma_conn_delete()", rpma_conn_delete(&connection->conn));
 	free(connection);
 }
@@ -162,7 +162,7 @@ static void offer_pmem(struct target *target, const char *path)
 	if (memory == MAP_FAILED)
 		fail(path);
 	offer_memory(target, memory, RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, target->offer.pmem);
-	target->offer.peer_cfg = 1; /* direct write: librpma wants it said before it flushes to persistence */
+	target->offer.peer_cfg = 1; /* direct write to persistent memory: librpma requires it for a flush to persistence */
 }
 
 static void prepare_messages(struct target *target)
@@ -175,7 +175,7 @@ static _Noreturn void serve(const struct target *target)
 {
 	struct epoll_event event;
 	while (true) {
-		/* one at a time, because serving it may end what the next one is about */
+		/* one event at a time, because serving an event can free the subject of the next event */
 		if (epoll_wait(target->epoll, &event, 1, -1) < 0)
 			fail("epoll_wait()");
 		const struct watch *ready = event.data.ptr;

@@ -1,21 +1,21 @@
 /*
- * target.h -- how the parts of the target are served by its one thread
+ * target.h -- the one thread of the target serves its parts
  */
 #ifndef RPMA_BENCH_TARGET_H
 #define RPMA_BENCH_TARGET_H
 
 struct target;
 
-/* what there is to do when a descriptor is readable */
+/* the function that serves a readable descriptor */
 struct watch {
 	void (*serve)(const struct target *target, void *subject);
 	void *subject;
 };
 
-/* serves the descriptor from now on; the watch stays the caller's, and has to be there as long */
+/* serves the descriptor from now on; the caller owns the watch, and must keep it as long as the descriptor is open */
 void start_watch(const struct target *target, int fd, struct watch *watch);
 
-/* accepts connections of librdmacm at a port, and answers their messages */
+/* accepts librdmacm's connections at a port, and answers their messages */
 void listen_for_rdma(const struct target *target, const char *address, int port);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * tax.c -- what a call of librpma or librdmacm costs in C: the counterpart of io.rpma.bench.tax
+ * tax.c -- the cost of a call of librpma or librdmacm in C: the counterpart of io.rpma.bench.tax
  *
  * usage: tax OPERATION SAMPLES
  *
- * Prints the nanoseconds of one operation in each sample. Meant for libraries that do nothing (noop-librpma.c and
+ * Prints the nanoseconds of one operation for each sample. Run it with libraries that do nothing (noop-librpma.c and
  * noop-rdmacm.c).
  */
 #include <arpa/inet.h>
@@ -20,9 +20,9 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
-/* as long as those in Java */
+/* the same duration as in Java */
 #define SAMPLE_NANOS 2000000LL
-/* operations between two looks at the clock, which don't count beside so many; those that wait take much longer */
+/* operations between two readings of the clock, whose cost is then negligible; operations that wait take much longer */
 #define BLOCK 1000
 #define BLOCK_OF_WAITS 20
 #define BATCH 16
@@ -31,7 +31,7 @@
 #define PARTS 4
 #define NANOS_PER_SECOND 1000000000LL
 
-/* what the operations work on */
+/* the arguments of the operations */
 struct target {
 	struct rpma_conn *conn;
 	struct rpma_cq *empty_cq;
@@ -40,7 +40,7 @@ struct target {
 	struct rpma_cq *srq_cq;
 	int cq_fd;
 	int srq_fd;
-	int close_fd; /* what ends a wait in Java, too */
+	int close_fd; /* ends a wait, as in Java */
 	int wake_fd;
 	struct rpma_mr_local *local;
 	struct rpma_mr_remote *remote;
@@ -60,10 +60,10 @@ struct target {
 	uint64_t add;
 };
 
-/* carries an operation out so many times */
+/* carries out an operation this number of times */
 typedef void operation(struct target *target, int times);
 
-/* the compiler must take the value for used */
+/* makes the compiler compute the value */
 static inline void use(uint64_t value)
 {
 	__asm__ volatile("" : : "r"(value));
@@ -151,7 +151,7 @@ static void wait_for_nothing(struct target *t, int times)
 	}
 }
 
-/* what is received is completed by another thread */
+/* another thread completes the receives */
 static void wait_for_receive(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++) {
@@ -161,7 +161,7 @@ static void wait_for_receive(struct target *t, int times)
 		while (rc == RPMA_E_NO_COMPLETION) {
 			struct pollfd fds[] = {{t->srq_fd, POLLIN, 0}, {t->close_fd, POLLIN, 0}, {t->wake_fd, POLLIN, 0}};
 			check(ppoll(fds, sizeof(fds) / sizeof(fds[0]), NULL, NULL) < 0);
-			/* there may be no event: the one before told of this one, too */
+			/* there may be no event: the previous event may have included this completion */
 			(void)rpma_cq_wait(t->srq_cq);
 			rc = rpma_cq_get_wc(t->srq_cq, BATCH, t->wcs, &taken);
 		}
@@ -169,7 +169,7 @@ static void wait_for_receive(struct target *t, int times)
 	}
 }
 
-/* whose each is, and how it ended */
+/* reads the context and the status of each completion */
 static inline void use_completions(const struct target *t, int taken)
 {
 	for (int wc = 0; wc < taken; wc++) {
@@ -187,7 +187,7 @@ static void poll_batch(struct target *t, int times)
 	}
 }
 
-/* a batch with places of their own; in C that is no more than a loop */
+/* each post of a batch has its own offset; in C a batch is only a loop */
 static void post_batch(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++) {
@@ -245,7 +245,7 @@ static void post_rdma_recv(struct target *t, int times)
 		check(rdma_post_recv(t->id, (void *)t->op_context, t->memory + t->offset, t->length, t->mr));
 }
 
-/* what librdmacm has no helper for; of the operation are set only the fields that it has, as the helpers do */
+/* an operation for which librdmacm has no helper; like the helpers, it sets only the fields of the operation */
 static inline void post_rdma(struct target *t, struct ibv_send_wr *wr, size_t length)
 {
 	struct ibv_sge sge = {(uintptr_t)(t->memory + t->offset), (uint32_t)length, t->mr->lkey};
@@ -311,8 +311,8 @@ static void poll_rdma_batch(struct target *t, int times)
 static const struct {
 	const char *name;
 	operation *run;
-	int parts; /* what is counted as one operation */
-	int threads; /* that do it at once, each with a target of its own */
+	int parts; /* operations in one run */
+	int threads; /* that run it at once, each with its own target */
 	int block;
 } operations[] = {
 	{"read", post_read, 1, 1, BLOCK},
@@ -350,7 +350,7 @@ static int64_t now(void)
 	return time.tv_sec * NANOS_PER_SECOND + time.tv_nsec;
 }
 
-/* the nanoseconds of one time */
+/* the nanoseconds of one run */
 static double sample(operation *run, int block, struct target *target)
 {
 	int64_t start = now();
@@ -432,7 +432,7 @@ static void close_target(struct target *target)
 	check(rpma_mr_dereg(&target->local));
 }
 
-/* a thread that does the same all the time */
+/* a thread that repeats the operation until the end */
 struct other {
 	pthread_t thread;
 	operation *run;

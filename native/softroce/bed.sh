@@ -1,54 +1,54 @@
 # shellcheck shell=bash
-# Where commands run: on this host, or in a guest of QEMU with KVM, of user-mode Linux, or of emulated QEMU.
+# The beds, on which commands run: this host, or a guest of QEMU with KVM, of user-mode Linux, or of QEMU with emulation.
 #
-# Reads: wanted_bed, device, nvdimm, link. Sets: bed.
+# Reads: wanted_bed, device, nvdimm, link, times. Sets: bed.
 
 beds=(auto host kvm uml qemu)
 
-# Why the command can't run in user-mode Linux, or nothing.
+# The feature that the command needs and user-mode Linux lacks, or nothing.
 needs_qemu=
 
-# Sets bed to where this run takes place, and says why.
+# Sets bed to the bed of this run. Prints the reason if the script chooses it.
 select_bed() {
     local why
     [[ $wanted_bed != uml || -z $needs_qemu ]] || usage_error "$needs_qemu needs QEMU: --bed kvm or --bed qemu"
     [[ $wanted_bed != host && -z $device ]] || [[ -z $nvdimm$link$times ]] ||
-        usage_error "--nvdimm, --link and --times belong to a guest: leave out --bed host and --device"
+        usage_error "--nvdimm, --link and --times need a guest: omit --bed host and --device"
     bed=$wanted_bed
     case $wanted_bed in
     auto) choose_bed ;;
     host)
         find_host_device || make_host_device ||
-            die "this host has no RDMA device and can't load rdma_rxe: leave out --bed host, for a guest"
+            die "this host has no RDMA device and can't load rdma_rxe: omit --bed host, to use a guest"
         ;;
     kvm)
-        kvm_works || die "KVM does not work here (no kvm_intel or kvm_amd, or no access to /dev/kvm): take --bed uml or --bed qemu"
+        kvm_works || die "KVM does not work here (no kvm_intel or kvm_amd, or no access to /dev/kvm): use --bed uml or --bed qemu"
         ;;
     esac
 }
 
-# The best there is now: nothing is made for it that takes long.
+# Chooses the best bed that needs no long preparation.
 choose_bed() {
     if [[ -z $nvdimm$link ]] && { find_host_device || make_host_device; }; then
         bed=host
         why="this host has the RDMA device $host_device"
     elif kvm_works; then
         bed=kvm
-        why="no RDMA device here, but KVM"
+        why="no usable RDMA device here, but KVM"
     elif [[ -z $needs_qemu ]] && uml_is_built; then
         bed=uml
-        why="neither RDMA device nor KVM here"
+        why="neither a usable RDMA device nor KVM here"
     elif [[ -n $needs_qemu ]]; then
         bed=qemu
         why="no KVM here, and $needs_qemu needs QEMU"
     else
         bed=qemu
-        why="neither RDMA device nor KVM here; 'native/rxe --bed uml run true' would make a faster one"
+        why="neither a usable RDMA device nor KVM here; 'native/rxe --bed uml run true' would make a faster bed"
     fi
     say "bed: $bed ($why)"
 }
 
-# Has all that a guest needs.
+# Provides the files and checks the resources that a guest needs.
 provide_guest() {
     require_for_guest
     check_memory
@@ -57,7 +57,7 @@ provide_guest() {
     check_space 600
 }
 
-# Runs a command on the bed, with its exit status.
+# Runs a command on the bed and returns its exit status.
 run_on_bed() {
     if [[ $bed == host ]]; then
         run_on_host "$@"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The cache: directories that are made once, by one script at a time, and stay as long as somebody uses them.
+# The cache: each directory is made once, by one script at a time, and stays as long as a script uses it.
 #
 # Reads: cache.
 
@@ -12,19 +12,19 @@ with_cache_locked() {
     exec {cache_lock}>&-
 }
 
-# Makes $cache/$1.XXXXXXXX and sets made_directory to it and made_lock to a lock that is held as long as this process
-# lives: the next script removes directories that nobody holds.
+# Makes $cache/$1.XXXXXXXX. Sets made_directory to it, and made_lock to its lock, which this process holds until it ends. The
+# next script removes the directories that no process holds.
 make_locked_directory() {
     made_directory=$(mktemp -d "$cache/$1.XXXXXXXX") && exec {made_lock}>"$made_directory/lock" && flock -n "$made_lock" ||
         die "can't write in $cache: free some space, or set RPMA_CACHE to a directory that you can write"
 }
 
-# True for a directory that no living script holds. One without a lock is what an interrupted removal left.
+# True for a directory that no living script holds. A directory without a lock remains from an interrupted removal.
 is_unused() {
     [[ -d $1 ]] && { [[ ! -e $1/lock ]] || flock -n "$1/lock" true; }
 }
 
-# Directories whose makers are dead: half-built ones and the runs of killed scripts. With the cache locked.
+# Removes the directories of dead scripts: unfinished builds and the runs of killed scripts. Needs the lock of the cache.
 remove_leftovers() {
     local directory
     for directory in "$cache"/{image,uml,run,maven,mount}.????????; do
@@ -35,15 +35,15 @@ remove_leftovers() {
     done
 }
 
-# Directories of the same kind that other versions of these scripts made, once nobody has used them for a week: another
-# checkout may still want them until then. With the cache locked. $1: the directory that stays; its name ends with a key.
+# Removes the directories of the same kind from other versions of these scripts that were not used for a week. Within the week,
+# another checkout may need them. Needs the lock of the cache. $1: the directory that stays; its name ends with a key.
 remove_old_versions() {
     local kept=$1 used directory doomed
     while IFS= read -r used; do
         directory=${used%/lock}
         if [[ $directory != "$kept" ]] && is_unused "$directory"; then
-            say "removing what was not used for a week: $directory"
-            # Under a name that the next script would go on to remove.
+            say "removing $directory, which was not used for a week"
+            # Renamed first, so that the next script completes an interrupted removal.
             doomed=$(mktemp -du "$cache/image.XXXXXXXX")
             mv -T "$directory" "$doomed"
             remove_tree "$doomed"
@@ -51,7 +51,7 @@ remove_old_versions() {
     done < <(find "$cache" -mindepth 2 -maxdepth 2 -path "${kept%-*}-*/lock" -mtime +6)
 }
 
-# Holds a directory, so that it stays, if it has been made. With the cache locked.
+# Holds a directory, so that it stays, if it exists. Needs the lock of the cache.
 hold_in_cache() {
     local directory=$1 held
     remove_leftovers
@@ -62,8 +62,8 @@ hold_in_cache() {
     touch -c "$directory/lock" 2>/dev/null || true
 }
 
-# Has a directory made by a function if it is not there, and holds it. Two scripts that need it wait for each other.
-# $1: directory, $2: name of the lock, $3: what it is, $4: the function.
+# Holds a directory. Calls a function to make it if it does not exist, while other scripts that need it wait.
+# $1: directory, $2: name of the lock, $3: description, $4: the function.
 provide_in_cache() {
     local directory=$1 name=$2 what=$3 build=$4 lock
     with_cache_locked hold_in_cache "$directory"
@@ -78,9 +78,9 @@ provide_in_cache() {
     with_cache_locked hold_in_cache "$directory"
 }
 
-# Makes a directory with a builder's script and gives it its name when that has succeeded.
-# $1: directory, $2: kind of leftover, $3: what it is, $4...: the function that starts the builder, and its arguments; the
-# name of the unfinished directory is added.
+# Runs a builder script in a directory with a temporary name, and renames the directory if the script succeeds.
+# $1: directory, $2: start of the temporary name, $3: description, $4...: the function that starts the builder, and its
+# arguments; the temporary name is appended.
 make_in_cache() {
     local directory=$1 kind=$2 what=$3 building started=$SECONDS
     shift 3
@@ -98,7 +98,7 @@ make_in_cache() {
     say "$what is ready ($((SECONDS - started)) s, $(du -sm "$directory" | cut -f 1) MB in $directory)"
 }
 
-# Reads a builder's lines: each step, and on a terminal how far it is. $1: how many items there are in about.
+# Reads the lines of a builder: prints each step, and on a terminal the progress. $1: the approximate number of items.
 show_progress() {
     local items=$1 kind text count=0 started=$SECONDS
     while read -r kind text; do
@@ -112,7 +112,7 @@ show_progress() {
             ! on_terminal || printf '\r\033[K  %3d%% %s, %d s' $((count * 100 / items)) "$text" \
                 $((SECONDS - started)) >&2
             ;;
-        # What bash says when a signal ends the builder.
+        # bash's messages if a signal ends the builder.
         Terminated | Killed) ;;
         *) printf '  | %s %s\n' "$kind" "$text" >&2 ;;
         esac
@@ -120,7 +120,7 @@ show_progress() {
     ! on_terminal || printf '\r\033[K' >&2
 }
 
-# Runs a builder and shows its progress. $1: how many items there are in about; then the command.
+# Runs a builder and shows its progress. $1: the approximate number of items; then the command.
 build_with_progress() {
     local items=$1 output progress status=0
     shift
@@ -132,7 +132,7 @@ build_with_progress() {
     return "$status"
 }
 
-# A file system that a killed debootstrap left mounted in its root must not be walked into.
+# Unmounts the file systems that a killed debootstrap left in a tree, so that a removal does not enter them.
 unlock_tree() {
     local mounted
     while read -r _ mounted _; do
@@ -146,7 +146,7 @@ remove_tree() {
     rm -rf --one-file-system "$1" 2>/dev/null || as_root "removing $1" rm -rf --one-file-system "$1"
 }
 
-# Free space in MB where $1 will be.
+# Prints the free space in MB in the directory $1.
 free_space() {
     df --output=avail -B1M "$1" | tail -n 1 | tr -d ' '
 }
@@ -159,7 +159,7 @@ check_space() {
             "free some, or set RPMA_CACHE to a directory with more"
 }
 
-# Removes what no run that is going on needs.
+# Removes the contents of the cache, unless another run uses it.
 remove_cache() {
     local directory
     remove_leftovers

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What native/rxe's commands do, once its options are read; "test" has a file of its own.
+# The commands of native/rxe, which run after its options are parsed. The command "test" is in test.sh.
 #
 # Reads: arguments, the command line after the options.
 
@@ -21,12 +21,12 @@ command_jshell() {
 
 command_demo() {
     local file offered name
-    ((${#arguments[@]} <= 1)) || usage_error "demo takes one file, and here is another: ${arguments[1]}"
+    ((${#arguments[@]} <= 1)) || usage_error "demo takes only one file, not also ${arguments[1]}"
     file=${arguments[0]:-}
     if ((${#arguments[@]} == 1)); then
-        [[ -e $file ]] || die "no file '$file': name one that exists, or none for a generated one"
-        [[ -f $file ]] || die "'$file' is not an ordinary file: name one file, or none for a generated one"
-        [[ -r $file ]] || die "can't read '$file': name one that you can read, or none for a generated one"
+        [[ -e $file ]] || die "no file '$file': name a file that exists, or none for a generated file"
+        [[ -f $file ]] || die "'$file' is not an ordinary file: name an ordinary file, or none for a generated file"
+        [[ -r $file ]] || die "can't read '$file': name a file that you can read, or none for a generated file"
     fi
     select_bed
     build
@@ -41,12 +41,12 @@ command_demo() {
         head -c 64M /dev/urandom >"$name" || die "can't write 64 MB in $cache: free some space, or set RPMA_CACHE"
     fi
     shares+=("ro-demo=$offered")
-    # The program looks for its classes there.
+    # The program looks for its classes in the checkout.
     cd "$checkout" || die "can't enter $checkout"
     run_on_bed "$softroce/demo" "$name" </dev/null
 }
 
-# Runs a part of the benchmarks, whose name is $1. They end with 3 where a target is missed, which is no failure.
+# Runs a part of the benchmarks. $1: its name. Status 3 means a missed target, which is not a failure.
 bench_part() {
     local name=$1 status=0
     shift
@@ -59,7 +59,7 @@ command_bench() {
     local -a quick=() bench
     ((${#arguments[@]} == 0)) || usage_error "bench takes no argument: ${arguments[0]}"
     ! $quick_bench || quick=(--quick)
-    needs_qemu="measuring beside another processor (bench)"
+    needs_qemu="a second processor (bench)"
     select_bed
     require "the benchmarks' pictures" fc-list fontconfig
     build
@@ -68,13 +68,13 @@ command_bench() {
         -cp "target/classes:target/test-classes:target/lib/*" io.rpma.bench.Bench)
     rm -f target/bench/*.json target/bench/*.png
     native/bench/build
-    bench_part "what a call costs" bounded "${bench[@]}" tax "${quick[@]}" </dev/null
+    bench_part "the cost of a call" bounded "${bench[@]}" tax "${quick[@]}" </dev/null
     bench_part "on a device" run_on_bed "$softroce/bench" "${quick[@]}" </dev/null
     bench_part "all targets" "${bench[@]}" summary target/bench/tax.json target/bench/device.json
-    say "the numbers and pictures are in target/bench"
+    say "the figures and pictures are in target/bench"
 }
 
-# Makes a file readable in a guest, which sees no directory of the user's but the checkout.
+# Makes a file readable in a guest, which sees no directory of the user except the checkout.
 offer_file() {
     ln "$(readlink -f "$1")" "$2" 2>/dev/null || cp --reflink=auto "$1" "$2" ||
         die "can't copy '$1' to $cache: free some space, or set RPMA_CACHE"

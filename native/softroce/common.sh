@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Messages, root rights, supervised commands and cleaning up, for the other parts.
+# Messages, root privileges, supervised commands and cleanup, for the other parts.
 
-# One line to the user.
+# Prints one line for the user.
 say() {
     printf 'rxe: %s\n' "$*" >&2
 }
 
-# One line that names the remedy, and a non-zero status.
+# Prints one line, which names the remedy, and ends the script with status 1.
 die() {
     say "$*"
     exit 1
@@ -21,7 +21,7 @@ on_terminal() {
     [[ -t 2 ]]
 }
 
-# Runs a command as root; $1 says what for, for the line that appears where that is impossible.
+# Runs a command as root. $1: its purpose, for the message if root is not available.
 as_root() {
     local purpose=$1
     shift
@@ -33,7 +33,7 @@ as_root() {
     fi
 }
 
-# Asks for sudo's password while a terminal is there to ask on; later sudo remembers it.
+# Lets sudo ask for the password now, if there is a terminal; sudo then remembers it.
 ask_for_root() {
     ((EUID != 0)) || return 0
     if command -v sudo >/dev/null; then
@@ -43,7 +43,7 @@ ask_for_root() {
     die "$1 needs root: run this as root, or as a user with sudo"
 }
 
-# What must happen at the end, however it comes: commands, last first.
+# The commands that run at each kind of end, the last command first.
 at_exit=(end_jobs await_installation)
 
 run_exit_actions() {
@@ -64,17 +64,17 @@ install_traps() {
 }
 
 end_by_signal() {
-    # The terminal of a hangup may be gone, and that is no reason to stop here.
+    # After a hangup the terminal may be gone; a failed write must not prevent the cleanup.
     trap '' PIPE
     say "ended by SIG$1" || true
     exit "$2"
 }
 
-# The jobs that run: process groups of their own, by their leaders' numbers.
+# The running jobs. Each is a process group, and has the process ID of its leader as its number.
 declare -A running=()
 
-# Starts a long command so that signals to this script end it with all its children, at once, and so that it dies with this
-# script even if that is killed with SIGKILL. Sets job to its number.
+# Starts a long command as a job. A signal to this script ends the job with all its children, at once. If this script is
+# killed with SIGKILL, the command is killed too. Sets job to the number of the job.
 start_job() {
     set -m
     setpriv --pdeathsig KILL "$@" <&0 &
@@ -86,7 +86,7 @@ start_job() {
 # Waits for a job and returns its status.
 await_job() {
     local status=0
-    # Without bash's line about a signal that ended it.
+    # Suppresses bash's message about a signal that ended the job.
     wait "$1" 2>/dev/null || status=$?
     unset "running[$1]"
     return "$status"
@@ -116,7 +116,7 @@ end_jobs() {
     done
 }
 
-# Like supervise, with the time limit, whose status is 124.
+# Like supervise, with the time limit; status 124 if the limit ends the command.
 limited() {
     local status=0
     if ((time_limit == 0)); then

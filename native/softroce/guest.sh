@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Boots a guest of an image and runs one command in it: what all kinds of guests have in common.
+# Boots a guest of an image and runs one command in it: the common part of all kinds of guests.
 #
 # Reads: bed, image (directory), row, checkout, cache, memory, time_limit, boot_limit, nvdimm, link, link_side.
-# The command's output passes through unchanged: each of its standard streams has a fifo and a dd on this side; the kernel's
-# console goes to a file. Status and settings go through a directory that host and guest share.
+# The command's output passes through unchanged: standard output and error each have a fifo and a dd on this host. The
+# kernel's console goes to a file. Status and settings go through a directory that host and guest share.
 
 run_directory=
-# The process that is the guest, and those that move its standard streams.
+# The process of the guest, and the processes that move its standard streams.
 machine=
 feeder=
 notices=
@@ -14,7 +14,7 @@ stdout_pump=
 stderr_pump=
 terminal_state=
 
-# A directory for one run: what the guest and this script exchange.
+# Makes the directory of one run, in which the guest and this script exchange files.
 make_run_directory() {
     with_cache_locked make_locked_directory run
     run_directory=$made_directory
@@ -25,7 +25,7 @@ remove_run_directory() {
     rm -rf "$run_directory"
 }
 
-# What goes into it for a guest.
+# Fills the directory of the run for a guest.
 fill_run_directory() {
     [[ -n $run_directory ]] || make_run_directory
     mkdir "$run_directory/share"
@@ -33,8 +33,8 @@ fill_run_directory() {
     mkfifo "$run_directory"/{stdout,stderr,never}
 }
 
-# "TAG=DIRECTORY" for every directory that the guest sees besides its root, under the same name as here.
-# Tags that begin with "ro-" are read-only: what the guest writes there stays in it.
+# "TAG=DIRECTORY" for each directory that the guest sees besides its root, under the same name as on this host.
+# A tag that begins with "ro-" marks a read-only directory: writes of the guest stay in the guest.
 shares=()
 
 share_directories() {
@@ -46,11 +46,11 @@ share_directories() {
     [[ ! -d $path ]] || shares+=("ro-maven=$path")
 }
 
-# $@: the command. A file that bash reads back, so that every byte of every argument arrives.
+# Writes the settings and the command ($@) to a file that the guest's bash reads, so that each byte of each argument arrives.
 write_settings() {
     local -a argv=("$@") guest_environment
     local directory=$checkout here device_address=10.0.0.${link_side:-1} terminal_size=
-    # The checkout may have been entered through a link.
+    # The user may have entered the checkout through a symbolic link.
     here=$(pwd -P)
     if [[ $here == "$checkout" || $here == "$checkout"/* ]]; then
         directory=$here
@@ -73,7 +73,7 @@ write_settings() {
     [[ $bed == uml ]] || guest_environment+=("RPMA_PMEM=/dev/dax0.0")
     [[ -z $link ]] || guest_environment+=("RPMA_PEER=10.0.0.$((3 - link_side))")
     if [[ $bed == qemu ]]; then
-        # Code that C1 compiles with profiling crashes under QEMU's emulation: seen in one of four long runs.
+        # Code that C1 compiles with profiling crashes under QEMU's emulation: in one of four long runs.
         guest_environment+=("JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1")
     fi
     declare -p bed argv directory shares device_address link guest_environment terminal_size |
@@ -89,8 +89,8 @@ check_memory() {
             "free some, or give the guest less with --memory MB"
 }
 
-# Moves bytes from the fifos that the guest writes to this script's streams. dd, because what it has written can be read in
-# /proc/PID/io, which cat's splicing would not show.
+# Moves the bytes from the fifos of the guest to the streams of this script. dd, because /proc/PID/io has the number of bytes
+# that it has written; the splicing of cat is not counted there.
 start_pumps() {
     setpriv --pdeathsig KILL dd bs=64k status=none if="$run_directory/stdout" 2>/dev/null &
     stdout_pump=$!
@@ -106,7 +106,7 @@ kill_guest() {
     [[ -z $terminal_state ]] || stty "$terminal_state" 2>/dev/null || true
 }
 
-# The guest's memory is free only then; its process may be one that bash does not wait for.
+# Waits for the end of the guest's process, which frees the guest's memory. bash's wait ignores a disowned process.
 await_machine_end() {
     local tries
     for ((tries = 0; tries < 50; tries++)); do
@@ -119,13 +119,12 @@ alive() {
     kill -0 "$1" 2>/dev/null
 }
 
-# A short sleep without a process: nobody ever writes to this fifo.
+# Sleeps for a moment without starting a process: nothing writes to this fifo.
 pause() {
     read -r -t 0.1 -u "$never" || true
 }
 
-# Why the guest ended or did not start, and the end of what it said. After a panic come registers, which tell nobody
-# anything.
+# Prints why the guest ended or did not start, and the end of its console, without the registers after a panic.
 guest_failed() {
     say "$*; the end of its console:"
     {
@@ -154,15 +153,15 @@ await_status() {
     done
 }
 
-# Where nobody reads one of its outputs any more the command ends, as it would with a pipe.
+# Ends the command if the reader of one of its outputs has ended, as a pipe does.
 check_reader() {
     local pump status
     for pump in "$stdout_pump" "$stderr_pump"; do
         alive "$pump" && continue
-        # Without an error it was the guest's end of the fifo that went away.
+        # A pump ends without an error if the guest has closed its end of the fifo.
         wait "$pump" && guest_failed "the guest ended without a status" || status=$?
         ((status != 141)) || exit 141
-        die "can't write the command's output: see whether the file system is full"
+        die "can't write the command's output: check whether the file system is full"
     done
 }
 
@@ -172,7 +171,7 @@ check_time_limit() {
     fi
 }
 
-# Waits until a pump has written as many bytes as the command has.
+# Waits until a pump has written all bytes of the command.
 await_output() {
     local pump=$1 bytes=$2 written
     while alive "$pump"; do

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# This machine: what it lacks for a command, and whether it has, or can be given, an RDMA device itself.
+# This machine: the packages that it lacks, and its RDMA device, which is its own or made of soft-RoCE.
 #
-# Reads: cache, device. Sets by find_host_device: host_device, host_address.
+# Reads: cache, device. find_host_device and make_host_device set: host_device, host_address.
 
 check_platform() {
     [[ $(uname -s) == Linux && $(uname -m) == x86_64 ]] ||
-        die "this needs Linux on x86-64 and this is $(uname -s) on $(uname -m): use such a machine," \
+        die "native/rxe needs Linux on x86-64, and this machine has $(uname -s) on $(uname -m): use such a machine," \
             "or 'mvn verify' on a host with an RDMA device"
 }
 
@@ -19,7 +19,8 @@ installs_with_apt() {
     [[ $ids == *" debian "* || $ids == *" ubuntu "* ]] && command -v apt-get >/dev/null
 }
 
-# Sets missing to the packages whose probe is. Pairs of probe (a program, or the path of a file) and package.
+# Sets missing to the packages whose probe is missing. Takes pairs of a probe (a program, or the path of a file) and its
+# package.
 find_missing() {
     missing=()
     while (($# > 0)); do
@@ -32,7 +33,7 @@ find_missing() {
     done
 }
 
-# Installs the packages whose probe is missing. $1: what for; then pairs as above.
+# Installs the packages whose probe is missing. $1: the purpose; then pairs as above.
 require() {
     local purpose=$1
     local -a missing
@@ -43,12 +44,12 @@ require() {
     hash -r
     find_missing "$@"
     ((${#missing[@]} == 0)) ||
-        die "what $purpose needs of ${missing[*]} is not there though installed: try 'apt-get install --reinstall ${missing[*]}'"
+        die "files that $purpose needs are missing in installed packages: try 'apt-get install --reinstall ${missing[*]}'"
 }
 
 installation=
 
-# dpkg must not be stopped half-way: a signal to this script waits for it.
+# dpkg must not be interrupted: after a signal, this script waits for its end.
 await_installation() {
     [[ -z $installation ]] || wait "$installation" || true
 }
@@ -57,14 +58,14 @@ install_packages() {
     local purpose=$1 log=$cache/install.log status=0
     shift
     installs_with_apt ||
-        die "can't install packages on $(os_field PRETTY_NAME): for $purpose install by hand what Debian calls $*"
+        die "can't install packages on $(os_field PRETTY_NAME): for $purpose, install by hand the equivalents of Debian's $*"
     ask_for_root "installing $*"
     say "installing for $purpose: $*"
     local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0
         -o APT::Update::Error-Mode=any)
     local -a install=("${apt[@]}" install -y --no-install-recommends -o Dpkg::Options::=--force-unsafe-io)
     ((EUID == 0)) || apt=(sudo "${apt[@]}") install=(sudo "${install[@]}")
-    # A broken third-party source is not this script's business: the download tells what matters.
+    # Ignores errors, because third-party sources may be broken: the download fails if a needed source is broken.
     supervise "${apt[@]}" update >"$log" 2>&1 || true
     supervise "${install[@]}" --download-only "$@" >>"$log" 2>&1 || installation_failed "$log" "$@"
     set -m
@@ -101,7 +102,7 @@ require_for_guest() {
     require "the guest" "${packages[@]}"
 }
 
-# What only a run that makes an image needs.
+# Installs the packages that only the making of an image needs.
 require_for_image() {
     require "making the guest" \
         debootstrap debootstrap \
@@ -113,7 +114,7 @@ javac_release() {
     "$1" -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p'
 }
 
-# A JDK of release 17 or later: the user's, else one of Debian's.
+# Selects a JDK of release 17 or later: the user's, otherwise one of Debian's.
 require_jdk() {
     local javac=${JAVA_HOME:+$JAVA_HOME/bin/}javac found candidate
     if command -v "$javac" >/dev/null; then
@@ -199,7 +200,7 @@ find_host_device() {
     return 1
 }
 
-# Makes a soft-RoCE device on a pair of virtual interfaces, to be removed at exit.
+# Makes a soft-RoCE device on a pair of virtual interfaces. It is removed at exit.
 make_host_device() {
     local -a root=()
     modprobe -n -q rdma_rxe 2>/dev/null || return 1
@@ -215,7 +216,7 @@ make_host_device() {
     host_address=198.18.$(($$ / 250 % 250)).$(($$ % 250 + 1))
     at_exit+=(remove_host_device)
     "${root[@]}" modprobe -q crc32_generic 2>/dev/null || true
-    # Each can fail in a container that may load modules but not configure the network.
+    # Each command can fail in a container that may load modules but not configure the network.
     "${root[@]}" ip link add "${host_interface}a" type veth peer name "${host_interface}b" &&
         "${root[@]}" ip link set "${host_interface}a" up &&
         "${root[@]}" ip link set "${host_interface}b" up &&
@@ -224,13 +225,13 @@ make_host_device() {
     host_device=$host_interface
 }
 
-# The soft-RoCE link goes with its interface.
+# The removal of the interface removes its soft-RoCE link too.
 remove_host_device() {
     [[ -e /sys/class/net/${host_interface}a ]] || return 0
     as_root "removing $host_interface" ip link delete "${host_interface}a"
 }
 
-# Interfaces of scripts that were killed: their names tell the process.
+# Removes the interfaces of killed scripts. The name of an interface contains the process ID of its script.
 remove_stale_host_devices() {
     local path owner
     for path in /sys/class/net/rpma*a; do
@@ -247,7 +248,7 @@ run_on_host() {
     local status=0
     ulimit -l unlimited 2>/dev/null || ulimit -l "$(ulimit -H -l)"
     if [[ -t 0 ]]; then
-        # In the foreground it can read the terminal, and Ctrl-C is its business.
+        # In the foreground the command can read the terminal, and Ctrl-C goes to the command.
         trap : INT
         ((time_limit == 0)) || command=(timeout --foreground --kill-after=5 "$time_limit" "${command[@]}")
         setpriv --pdeathsig KILL "${command[@]}" || status=$?

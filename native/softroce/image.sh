@@ -1,11 +1,12 @@
 # shellcheck shell=bash
-# The rows of guests, and their images: finds one in the cache, or has it made by build-image.
+# The rows of guests, and their images: finds an image in the cache, or runs build-image to make it. A row is a release of
+# Debian with its kernel, librpma and JDK.
 #
 # Reads: cache, softroce. Sets: image, row_suite, row_java_home, row_packages.
 
 rows=(trixie bookworm)
 
-# What is in a row besides Debian's minimal system: the package list is all that differs.
+# The contents of a row besides Debian's minimal system: the rows differ only in the release and the list of packages.
 select_row() {
     local jdk
     case $1 in
@@ -15,7 +16,7 @@ select_row() {
     row_java_home=/usr/lib/jvm/java-$jdk-openjdk-amd64
     row_packages=librpma0,rdma-core,ibverbs-providers,ibverbs-utils,rdmacm-utils,iproute2,ndctl,kmod,e2fsprogs
     row_packages+=,openjdk-$jdk-jdk-headless,libasan8,libubsan1
-    # Some 135 packages, each fetched, unpacked and configured.
+    # The number of progress items: about 135 packages, each fetched, unpacked and configured.
     row_items=480
 }
 
@@ -28,7 +29,7 @@ image_path() {
     echo "$cache/image-$row-$key"
 }
 
-# The mirror that this host's own package sources name, if they are Debian's.
+# Prints the mirror of this host's package sources if they are Debian's, otherwise debootstrap's default.
 debian_mirror() {
     local mirror=
     if command -v apt-get >/dev/null; then
@@ -50,12 +51,12 @@ check_mirror() {
         die "no network: can't fetch $url; connect this machine, or set http_proxy if it needs a proxy"
 }
 
-# debootstrap mounts /proc, without which the JDK can't be installed. A container may forbid that even to root.
+# debootstrap mounts /proc, because the JDK can't be installed without it. A container can forbid mounts even to root.
 check_mounts() {
     local place status=0
     ask_for_root "making the guest's root file system"
     place=$(mktemp -d "$cache/mount.XXXXXXXX")
-    # shellcheck disable=SC2016 # for the other shell
+    # shellcheck disable=SC2016 # expanded by the other shell
     as_root "mounting" sh -c 'unshare --mount true || { mount -t proc proc "$1" && umount "$1"; }' sh "$place" 2>/dev/null ||
         status=$?
     rmdir "$place"
@@ -64,7 +65,7 @@ check_mounts() {
             "or copy $(basename "$image") into $cache from a machine where it is made"
 }
 
-# In namespaces of its own the builder's mounts and processes end with it, however it ends.
+# The builder runs in its own namespaces, so that its mounts and processes end with it, even if it is killed.
 run_image_builder() {
     local -a isolate=(unshare --mount --pid --fork --kill-child)
     local -a root=()
@@ -88,7 +89,7 @@ build_image() {
     make_in_cache "$image" image "the $row guest" run_image_builder "$mirror"
 }
 
-# Sets image to the row's image, made now if there is none.
+# Sets image to the row's image. Makes the image if it does not exist.
 provide_image() {
     select_row "$row"
     image=$(image_path)

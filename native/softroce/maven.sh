@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# The Maven side: the build on this host, and the Maven that guests use.
+# Maven: the build on this host, and the Maven of the guests.
 #
 # Reads: checkout, cache.
 
 guest_maven_version=3.9.11
 
-# Where this user's Maven keeps what it downloads, for the guest to read.
+# Prints the directory of this user's local repository, which the guest reads.
 local_repository() {
     local options found
     options="${MAVEN_OPTS:-} ${MAVEN_ARGS:-} "
@@ -21,7 +21,7 @@ guest_maven() {
     echo "$cache/apache-maven-$guest_maven_version"
 }
 
-# Debian's Maven would bring half a desktop into the guest; Maven's own distribution is one archive.
+# Maven's own distribution is one archive. Debian's package would install half a desktop in the guest.
 provide_guest_maven() {
     local unpacked
     [[ ! -d $(guest_maven) ]] || return 0
@@ -33,12 +33,12 @@ provide_guest_maven() {
         -Dartifact="org.apache.maven:apache-maven:$guest_maven_version:tar.gz:bin" >&2 </dev/null ||
         die "can't fetch Maven $guest_maven_version: see above, and check the network"
     tar -xzf "$unpacked/apache-maven-$guest_maven_version-bin.tar.gz" -C "$unpacked"
-    # Another run may have been faster.
+    # Another run may have made the directory meanwhile.
     mv -T "$unpacked/apache-maven-$guest_maven_version" "$(guest_maven)" 2>/dev/null || [[ -d $(guest_maven) ]]
     rm -rf "$unpacked"
 }
 
-# Reads Maven's output: everything goes to a log, what it is doing to the terminal.
+# Reads Maven's output: writes it to a log, and the progress to the terminal.
 show_maven() {
     local line started=$SECONDS goal=starting downloads=0
     while IFS= read -r line; do
@@ -56,7 +56,7 @@ show_maven() {
     ! on_terminal || printf '\r\033[K' >&2
 }
 
-# True where nothing that the build reads is newer than what it made.
+# True if no input of the build is newer than its output.
 is_built() {
     local jar
     jar=$(find "$checkout/target" -maxdepth 1 -name '*.jar' 2>/dev/null | head -n 1)

@@ -1,33 +1,33 @@
 # shellcheck shell=bash
 # Guests of QEMU.
 #
-# Reads: bed, image (directory), memory, run_directory, shares, nvdimm, link, link_side. Sets by start_qemu: machine.
+# Reads: bed, image (directory), memory, run_directory, shares, nvdimm, link, link_side. start_qemu sets: machine.
 
-# A KVM that works has its module loaded; /dev/kvm alone proves nothing (it exists on hosts where guests hang in it).
+# KVM works only if its module is loaded. /dev/kvm alone is not sufficient: it also exists on hosts where guests hang.
 kvm_works() {
     [[ (-e /sys/module/kvm_intel || -e /sys/module/kvm_amd) && -r /dev/kvm && -w /dev/kvm ]]
 }
 
-# QEMU reads a comma in a value as the next option unless it is doubled.
+# Doubles the commas in a value, because QEMU takes a single comma for the start of the next option.
 qemu_value() {
     printf '%s' "${1//,/,,}"
 }
 
-# The file behind the guest's persistent memory.
+# Makes the file that holds the guest's persistent memory.
 provide_nvdimm() {
     : "${nvdimm:=$run_directory/nvdimm}"
-    # Space that is not there would be a SIGBUS in QEMU later.
+    # Allocates the blocks, because a full disk would later raise SIGBUS in QEMU.
     fallocate -l 512M "$nvdimm" 2>/dev/null || truncate -s 512M "$nvdimm" ||
         die "can't write $nvdimm"
 }
 
-# Standard streams are virtio-serial ports, directories are shared over 9p.
+# Standard streams are virtio-serial ports. 9p shares the directories.
 start_qemu() {
     local -a accelerator=(-accel "tcg,thread=multi,tb-size=1024" -cpu max) arguments
-    # Linux patches its own code while it boots and loads modules, and QEMU's emulation (before 8.1) can go on with a stale
-    # translation on the other CPU: a kernel that dies of "int3", in one of some fifty boots. So the other comes later.
-    # It would measure its speed then, for which the emulation takes 0.4 s to no result. On a busy host it would also find that
-    # its timer does not tick, and panic.
+    # Linux patches its own code while it boots and loads modules. QEMU's emulation (before 8.1) can then continue with a stale
+    # translation on the other CPU: in about one of fifty boots, the kernel died of "int3". So the guest starts the other CPU
+    # later (maxcpus=1). That CPU does not measure its speed (lpj), which takes 0.4 s and is useless under emulation. The kernel
+    # does not check its timer (no_timer_check): on a busy host it would find that the timer does not tick, and panic.
     local cpus="maxcpus=1 lpj=10000000 no_timer_check"
     local share tag access stream input
     if [[ $bed == kvm ]]; then
@@ -52,7 +52,7 @@ start_qemu() {
         -fsdev "local,id=run,path=$directory/share,security_model=none,multidevs=remap"
         -device "virtio-9p-pci,fsdev=run,mount_tag=run"
     )
-    # QEMU's own standard input is the command's: the one chardev of every QEMU that passes an end of file on.
+    # QEMU's own standard input is the command's: in each version of QEMU, only this chardev passes on an end of file.
     arguments+=(
         -chardev "stdio,id=stdin,signal=off"
         -device "virtserialport,chardev=stdin,name=stdin"
@@ -63,7 +63,7 @@ start_qemu() {
             -device "virtserialport,chardev=$stream,name=$stream"
         )
     done
-    # Datagrams, so that either guest can end and come back.
+    # Datagrams, so that each guest can end and start again.
     if [[ -n $link ]]; then
         rm -f "$link/$link_side"
         arguments+=(

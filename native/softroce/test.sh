@@ -1,26 +1,27 @@
 # shellcheck shell=bash
-# native/rxe test: the tests without a device on this host, the others on a device, and what came of them.
+# native/rxe test: runs the tests without a device on this host and the others on a device, and reports the results.
 #
-# A part is one Maven that runs tests, here or in a guest, with a directory for its log and reports. Parts in guests run beside
-# each other, each on the bed that serves its tests best: docs/testing.md has the table.
+# A part is one run of Maven with tests, on this host or in a guest, with a directory for its log and reports. Parts run in
+# parallel, each on the bed that suits its tests best: docs/testing.md has the table.
 
-# Tags of tests that user-mode Linux can't run, and of those that are worth a second run in QEMU.
+# The tags of the tests that user-mode Linux can't run, and of the tests that run in QEMU too.
 qemu_tags="persistent-memory | huge-pages"
 qemu_too_tags="persistent-memory-too"
 
-# What failed, in words, for the last lines.
+# Descriptions of the failures, for the last lines.
 failures=()
 # One line for each part.
 summaries=()
-# What the options add to Maven's command line.
+# The words that the options add to Maven's command line.
 test_options=()
-# Where the build and the directories of the parts are.
+# The directory of the build, and the directory of the parts.
 test_output=
 test_parts=
-# How many parts run beside each other: each waits for a third of its time, so that one more than there are processors keeps them busy.
+# The maximum number of parallel parts. Each part waits for a third of its time, so one part more than there are processors
+# keeps the processors busy.
 parts_at_once=
 
-# Of the parts under way: their names by their jobs. Of all: what they are, when they began and how long they took.
+# The names of the parts under way, by their jobs. By their names: titles, readers of the output, begins and durations.
 declare -A part_of_job=() part_title=() part_reader=() part_begun=() part_seconds=()
 
 command_test() {
@@ -44,12 +45,12 @@ command_test() {
     if ((${#failures[@]} == 0)); then
         test_in_parts
     else
-        summaries+=("other tests: not run, because of the failures before")
+        summaries+=("other tests: not run, because of the earlier failures")
     fi
     report
 }
 
-# As many as there is memory for, of a guest each.
+# Limits the number of parallel parts to the number of guests for which there is memory.
 count_parts_at_once() {
     local room
     room=$(awk -v guest="$((memory + 1024))" '/^MemAvailable:/ { print int($2 / 1024 / guest) }' /proc/meminfo)
@@ -57,7 +58,7 @@ count_parts_at_once() {
     ((parts_at_once <= room)) || parts_at_once=$((room > 0 ? room : 1))
 }
 
-# Sets bed: host, kvm, uml or qemu for all device tests, auto for those of user-mode Linux and QEMU that serve them best.
+# Sets bed: host, kvm, uml or qemu for all device tests; auto to divide them between user-mode Linux and QEMU.
 select_test_bed() {
     bed=$wanted_bed
     if [[ $bed == auto ]]; then
@@ -74,7 +75,7 @@ select_test_bed() {
             "or test in guests with --bed uml or --bed qemu"
 }
 
-# The build, the tests without a device and, where this host has one, those with it.
+# Runs the build, the tests without a device and, if the bed is this host, the device tests.
 test_here() {
     local -a options=(-DskipITs -Dstand-in.skip=true)
     [[ $bed != host ]] || options=(-Dstand-in.skip=true -Drpma.device.required=true -Drpma.address="$host_address")
@@ -82,7 +83,7 @@ test_here() {
     end_part
 }
 
-# What needs the build, beside each other; first what takes longest.
+# Runs the parts that need the build, in parallel. The longest parts begin first.
 test_in_parts() {
     local other other_bed=qemu wanted=$bed
     provide_test_guests
@@ -90,7 +91,7 @@ test_in_parts() {
     case $wanted in
     auto)
         if $sanitize; then
-            # On the one processor of user-mode Linux they did not end: random calls, and the search for leaks of a large JVM.
+            # On the one processor of user-mode Linux, random calls and the search for leaks of a large JVM did not end.
             start_guest_part qemu "$row" qemu "any() | none()"
         else
             start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags" device-tests process-tests
@@ -114,7 +115,7 @@ test_in_parts() {
     done
 }
 
-# What the parts boot is there before the first one starts; the other row's guest of --all is made by its part.
+# Provides the guests before the first part starts. With --all, the part of the other row makes its own guest.
 provide_test_guests() {
     local wanted=$bed bed
     local -a wanted_beds=()
@@ -123,7 +124,7 @@ provide_test_guests() {
     host) ;;
     *) wanted_beds=("$wanted") ;;
     esac
-    # The tests that boot guests boot these, of the default row.
+    # The tests that boot guests boot these beds, with the default row.
     if ! $sanitize; then
         wanted_beds=(qemu uml)
         [[ $row == "${rows[0]}" ]] || supervise "$native/rxe" run --bed uml -- true
@@ -134,7 +135,7 @@ provide_test_guests() {
     ((${#wanted_beds[@]} == 0)) || provide_guest_maven
 }
 
-# The waits of virtual threads on two processors, which the default JDK may be too old for.
+# Starts the tests of virtual threads' waits on two processors, for which the default JDK may be too old.
 start_virtual_part() {
     local title="waits and loops on the stand-in with a newer JDK" home
     if home=$(find_jdk_with_virtual_threads); then
@@ -150,13 +151,13 @@ start_uml_parts() {
     start_guest_part uml-processes "$row" uml "!($qemu_tags)" process-tests
 }
 
-# $1: name, $2: row, $3: bed, $4: an expression of tags, $5...: executions of Failsafe; all if left out.
+# Starts a part in a guest. $1: name, $2: row, $3: bed, $4: an expression of tags, $5...: executions of Failsafe (default: all).
 start_guest_part() {
     local name=$1 guest_row=$2 guest_bed=$3 tags=$4 execution
     local -a goals=()
     shift 4
     (($# > 0)) || set -- device-tests process-tests newer-jdk-tests
-    # Debian 12 has the oldest JDK that is supported.
+    # Debian 12 has only the oldest JDK that is supported.
     [[ $guest_row != bookworm ]] || set -- "${@/newer-jdk-tests/}"
     for execution in "$@"; do
         goals+=(${execution:+"failsafe:integration-test@$execution"})
@@ -171,12 +172,12 @@ start_guest_part() {
         "${goals[@]}" "-Dit.tags=$tags" -Drpma.device.required=true
 }
 
-# Tests that boot guests themselves, and end them.
+# Starts the tests that boot and end guests themselves.
 start_guests_part() {
     start_part guests "tests that boot guests" mvn -o -B -ntp failsafe:integration-test@guest-tests failsafe:verify@guest-tests
 }
 
-# Starts a part once there is room for it. $1: name, $2: what it is; then Maven's command line, here or in a guest.
+# Starts a part, when there is room for it. $1: name, $2: title; then Maven's command line, for this host or for a guest.
 start_part() {
     local name=$1 output
     part_title[$name]=$2
@@ -198,7 +199,7 @@ start_part() {
     part_of_job[$job]=$name
 }
 
-# Reads the output of a part: everything goes to its log, what became of each class to the terminal.
+# Reads the output of a part: writes it to the log of the part, and the result of each class to the terminal.
 show_part() {
     local line log=$test_parts/$1/log
     local result='Tests run: ([0-9]+), Failures: 0, Errors: 0, Skipped: 0, Time elapsed: ([0-9.]+ s) -- in (.*)'
@@ -217,7 +218,7 @@ show_part() {
 end_part() {
     local ended= name status=0
     wait -n -p ended "${!part_of_job[@]}" 2>/dev/null || status=$?
-    # It does not know of a job that a signal has ended between two waits.
+    # wait -n does not report a job that a signal has ended between two waits.
     for name in "${!part_of_job[@]}"; do
         [[ -z $ended ]] || break
         if ! kill -0 "$name" 2>/dev/null; then
@@ -245,12 +246,12 @@ end_part() {
     find_reports "$name"
 }
 
-# Adds up the tests of a part. $4: no-skips where a skipped test means that something was not there.
+# Adds up the tests of a part. $4: no-skips if a skipped test is a failure.
 count_tests() {
     local reports=$test_parts/$1/$2 title=$3 skips=${4:-} run failed errors skipped
     read -r run failed errors skipped < <(sum_reports "$reports")
     summaries+=("$title: Tests run: $run, Failures: $failed, Errors: $errors, Skipped: $skipped")
-    # With a failure that has been named already this is no news.
+    # After another failure this is expected.
     ((run > 0 || ${#failures[@]} > 0)) || failures+=("$title: none was run")
     if ((failed + errors > 0)); then
         failures+=("$title: $((failed + errors)) failed")
@@ -284,13 +285,14 @@ sum_reports() {
             END { print run + 0, failed + 0, errors + 0, skipped + 0 }'
 }
 
-# A crash of a JVM is a failure, and a report of a sanitizer is one: leaks are found when a JVM has ended, so that no test can.
+# Counts crashes of JVMs and reports of sanitizers as failures. No test can report a leak, because a sanitizer finds leaks
+# when the JVM ends.
 find_reports() {
     local file
     for file in "$test_parts/$1"/{hs_err_*.log,sanitizer.*}; do
         [[ ! -e $file ]] || failures+=("${part_title[$1]}: see $file")
     done
-    # Of JVMs that were started without the tests' options.
+    # Crashes of JVMs that were started without the options of the tests.
     for file in "$checkout"/hs_err_*.log; do
         [[ ! $file -nt $test_parts/host/log ]] || failures+=("${part_title[$1]}: see $file")
     done
@@ -307,13 +309,14 @@ report() {
     echo "all tests passed ($SECONDS s)"
 }
 
-# Where the time went. The extension ClassProfile writes a line for each class: name, begin and end in ms since the epoch,
-# processor time of this JVM and of those that it started in ms (or "-" where classes run beside each other), JVMs started.
+# Prints the times of parts and classes. The extension ClassProfile writes a line for each class: name, begin and end in ms
+# since the epoch, processor times in ms of its JVM and of the JVMs that it started (or "-" if classes run in parallel), and
+# the number of JVMs that it started.
 print_profile() {
     local name boot processor
     local -a profiles
     echo
-    echo "Time of the parts, in seconds: as a whole, to boot the guest, for the tests; and of processors in the guest"
+    echo "Time of the parts in seconds: total, boot of the guest, tests; processor time of the guest"
     for name in "${!part_seconds[@]}"; do
         boot=- processor=-
         [[ ! -e $test_parts/$name/times ]] || read -r boot processor <"$test_parts/$name/times"
@@ -322,15 +325,15 @@ print_profile() {
     profiles=("$test_parts"/*/profile-*.tsv)
     [[ -e ${profiles[0]} ]] || return 0
     echo
-    echo "Time of the classes, in seconds: as a whole, of the processor, of it in JVMs that were started; number of these"
+    echo "Time of the classes in seconds: total, processor time, part of it in started JVMs; number of started JVMs"
     awk -F '\t' '
         { wall = ($3 - $2) / 1000; if (wall < 1) { rest += wall; next } }
         $4 == "-" { printf "%7.1f       -       - %4d  %s\n", wall, $6, $1; next }
         { printf "%7.1f %7.1f %7.1f %4d  %s\n", wall, ($4 + $5) / 1000, $5 / 1000, $6, $1 }
-        END { printf "%7.1f                        classes of less than a second\n", rest }' "${profiles[@]}" | sort -rn
+        END { printf "%7.1f                        classes shorter than a second\n", rest }' "${profiles[@]}" | sort -rn
 }
 
-# Seconds from the first class's begin to the last one's end.
+# Prints the seconds from the begin of the first class to the end of the last class.
 tests_span() {
     cat "$test_parts/$1"/profile-*.tsv 2>/dev/null | awk -F '\t' '
         NR == 1 || $2 < first { first = $2 }

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Guests of user-mode Linux: a kernel that is an ordinary process, so that it needs neither root nor KVM.
+# Guests of user-mode Linux. Their kernel is an ordinary process, which needs neither root nor KVM.
 #
-# Reads: cache, softroce, image (directory), memory, run_directory, shares, link, link_side. Sets: uml, by start_uml machine.
+# Reads: cache, softroce, image (directory), memory, run_directory, shares, link, link_side. Sets: uml. start_uml sets: machine.
 
-# The newest suite whose kernel source has what soft-RoCE needs in user-mode Linux.
+# The newest suite whose kernel source has the features that soft-RoCE needs in user-mode Linux.
 uml_suite=trixie-backports
-# Objects that its build compiles.
+# The number of progress items: the objects that the build compiles.
 uml_items=900
 
 uml_path() {
@@ -39,13 +39,14 @@ build_uml() {
     make_in_cache "$uml" uml "the kernel of user-mode Linux" run_uml_builder "$mirror"
 }
 
-# Sets uml to the directory of the kernel, made now if there is none.
+# Sets uml to the directory of the kernel. Makes the kernel if it does not exist.
 provide_uml() {
     uml=$(uml_path)
     provide_in_cache "$uml" uml "the kernel of user-mode Linux" build_uml
 }
 
-# Where the guest's memory is a file, which is unlinked at once: in memory if there is room for it.
+# Prints the directory for the file that is the guest's memory, and that is unlinked at once: /dev/shm if it has the room,
+# otherwise the cache.
 uml_memory_directory() {
     local directory
     for directory in /dev/shm "$cache"; do
@@ -58,7 +59,7 @@ uml_memory_directory() {
         "enlarge /dev/shm (of a container: --shm-size), or give the guest less with --memory MB"
 }
 
-# The guest's code is executed from its memory.
+# The guest executes its code from this file, so the file system must permit it.
 can_execute_in() {
     local program
     program=$(mktemp "$1/rpma.XXXXXXXX") || return
@@ -70,8 +71,8 @@ can_execute_in() {
     return "$status"
 }
 
-# One processor of those that this script may use, where there is one that no other guest has: a system call in the guest is
-# two switches between processes of the host, which take 9 us on one processor and 50 on two.
+# Chooses one processor of those that this script may use, if possible one that no other guest has. A system call of the guest
+# is two switches between processes of the host, which take 9 us on one processor and 50 us on two.
 choose_uml_processor() {
     local range processor lock
     local -a processors=()
@@ -88,10 +89,10 @@ choose_uml_processor() {
     uml_processor=$processor
 }
 
-# Standard output and error are serial lines, standard input comes in files: a line has no end of file, and its kernel reads
-# a byte at a time. Directories are shared by the kernel's hostfs.
+# Standard output and error are serial lines. Standard input arrives in files, because a line has no end of file, and the
+# kernel reads it byte by byte. The kernel's hostfs shares the directories.
 start_uml() {
-    # The kernel's command line names directories by the numbers of descriptors, because it has no quotes for names.
+    # The kernel's command line names directories by their descriptors, because it can't quote names.
     local root run share tag descriptor out err memory_directory
     local -a arguments network=()
     memory_directory=$(uml_memory_directory) || exit
@@ -121,11 +122,11 @@ start_uml() {
         init=/bin/bash -- -c "\"mount -t hostfs -o hostfs=/proc/self/fd/$run none /mnt; . /mnt/boot\"" \
         </dev/null >"$run_directory/console" 2>"$run_directory/machine.log" &
     machine=$!
-    # Without bash's line about the signal that a panic ends with.
+    # Suppresses bash's message about the signal of a panic.
     disown "$machine"
 }
 
-# Once the guest is ready.
+# Called when the guest is ready.
 start_feeder() {
     local input
     exec {input}<&0

@@ -16,14 +16,14 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * Runs the benchmarks, in the checkout's directory:
+ * Runs the benchmarks, in the directory of the checkout:
  *
  * <pre>
  * java -cp 'target/classes:target/test-classes:target/lib/*' io.rpma.bench.Bench tax
  * </pre>
  *
- * <p>Ends with status 0 if all targets are met, 3 if one is missed, 1 if something could not be measured, and 2 if it was called
- * wrongly.
+ * <p>Ends with status 0 if all targets are met, 3 if a target is missed, 1 if a measurement has failed, and 2 if the command
+ * line is wrong.
  */
 @Command(
         name = "bench",
@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "SUITE",
         subcommands = {Tax.class, DeviceSuite.class, Bench.Show.class, Bench.Summary.class})
 public final class Bench extends Program {
-    /** Where suites put what they make: each its report, under its name. */
+    /** The directory of the suites' output. Each suite writes its report there, under its name. */
     public static final Path OUTPUT = Path.of("target/bench");
 
     private static final int MISSED = 3;
@@ -47,7 +47,7 @@ public final class Bench extends Program {
         System.exit(new Bench().run(args));
     }
 
-    /** Ends a suite: writes its report, shows it, and returns the exit status. */
+    /** Ends a suite: writes and prints its report, and returns the exit status. */
     public static int finish(Report report, CommandSpec command) throws IOException {
         Path file = OUTPUT.resolve(report.suite() + ".json");
         report.write(file);
@@ -58,8 +58,8 @@ public final class Bench extends Program {
         return report.passes() ? 0 : MISSED;
     }
 
-    /** Shows reports again. */
-    @Command(name = "report", description = "Shows reports of earlier runs.")
+    /** Prints reports again. */
+    @Command(name = "report", description = "Prints reports of earlier runs.")
     static final class Show implements Callable<Integer> {
         @Parameters(arity = "1..*", paramLabel = "FILE", description = "A report: target/bench/SUITE.json.")
         private Path[] files;
@@ -79,8 +79,8 @@ public final class Bench extends Program {
         }
     }
 
-    /** Puts reports together: one table of targets, and pictures. */
-    @Command(name = "summary", description = "Shows the targets of all reports, and draws them into target/bench.")
+    /** Combines reports into one table of targets, and draws pictures. */
+    @Command(name = "summary", description = "Prints the targets of all reports, and draws pictures into target/bench.")
     static final class Summary implements Callable<Integer> {
         @Parameters(arity = "1..*", paramLabel = "FILE", description = "A report: target/bench/SUITE.json.")
         private Path[] files;

@@ -4,23 +4,23 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** What the benchmarks have in C, in {@code native/bench}. */
+/** The programs of the benchmarks in C, from {@code native/bench}. */
 public final class CPrograms {
     private CPrograms() {}
 
-    /** Compiles everything into a directory, which takes a second and a C compiler. */
+    /** Compiles all programs into a directory. This takes a second and needs a C compiler. */
     public static void build(Path directory) throws IOException, InterruptedException {
         run("native/bench/build", directory.toString());
     }
 
     /**
-     * Runs a program and returns what it prints.
+     * Runs a program and returns its output.
      *
-     * @throws IOException if the program can't be started, or fails; with what it printed
+     * @throws IOException if the program can't be started, or fails; the message has its output
      */
     public static String run(String... command) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        // A sanitizer is for the JVMs.
+        // The preloaded sanitizer is only for the JVMs.
         builder.environment().remove("LD_PRELOAD");
         Process process = builder.start();
         try {

@@ -3,22 +3,22 @@ package io.rpma.bench;
 import com.google.gson.annotations.SerializedName;
 import java.util.List;
 
-/** Who was measured. */
+/** The measured programs. */
 public enum Language {
     /** The program in C. */
     @SerializedName("c")
     C("C"),
-    /** The same program once more: how far it is from {@link #C} is the noise of the machine. */
+    /** The same program again: its distance from {@link #C} is the noise of the machine. */
     @SerializedName("control")
     CONTROL("C again"),
-    /** The same through the library. */
+    /** The program in Java, with the library. */
     @SerializedName("java")
     JAVA("Java"),
-    /** C called from Java, nothing checked: how far it is from {@link #C} is what any binding in a JVM costs. */
+    /** C called from Java without checks: its distance from {@link #C} is the cost of any binding in a JVM. */
     @SerializedName("bare")
     BARE("bare JNI");
 
-    /** Those that measure everything; {@link #BARE} measures some of it. */
+    /** The programs of all measurements; {@link #BARE} is only in some. */
     public static final List<Language> EVERYWHERE = List.of(C, CONTROL, JAVA);
 
     private final String title;
@@ -27,7 +27,7 @@ public enum Language {
         this.title = title;
     }
 
-    /** The name in tables and pictures. */
+    /** Returns the name in tables and pictures. */
     public String title() {
         return title;
     }

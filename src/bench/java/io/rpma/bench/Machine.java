@@ -8,17 +8,17 @@ import java.time.temporal.ChronoUnit;
 import java.util.stream.Stream;
 
 /**
- * Where and when a suite ran.
+ * The machine and the date of a suite's run.
  *
- * @param cpu how many processors of which model
- * @param kernel its name and release
- * @param jdk the name and version of the virtual machine
- * @param librpma its version, or what stood in for it
- * @param date in UTC, as ISO 8601 has it
+ * @param cpu the number and the model of the processors
+ * @param kernel the name and the release of the kernel
+ * @param jdk the name and the version of the virtual machine
+ * @param librpma the version of librpma, or its replacement
+ * @param date in UTC, in the format of ISO 8601
  */
 public record Machine(String cpu, String kernel, String jdk, String librpma, String date) {
 
-    /** This machine, now. */
+    /** Returns this machine with the current date. */
     public static Machine here(String librpma) throws IOException {
         return new Machine(
                 Runtime.getRuntime().availableProcessors() + " x " + cpuModel(),
@@ -28,7 +28,7 @@ public record Machine(String cpu, String kernel, String jdk, String librpma, Str
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
     }
 
-    /** As x86 kernels tell it; others have no such line. */
+    /** Returns the model that x86 kernels report, otherwise the architecture. */
     private static String cpuModel() throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
             return lines.filter(line -> line.startsWith("model name"))

@@ -15,7 +15,7 @@ import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler.LegendPosition;
 
-/** Draws what a report has of percentiles, and of what grows. */
+/** Draws the percentiles of a report, and the values that depend on a number of connections or bytes. */
 final class Pictures {
     private static final int WIDTH = 900;
     private static final int HEIGHT = 600;
@@ -25,7 +25,7 @@ final class Pictures {
     private static final double HUNDRED = 100;
     private static final double TEN = 10;
 
-    /** The curves of one picture, by their names: y by x. */
+    /** The curves of one picture by their names. A curve maps x to y. */
     private static final class Curves {
         private final String title;
         private final String xTitle;
@@ -40,13 +40,13 @@ final class Pictures {
             curves.computeIfAbsent(curve, added -> new TreeMap<>()).put(x, y);
         }
 
-        /** The power of ten at or below all coordinates. */
+        /** Returns the power of ten at or below all coordinates. */
         private double lowest(ToDoubleFunction<Map.Entry<Double, Double>> coordinate) {
             return Math.pow(
                     TEN, Math.floor(Math.log10(coordinates(coordinate).min().orElseThrow())));
         }
 
-        /** The power of ten above all coordinates. */
+        /** Returns the power of ten above all coordinates. */
         private double highest(ToDoubleFunction<Map.Entry<Double, Double>> coordinate) {
             double highest = Math.log10(coordinates(coordinate).max().orElseThrow());
             return Math.pow(TEN, Math.floor(highest) + 1);
@@ -64,8 +64,8 @@ final class Pictures {
     /**
      * Draws a report into PNG files.
      *
-     * @return the files: one for the percentiles of each operation, polled and waited for, and those of what grows with the
-     *     number of connections or bytes
+     * @return the files: one for the percentiles of each operation and way of completion, and one for each value that depends
+     *     on the number of connections or bytes
      */
     static List<Path> draw(Report report, Path directory) throws IOException {
         Map<String, Curves> pictures = new LinkedHashMap<>();
@@ -78,7 +78,7 @@ final class Pictures {
         return files;
     }
 
-    /** Adds a result to the picture that it belongs to, by the picture's name. */
+    /** Adds a result to its picture. The map has the pictures by name. */
     private static void add(Result result, Map<String, Curves> pictures) {
         Map<String, String> params = result.params();
         String language = result.language().title();
@@ -111,7 +111,7 @@ final class Pictures {
         }
     }
 
-    /** Of how many operations one takes longer than a percentile: 100 for {@code p99}. */
+    /** Returns the number of operations of which one takes longer than a percentile: 100 for {@code p99}. */
     private static double rarity(String percentile) {
         return HUNDRED / (HUNDRED - Double.parseDouble(percentile.substring(1)));
     }
@@ -127,7 +127,7 @@ final class Pictures {
         chart.getStyler().setLegendPosition(LegendPosition.OutsideE);
         chart.getStyler().setXAxisLogarithmic(true);
         chart.getStyler().setYAxisLogarithmic(true);
-        // A logarithmic axis is labelled at the powers of ten, of which there must be two.
+        // A logarithmic axis has labels at the powers of ten, and needs at least two.
         chart.getStyler().setXAxisMin(curves.lowest(Map.Entry::getKey)).setXAxisMax(curves.highest(Map.Entry::getKey));
         chart.getStyler()
                 .setYAxisMin(curves.lowest(Map.Entry::getValue))

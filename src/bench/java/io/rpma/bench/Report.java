@@ -9,12 +9,12 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What came of a suite.
+ * The report of a suite.
  *
- * @param suite its name: {@code tax}
- * @param machine where it ran
- * @param results what was measured
- * @param targets what that had to be
+ * @param suite the name of the suite, for example {@code tax}
+ * @param machine the machine of the run
+ * @param results the measured values
+ * @param targets the targets and whether they are met
  */
 public record Report(String suite, Machine machine, List<Result> results, List<Target> targets) {
     private static final Gson JSON =
@@ -23,7 +23,7 @@ public record Report(String suite, Machine machine, List<Result> results, List<T
     /**
      * Reads a report that {@link #write} has written.
      *
-     * @throws IOException if the file can't be read, or is no such report
+     * @throws IOException if the file can't be read, or is not a report
      */
     public static Report read(Path file) throws IOException {
         Report report;
@@ -42,13 +42,13 @@ public record Report(String suite, Machine machine, List<Result> results, List<T
         return report;
     }
 
-    /** Writes the report to a file, as JSON. */
+    /** Writes the report to a file in JSON. */
     public void write(Path file) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         Files.writeString(file, JSON.toJson(this) + "\n");
     }
 
-    /** Whether every target is met. */
+    /** Returns whether all targets are met. */
     public boolean passes() {
         return targets.stream().allMatch(Target::pass);
     }

@@ -6,30 +6,30 @@ import java.util.Map;
 import java.util.function.DoubleBinaryOperator;
 
 /**
- * What one program was measured to need for one thing.
+ * A measured value of one program.
  *
- * @param name what was measured: {@code write}
- * @param params under which conditions: {@code {"depth": "16", "value": "p99"}}
- * @param language who was measured
- * @param unit of the numbers: {@code ns/op}, {@code ops/s} or {@code B/op}
+ * @param name the measured operation, for example {@code write}
+ * @param params the conditions, for example {@code {"depth": "16", "value": "p99"}}
+ * @param language the measured program
+ * @param unit the unit of the numbers: {@code ns/op}, {@code ops/s} or {@code B/op}
  * @param rounds a number for each round
- * @param median theirs
+ * @param median the median of the rounds
  */
 public record Result(
         String name, Map<String, String> params, Language language, String unit, List<Double> rounds, double median) {
 
-    /** Makes a result of the numbers of its rounds. */
+    /** Makes a result from the numbers of its rounds. */
     public static Result of(
             String name, Map<String, String> params, Language language, String unit, List<Double> rounds) {
         return new Result(name, Map.copyOf(params), language, unit, List.copyOf(rounds), median(rounds));
     }
 
-    /** How much more this is than another of the same rounds: the median of the differences in each round. */
+    /** Returns the median of the differences between this result and another result of the same rounds. */
     public double minus(Result other) {
         return compare(other, (mine, theirs) -> mine - theirs);
     }
 
-    /** How many times the other of the same rounds this is: the median of the ratios in each round. */
+    /** Returns the median of the ratios between this result and another result of the same rounds. */
     public double over(Result other) {
         return compare(other, (mine, theirs) -> mine / theirs);
     }
@@ -46,7 +46,7 @@ public record Result(
         return median(compared);
     }
 
-    /** The number in the middle, or the mean of the two that are. */
+    /** Returns the number in the middle, or the mean of the two numbers in the middle. */
     public static double median(List<Double> numbers) {
         if (numbers.isEmpty()) {
             throw new IllegalArgumentException("no numbers have no median");

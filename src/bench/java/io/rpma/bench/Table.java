@@ -12,18 +12,18 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** A report for people to read. */
+/** A report as a readable table. */
 public final class Table {
     private static final String NOTHING = "";
 
-    /** Of a distribution; the report's file has more. */
+    /** The printed values of a distribution; the file of the report has more. */
     private static final Set<String> SHOWN = Set.of(NOTHING, "p50", "p99");
 
     private final List<List<String>> rows = new ArrayList<>();
 
     private Table() {}
 
-    /** The text of a report: the medians of all that were measured side by side, and the targets. */
+    /** Returns the text of a report: the medians of the measured programs side by side, and the targets. */
     public static String of(Report report) {
         Machine machine = report.machine();
         return String.join(
@@ -77,7 +77,7 @@ public final class Table {
         return result.name() + params;
     }
 
-    /** The text of targets, each with pass or miss. */
+    /** Returns the text of targets, each with pass or miss. */
     static String ofTargets(List<Target> targets) {
         Table table = new Table();
         table.add("target", "unit", "at most", "at least", "value", "");
@@ -107,7 +107,7 @@ public final class Table {
         rows.add(List.of(cells));
     }
 
-    /** The first two columns are words, the others numbers. */
+    /** Aligns the first two columns, which have words, to the left, and the others, which have numbers, to the right. */
     private String text() {
         List<Integer> widths = new ArrayList<>(Collections.nCopies(rows.get(0).size(), 0));
         for (List<String> row : rows) {

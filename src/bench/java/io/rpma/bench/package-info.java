@@ -1,8 +1,7 @@
 /**
  * The benchmarks: Java beside C, on the same machine in the same run.
  *
- * <p>{@link io.rpma.bench.Bench} is the command line. A suite measures in rounds, C and Java in turn and C once more, and
- * makes a {@link io.rpma.bench.Report}: each {@link io.rpma.bench.Result}, and each {@link io.rpma.bench.Target} with
- * whether it is met.
+ * <p>{@link io.rpma.bench.Bench} is the command line. A suite measures in rounds: C, Java, and C again. It writes a {@link
+ * io.rpma.bench.Report} with all {@link io.rpma.bench.Result}s and {@link io.rpma.bench.Target}s.
  */
 package io.rpma.bench;

@@ -4,15 +4,15 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The client in C behind natives that check nothing, in {@code native/bench/bare.c}: no library, and with it no lock, handle or
- * interruption, so that what it takes more than C is what JNI takes of any binding. Of the commands it knows {@code load}, of
- * librpma's operations.
+ * The client in C behind natives that check nothing ({@code native/bench/bare.c}). Without the library, it has no locks,
+ * handles or interruptions. So its additional time over C is the cost of JNI for any binding. Its only command is {@code
+ * load}, for librpma's operations.
  */
 final class Bare extends LoadClient {
     private Bare() {}
 
     /**
-     * Runs commands until the input ends, and ends with the process.
+     * Runs commands until the input ends. The end of the process frees all objects.
      *
      * @param args the address and the port of the target
      */
@@ -22,7 +22,7 @@ final class Bare extends LoadClient {
         new Bare().serve();
     }
 
-    /** As {@link Load#run}, which would take completions by the library. */
+    /** Replaces {@link Load#run}, which takes completions with the library. */
     @Override
     long run(Load load, long[] samples) {
         setLoad(
@@ -39,7 +39,7 @@ final class Bare extends LoadClient {
         return System.nanoTime() - start;
     }
 
-    /** Calls, because what is compiled is got at by them: see {@link Load}. */
+    /** The turns are calls, because a call enters compiled code: see {@link Load}. */
     private static final class Turns {
         private final Load load;
         private final long[] samples;
@@ -75,15 +75,15 @@ final class Bare extends LoadClient {
     /** Connects to the target. */
     private static native void open(String address, int port);
 
-    /** Tells what the others do from now on. */
+    /** Sets the load of the following calls. */
     private static native void setLoad(String operation, long size, int depth, String completions);
 
-    /** Posts the operation of a number. */
+    /** Posts the operation with this number. */
     private static native void post(long number);
 
-    /** Posts the receive of the answer to it. */
+    /** Posts the receive of the answer with this number. */
     private static native void receive(long number);
 
-    /** Takes completions, and returns how many operations they complete. */
+    /** Takes completions, and returns the number of operations that they complete. */
     private static native int take();
 }

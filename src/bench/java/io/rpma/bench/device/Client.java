@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The client in Java beside {@code native/bench/client.c}, which tells what the commands do; here numbers of memory are
- * followed by those of the heap.
+ * The client in Java. {@code native/bench/client.c} is the client in C, and documents the commands. In the answers of this
+ * client, the growth of the heap follows the growth of the resident memory.
  */
 final class Client extends LoadClient {
     private static final int PAGE = 4096;
@@ -44,7 +44,7 @@ final class Client extends LoadClient {
     }
 
     /**
-     * Runs commands until the input ends, and ends with the process.
+     * Runs commands until the input ends. The end of the process frees all objects.
      *
      * @param args the address and the port of the target
      */
@@ -141,7 +141,7 @@ final class Client extends LoadClient {
         }
     }
 
-    /** Its pages are not what is measured. */
+    /** Writes to each page, so that the measurement has no page faults. */
     private static void touch(RpmaMemory memory) {
         ByteBuffer bytes = memory.buffer();
         for (int i = 0; i < bytes.limit(); i += PAGE) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A process that takes commands from its standard input, a line each, and answers each by a line. */
+/** A process that reads commands from its standard input, one per line, and answers each command with a line. */
 final class ClientProcess implements AutoCloseable {
     private static final String READY = "ok";
     private static final int END_S = 20;
@@ -30,7 +30,7 @@ final class ClientProcess implements AutoCloseable {
      * Starts a process and waits until it is ready.
      *
      * @param name for messages
-     * @throws IOException if it ends before; its error output goes to that of this process
+     * @throws IOException if it ends before; its error output goes to the error output of this process
      */
     static ClientProcess start(String name, List<String> command) throws IOException {
         ClientProcess process = new ClientProcess(
@@ -47,10 +47,10 @@ final class ClientProcess implements AutoCloseable {
     }
 
     /**
-     * Has a command carried out.
+     * Sends a command and waits for the answer.
      *
      * @return the numbers of the answer
-     * @throws IOException if the process has ended, or answers by something else
+     * @throws IOException if the process has ended, or the answer has no numbers
      */
     long[] run(String command) throws IOException {
         String answer;
@@ -67,7 +67,7 @@ final class ClientProcess implements AutoCloseable {
         return numbers(name, answer);
     }
 
-    /** Reads the numbers of a line. */
+    /** Parses the numbers of a line. */
     static long[] numbers(String name, String line) throws IOException {
         try {
             return Stream.of(line.split(" ")).mapToLong(Long::parseLong).toArray();
@@ -76,7 +76,7 @@ final class ClientProcess implements AutoCloseable {
         }
     }
 
-    /** Ends its input, for which it ends; or ends it. */
+    /** Closes the input of the process, which then ends. Kills the process if it does not end. */
     @Override
     public void close() throws IOException {
         try {

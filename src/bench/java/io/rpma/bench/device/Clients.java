@@ -10,9 +10,9 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** The target and its clients. Only one of them works at a time. */
+/** The target and its clients. Only one client works at a time. */
 final class Clients implements AutoCloseable {
-    /** A heap that is resident from the start, so that what grows is the native memory. */
+    /** A heap that is resident from the start, so that only native memory grows. */
     private static final List<String> HEAP = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch");
 
     private final Map<Language, ClientProcess> clients = new EnumMap<>(Language.class);
@@ -23,14 +23,14 @@ final class Clients implements AutoCloseable {
     }
 
     /**
-     * Starts them.
+     * Starts the target and the clients.
      *
-     * @param languages whose clients
-     * @param address of the device
-     * @param port the first of three that are free
+     * @param languages the languages of the clients
+     * @param address the address of the device
+     * @param port the first of three free ports
      * @param pmem a device DAX, or null
-     * @param jvmOptions of the clients in Java
-     * @param placement which processors they have
+     * @param jvmOptions the options of the clients in Java
+     * @param placement the processors of the programs
      */
     static Clients start(
             Collection<Language> languages,
@@ -77,12 +77,12 @@ final class Clients implements AutoCloseable {
         }
     }
 
-    /** The path of a program in C, where native/rxe has built it. */
+    /** Returns the path of a program in C, which native/rxe has built. */
     static String program(String name) {
         return Bench.OUTPUT.resolve(name).toString();
     }
 
-    /** The command line of a program in Java. */
+    /** Returns the command line of a program in Java. */
     static List<String> java(List<String> jvmOptions, String classPath, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -92,12 +92,12 @@ final class Clients implements AutoCloseable {
         return command;
     }
 
-    /** Has a client carry out a command, and returns the numbers of its answer. */
+    /** Sends a command to a client, and returns the numbers of its answer. */
     long[] run(Language language, String command) throws IOException {
         return clients.get(language).run(command);
     }
 
-    /** Ends all of them, also those after one that fails; the target last, for the clients are connected to it. */
+    /** Ends all processes, also after a failure; the target last, because the clients are connected to it. */
     @Override
     public void close() throws IOException {
         List<ClientProcess> processes = new ArrayList<>(clients.values());

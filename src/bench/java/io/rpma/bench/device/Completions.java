@@ -2,26 +2,26 @@ package io.rpma.bench.device;
 
 import java.util.Locale;
 
-/** How completions are taken. */
+/** The ways to take completions. */
 enum Completions {
-    /** Polled for. */
+    /** By polling. */
     POLL,
 
-    /** Waited for; in C too by {@code ppoll(2)}, so that the wait could be ended, before the event is taken. */
+    /** By waiting. C also calls {@code ppoll(2)} before it takes the event, so that the wait can be ended. */
     WAIT,
 
     /**
-     * Waited for; in C by {@code rpma_cq_wait} alone, which nothing else ends, and of librpma's operations. In Java the same as
-     * {@link #WAIT}.
+     * By waiting. C calls only {@code rpma_cq_wait}, which only a completion ends. This way is only for librpma's operations.
+     * In Java it is the same as {@link #WAIT}.
      */
     BLOCK;
 
-    /** The name in commands and results. */
+    /** Returns the name in commands and results. */
     String command() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The way of a name. */
+    /** Returns the way with this name. */
     static Completions of(String command) {
         return valueOf(command.toUpperCase(Locale.ROOT));
     }

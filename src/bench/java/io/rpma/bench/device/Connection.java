@@ -17,16 +17,16 @@ import java.util.Arrays;
  * A client's side of a connection with the target.
  *
  * @param conn the connection
- * @param cq where its operations complete
+ * @param cq the completion queue of the connection
  * @param dram the target's volatile memory
- * @param pmem its persistent memory, or null
- * @param memory source and destination on this side
+ * @param pmem the target's persistent memory, or null
+ * @param memory the source and destination on this side
  */
 record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem, RpmaMrLocal memory) implements End {
-    /** Of a connection that is measured alone. */
+    /** The size of each queue of a connection that is measured alone. */
     static final int QUEUE_SIZE = 256;
 
-    /** Of one of many, which the target accepts at the next port. */
+    /** The size of each queue of the many connections, which the target accepts at the next port. */
     static final int SMALL_QUEUE_SIZE = 16;
 
     // struct offer of native/bench/common.h

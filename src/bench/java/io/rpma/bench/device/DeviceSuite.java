@@ -30,44 +30,44 @@ import picocli.CommandLine.Spec;
 public final class DeviceSuite implements Callable<Integer> {
     private static final String SUITE = "device";
     private static final Path SAMPLES = Bench.OUTPUT.resolve("samples");
-    /** Of the measurements with many connections, with each start. */
+    /** The rounds of the measurements with many connections, for each start of the clients. */
     private static final int MANY_ROUNDS = 3;
 
     private static final int SPREAD_COUNT = 2000;
 
-    /** Operations of a loop in all, and of each of its connections at least. */
+    /** The number of operations of a loop, and the minimum for each of its connections. */
     private static final int LOOP_COUNT = 4000;
 
     private static final int LOOP_LEAST = 10;
 
-    /** HotSpot's second compiler takes a method up after 10,000 calls, or 14,000 loops of it. */
+    /** HotSpot's second compiler compiles a method after 10,000 calls, or 14,000 iterations of its loops. */
     private static final long WARM_UP_COUNT = 15_000;
 
-    /** Waits have settled only after 15,000 and more, and were 5 % slower before. */
+    /** Waits reach their final speed only after 15,000 and more, and are 5 % slower before. */
     private static final long WARM_UP_WAITS = 20_000;
 
     private static final Set<Language> WARMED_UP = EnumSet.of(Language.JAVA, Language.BARE);
 
-    /** What is done once, or in the hundreds, is compiled sooner or not at all. */
+    /** Operations that are measured once or some hundred times need little warm-up: their code is compiled early or never. */
     private static final int FRESH_CONNECTIONS = 10;
 
     private static final int FRESH_COUNT = 1000;
 
     private static final int WARM_UP_DEPTH = 16;
 
-    /** Between which a measurement's number of operations is. */
+    /** The minimum and maximum number of operations of a measurement. */
     private static final long LEAST_COUNT = 20;
 
     private static final long MOST_COUNT = 200_000;
 
-    /** Without which p99 says nothing; round trips get as many where their rounds are no more than so many times longer. */
+    /** The minimum for a p99. Round trips get this number if this makes their rounds at most LONGER times longer. */
     private static final long P99_COUNT = 1000;
 
     private static final long LONGER = 3;
 
     private static final int TRIES = 3;
 
-    /** What a program has to be through until a write is completed, with the names of the times that it prints. */
+    /** The phases of a program up to its first completed write, as names of the times that it prints. */
     private static final List<String> PHASES =
             List.of("process", "library", "device", "peer", "registration", "connection", "write");
 
@@ -84,37 +84,40 @@ public final class DeviceSuite implements Callable<Integer> {
     @Option(names = "--pmem", paramLabel = "PATH", description = "A device DAX, for flushes to persistence.")
     private Path pmem;
 
-    @Option(names = "--quick", description = "Less of everything.")
+    @Option(names = "--quick", description = "Run shorter measurements.")
     private boolean quick;
 
     @Option(
             names = "--client-jvm",
             split = " ",
             paramLabel = "OPTION",
-            description = "Options of the JVM that is measured once it is warm, separated by blanks.")
+            description = "Options of the JVM that is measured warm, separated by blanks.")
     private List<String> clientJvm = List.of();
 
     @Option(
             names = "--startup-jvm",
             split = " ",
             paramLabel = "OPTION",
-            description = "Options of JVMs of which is measured what is done once, separated by blanks.")
+            description = "Options of the JVMs that are measured cold, separated by blanks.")
     private List<String> startupJvm = List.of();
 
     @Option(
             names = "--client-cpu",
             paramLabel = "CPU",
-            description = "The processor of the clients that are measured once they are warm; default any.")
+            description = "Processor of the clients that are measured warm; default any.")
     private Integer clientCpu;
 
-    @Option(names = "--target-cpu", paramLabel = "CPU", description = "That of their target; default any.")
+    @Option(
+            names = "--target-cpu",
+            paramLabel = "CPU",
+            description = "Processor of the target of these clients; default any.")
     private Integer targetCpu;
 
     @Option(
             names = "--librpma",
             defaultValue = "of unknown version",
             paramLabel = "VERSION",
-            description = "Which librpma this is, for the report.")
+            description = "The version of librpma, for the report.")
     private String librpma;
 
     @Spec
@@ -124,7 +127,7 @@ public final class DeviceSuite implements Callable<Integer> {
     private final Map<Point, Long> counts = new HashMap<>();
     private final long started = System.nanoTime();
 
-    /** For the command line. */
+    /** Makes the suite for the command line. */
     public DeviceSuite() {}
 
     @Override
@@ -151,7 +154,7 @@ public final class DeviceSuite implements Callable<Integer> {
         return Bench.finish(new Report(SUITE, Machine.here(librpma), results, DeviceTargets.of(results)), command);
     }
 
-    /** Lets the compilers of the JVMs see all that they will be asked for, before anything of it is measured. */
+    /** Runs all operations before the measurement, so that the JVMs compile the code for all of them. */
     private void warmUp(Clients clients, Plan plan) throws IOException {
         Set<Point> small = new LinkedHashSet<>();
         for (Point point : plan.points()) {
@@ -169,7 +172,7 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    /** What is measured of registration and scale, a little of it beforehand. */
+    /** Runs a few registrations and connections before they are measured. */
     private void tryOut(Clients clients) throws IOException {
         say("trying out registration and connections");
         for (Language language : Language.EVERYWHERE) {
@@ -186,7 +189,7 @@ public final class DeviceSuite implements Callable<Integer> {
             number++;
             long count = count(clients, point, plan.millis());
             say(number + "/" + plan.points().size() + " " + point + ", " + plan.rounds() + " rounds of " + count);
-            // first tries are much slower than what comes after
+            // the first operations are much slower than the following ones
             for (Language language : point.languages()) {
                 run(clients, language, point, least(point));
             }
@@ -198,7 +201,7 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    /** How many operations take about so long: the same with each start, so that each has the same percentiles. */
+    /** Returns the number of operations for this time. It is the same for each start, so that each has the same percentiles. */
     private long count(Clients clients, Point point, long millis) throws IOException {
         Long known = counts.get(point);
         if (known == null) {
@@ -208,7 +211,7 @@ public final class DeviceSuite implements Callable<Integer> {
         return known;
     }
 
-    /** By tries in C. */
+    /** Determines the number of operations by tries in C. */
     private static long tryCount(Clients clients, Point point, long millis) throws IOException {
         long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
         long count = least(point);
@@ -233,7 +236,7 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    /** Has a client run so many operations, and returns their time; the samples are written where they are looked at. */
+    /** Runs this number of operations in a client, and returns their time. Round trips also write samples. */
     private static long run(Clients clients, Language language, Point point, long count) throws IOException {
         String load = point.command(count);
         return clients.run(language, point.isRoundTrip() ? load + " " + SAMPLES : load)[0];
@@ -292,7 +295,7 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    /** With all connections open, however many are used, so that they make the difference. */
+    /** Measures with all connections open and only some in use, so that only the number of used connections changes. */
     private void measureMany(Clients clients, Plan plan, int start) throws IOException {
         int firstRound = start * MANY_ROUNDS;
         int most = Collections.max(plan.connections());
@@ -322,13 +325,13 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    /** Each in its turn, one write at a time. */
+    /** Measures one write at a time, on each connection in turn. */
     private void measureSpread(Clients clients, Language language, int connections) throws IOException {
         runMany(clients, language, "spread", SPREAD_COUNT, connections);
         measurements.add("spread write", ofMany(connections), language, Samples.read(SAMPLES));
     }
 
-    /** All at once, served by one thread. */
+    /** Measures writes on all connections at once, served by one thread. */
     private void measureLoop(Clients clients, Language language, int connections) throws IOException {
         int count = Math.max(LOOP_COUNT, LOOP_LEAST * connections);
         double seconds = runMany(clients, language, "loop", count, connections)[0] / 1e9;
@@ -345,7 +348,7 @@ public final class DeviceSuite implements Callable<Integer> {
         return clients.run(language, command + " " + count + " " + connections + " " + SAMPLES);
     }
 
-    /** What each of so many new things costs: its time, its memory, and in Java its part of the heap. */
+    /** Adds the cost of each of this number of new objects: its time, its memory, and in Java its heap. */
     private void addGrowth(String name, Map<String, String> params, Language language, long[] growth, int count) {
         measurements.add(name, params, language, "us", growth[0] / 1e3 / count);
         measurements.add(name + " memory", params, language, "KB", (double) growth[1] / count);
@@ -373,7 +376,7 @@ public final class DeviceSuite implements Callable<Integer> {
         long last = spawned;
         long[] times = ClientProcess.numbers(program.get(0), answer);
         for (int i = 0; i < times.length; i++) {
-            // In C the library is there before main begins.
+            // In C the library is loaded before main begins.
             if (times[i] > last) {
                 measurements.add("start", Map.of("phase", PHASES.get(i)), language, "ms", (times[i] - last) / 1e6);
             }
@@ -386,7 +389,7 @@ public final class DeviceSuite implements Callable<Integer> {
         return order(Language.EVERYWHERE, round);
     }
 
-    /** Who is measured first takes turns. */
+    /** Returns the order of a round. The first program changes with each round. */
     private static List<Language> order(List<Language> languages, int round) {
         List<Language> order = new ArrayList<>(languages);
         Collections.rotate(order, round);

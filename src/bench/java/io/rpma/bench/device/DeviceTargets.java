@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What the results on a device have to be. */
+/** The targets of the results on a device. */
 final class DeviceTargets {
     private static final double P50 = 1.05;
     private static final double P99 = 1.2;
@@ -19,7 +19,7 @@ final class DeviceTargets {
     private static final double STARTUP = 1.2;
     private static final double SCALE = 1.5;
 
-    /** No slower, but for the noise. */
+    /** Not slower, apart from the noise. */
     private static final double INLINE = 1.05;
 
     private final Map<Map<String, String>, Map<Language, Result>> measured = new LinkedHashMap<>();
@@ -34,7 +34,7 @@ final class DeviceTargets {
         }
     }
 
-    /** Holds results against the targets. */
+    /** Compares results with the targets. */
     static List<Target> of(List<Result> results) {
         DeviceTargets all = new DeviceTargets(results);
         List<Target> targets = new ArrayList<>();
@@ -66,8 +66,8 @@ final class DeviceTargets {
     }
 
     /**
-     * What a target is about, how far two clients in C were apart, for what is smaller than that tells nothing, and how far JNI
-     * alone is from C, where that was measured.
+     * Returns the name of a target, with the ratio of two clients in C, which is the noise, and with the ratio of bare JNI and
+     * C, if it was measured.
      */
     private static String title(Map<String, String> key, Map<Language, Result> byLanguage) {
         String bare = byLanguage.containsKey(Language.BARE)
@@ -85,7 +85,7 @@ final class DeviceTargets {
                 bare);
     }
 
-    /** The round trip of a write whose bytes the post copies, over that of one from a region. */
+    /** Adds the round trip of an inline write over the round trip of a write from a memory region. */
     private void addInline(List<Target> targets) {
         measured.forEach((key, inline) -> {
             if (!key.get("name").equals(Operation.RDMA_WRITE_INLINE.command()) || !"p50".equals(key.get("value"))) {
@@ -102,7 +102,7 @@ final class DeviceTargets {
         });
     }
 
-    /** The cost of an operation among many connections, over that with one of them. */
+    /** Adds the time of an operation on many connections over its time on one connection. */
     private void addScale(List<Target> targets) {
         Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
         measured.forEach((key, byLanguage) -> {
@@ -127,7 +127,7 @@ final class DeviceTargets {
         return many.get(language).over(one.get(language));
     }
 
-    /** Connections served by one event loop: as many operations as in C. */
+    /** Adds the throughput of connections that one event loop serves, over the throughput in C. */
     private void addLoop(List<Target> targets) {
         Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
         measured.forEach((key, byLanguage) -> {

@@ -3,13 +3,13 @@ package io.rpma.bench.device;
 import io.rpma.RpmaCompletions;
 
 /**
- * A number of operations with so many of them under way at a time; {@code native/bench/load.c} does the same.
+ * A number of operations, of which {@code depth} are under way at a time; {@code native/bench/load.c} does the same.
  *
- * @param operation which one
- * @param size of each in bytes
- * @param depth how many are under way
- * @param how completions are taken
- * @param count how many there are
+ * @param operation the kind of the operations
+ * @param size the size of each operation in bytes
+ * @param depth the number of operations under way
+ * @param how the way to take completions
+ * @param count the number of operations
  */
 record Load(Operation operation, long size, int depth, Completions how, long count) {
     /** The size of the memory on both sides. */
@@ -17,7 +17,7 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
 
     private static final int CAPACITY = 16;
 
-    /** The load of a command; {@code native/bench/client.c} tells its parts. */
+    /** Returns the load of a command; {@code native/bench/client.c} documents its parts. */
     static Load of(String[] words) {
         return new Load(
                 Operation.of(words[1]),
@@ -27,7 +27,7 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
                 Integer.parseInt(words[5]));
     }
 
-    /** Takes the completions of loads, one load at a time. */
+    /** Makes the object that takes the completions of loads, one load at a time. */
     static RpmaCompletions completions() {
         return RpmaCompletions.create(CAPACITY);
     }
@@ -35,10 +35,10 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
     /**
      * Runs the load.
      *
-     * @param samples gets the time from each completion to the next, which with a depth of 1 is the round trip of each
-     *     operation; or null
-     * @param first index of the first sample
-     * @return how long it took, in nanoseconds
+     * @param samples gets the time from each completion to the next, or null; with a depth of 1 this time is the round trip of
+     *     an operation
+     * @param first the index of the first sample
+     * @return the duration in nanoseconds
      */
     long run(End end, RpmaCompletions completions, long[] samples, int first) throws InterruptedException {
         Turns turns = new Turns(end, completions, samples, first);
@@ -51,8 +51,9 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
     }
 
     /**
-     * Each turn posts what can be under way and takes completions. It is a call, by which the JVM gets at what it has compiled:
-     * a loop that has just begun is interpreted for its first thousand turns, which were half of all where each waits.
+     * The turns of the loop. Each turn posts operations up to the depth and takes completions. A turn is a method call, because
+     * a call enters compiled code. The loop itself is interpreted for its first thousand turns, which were half of the turns of
+     * a load with waits.
      */
     private final class Turns {
         private final End end;
@@ -103,8 +104,8 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
     }
 
     /**
-     * Takes completions: at least one unless the load polls. A poll that finds none gives the processor away: the work of
-     * soft-RoCE may be waiting for this one, where there are few, and would wait for the end of a time slice.
+     * Takes completions, at least one unless the load polls. A poll that finds no completion yields the processor: with few
+     * processors, soft-RoCE's own work may wait for this one, and would otherwise wait until the end of the time slice.
      */
     private int take(End end, RpmaCompletions completions) throws InterruptedException {
         if (how != Completions.POLL) {
@@ -117,7 +118,7 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
         return taken;
     }
 
-    /** Where the bytes of an operation are, on both sides. */
+    /** Returns the offset of an operation's bytes, on both sides. */
     private long offset(long number) {
         return number % depth * size % MEMORY_SIZE;
     }

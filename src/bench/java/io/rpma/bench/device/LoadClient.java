@@ -6,9 +6,9 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** A client in Java that runs loads: what {@link ClientProcess} talks to. {@code native/bench/client.c} tells its commands. */
+/** A client in Java that runs loads, for {@link ClientProcess}. {@code native/bench/client.c} documents its commands. */
 abstract class LoadClient {
-    /** Of a load whose times are not asked for. */
+    /** The number of words of a load without samples. */
     private static final int SHORTEST = 6;
 
     /** Runs commands until the input ends. */
@@ -20,7 +20,7 @@ abstract class LoadClient {
         }
     }
 
-    /** Runs a command, and returns the answer. */
+    /** Runs a command and returns the answer. */
     String run(String[] words) throws IOException, InterruptedException {
         if (!words[0].equals("load")) {
             throw new IllegalArgumentException("no such command: " + String.join(" ", words));
@@ -39,7 +39,7 @@ abstract class LoadClient {
      * Runs a load.
      *
      * @param samples gets the time from each completion to the next, or null
-     * @return how long it took, in nanoseconds
+     * @return the duration in nanoseconds
      */
     abstract long run(Load load, long[] samples) throws InterruptedException;
 }

@@ -6,7 +6,7 @@ import io.rpma.RpmaEventLoop;
 import java.util.List;
 
 /**
- * Many connections served by one event loop: each has one write under way, and posts the next when that completes;
+ * One event loop serves many connections. Each connection has one write under way, and posts the next when the write completes.
  * {@code native/bench/loop.c} does the same.
  */
 final class Loop {
@@ -19,7 +19,7 @@ final class Loop {
     private int posted;
     private int done;
 
-    /** How long the first look at all connections took, which belongs to their registration. */
+    /** The time of the first look at all connections, which is a part of their registration. */
     private long firstLook;
 
     private long start;
@@ -39,10 +39,10 @@ final class Loop {
     /**
      * Runs a loop.
      *
-     * @param connections that are served
-     * @param samples gets the time from each post to the handling of its completion; as many as there are operations
-     * @return how long it took from the first post, how long the registration of the connections took, both in
-     *     nanoseconds, and by how many bytes that has made the heap grow
+     * @param connections the connections to serve
+     * @param samples gets the time from each post to the handling of its completion; its length is the number of operations
+     * @return the duration from the first post and the duration of the registration of the connections, in nanoseconds, and the
+     *     growth of the heap by the registration, in bytes
      */
     static String run(List<Connection> connections, long[] samples) {
         UsedMemory before = UsedMemory.now();

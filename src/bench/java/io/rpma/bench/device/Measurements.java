@@ -8,25 +8,25 @@ import java.util.List;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
-/** Collects what is measured, round by round. */
+/** Collects the measured values, round by round. */
 final class Measurements {
-    /** What is told of a distribution. */
+    /** The reported percentiles of a distribution. */
     static final List<Double> PERCENTILES = List.of(10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9);
 
-    /** How many values have to be beyond a percentile for it to tell something. */
+    /** The minimum number of values beyond a percentile that is reported. */
     private static final int LEAST_BEYOND = 10;
 
     private record Key(String name, Map<String, String> params, Language language, String unit) {}
 
     private final Map<Key, List<Double>> measured = new LinkedHashMap<>();
 
-    /** Adds the number of another round. */
+    /** Adds the number of the next round. */
     void add(String name, Map<String, String> params, Language language, String unit, double number) {
         measured.computeIfAbsent(new Key(name, Map.copyOf(params), language, unit), key -> new ArrayList<>())
                 .add(number);
     }
 
-    /** Adds the percentiles of another round, in nanoseconds; {@code value} tells which of them it is. */
+    /** Adds the percentiles of the next round, in nanoseconds. The parameter {@code value} names the percentile. */
     void add(String name, Map<String, String> params, Language language, Histogram times) {
         for (double percentile : PERCENTILES) {
             if (times.getTotalCount() * (100 - percentile) / 100 >= LEAST_BEYOND) {
@@ -37,12 +37,12 @@ final class Measurements {
         }
     }
 
-    /** The name of a percentile: {@code p99.9}. */
+    /** Returns the name of a percentile, for example {@code p99.9}. */
     static String title(double percentile) {
         return percentile == Math.rint(percentile) ? "p" + (int) percentile : "p" + percentile;
     }
 
-    /** The results, in the order in which their first numbers came. */
+    /** Returns the results in the order of their first numbers. */
     List<Result> results() {
         List<Result> results = new ArrayList<>();
         measured.forEach(

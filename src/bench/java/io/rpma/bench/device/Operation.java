@@ -1,6 +1,6 @@
 package io.rpma.bench.device;
 
-/** What is measured of one connection; {@code native/bench/client.h} has the same. */
+/** The measured operations of one connection; {@code native/bench/client.h} has the same. */
 enum Operation {
     WRITE("write"),
     READ("read"),
@@ -9,16 +9,16 @@ enum Operation {
     /** A write into persistent memory and its flush. */
     FLUSH_PERSISTENT("flush-persistent"),
     ATOMIC_WRITE("atomic-write"),
-    /** Until the answer, of the same bytes, is there. */
+    /** Until the answer with the same bytes has arrived. */
     SEND("send"),
-    /** Until the answer, of no bytes, is there. */
+    /** Until the answer without bytes has arrived. */
     WRITE_WITH_IMM("write-with-imm"),
-    /** Of librdmacm, as those that follow. */
+    /** From here on librdmacm's operations. */
     RDMA_WRITE("rdma-write"),
-    /** A write of bytes that the post copies. */
+    /** A write whose bytes the post copies. */
     RDMA_WRITE_INLINE("rdma-write-inline"),
     RDMA_READ("rdma-read"),
-    /** Until the answer, of the same bytes, is there. */
+    /** Until the answer with the same bytes has arrived. */
     RDMA_SEND("rdma-send"),
     /** Of 8 bytes. */
     RDMA_FETCH_AND_ADD("rdma-fetch-and-add");
@@ -29,12 +29,12 @@ enum Operation {
         this.command = command;
     }
 
-    /** Its name in commands and reports. */
+    /** Returns the name in commands and reports. */
     String command() {
         return command;
     }
 
-    /** The operation of a name in commands. */
+    /** Returns the operation with this name in commands. */
     static Operation of(String command) {
         for (Operation operation : values()) {
             if (operation.command.equals(command)) {
@@ -44,12 +44,12 @@ enum Operation {
         throw new IllegalArgumentException("no operation " + command);
     }
 
-    /** Whether it is done only when the target has answered. */
+    /** Returns whether the target's answer completes the operation. */
     boolean isAnswered() {
         return this == SEND || this == WRITE_WITH_IMM || this == RDMA_SEND;
     }
 
-    /** Whether librdmacm posts it, on an id of its own; else librpma. */
+    /** Returns whether librdmacm posts the operation, on its own id, and not librpma. */
     boolean isRdmacm() {
         return compareTo(RDMA_WRITE) >= 0;
     }

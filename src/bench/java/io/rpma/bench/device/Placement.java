@@ -4,21 +4,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which processors programs are bound to, by {@code taskset(1)}.
+ * The processors to which {@code taskset(1)} binds the programs.
  *
- * @param client that of each client, or null for any
- * @param target that of the target, or null for any
+ * @param client the processor of each client, or null for any
+ * @param target the processor of the target, or null for any
  */
 record Placement(Integer client, Integer target) {
-    /** Wherever the kernel puts them. */
+    /** The kernel chooses the processors. */
     static final Placement ANY = new Placement(null, null);
 
-    /** The command line that starts a client where it belongs. */
+    /** Returns the command line that starts a client on its processor. */
     List<String> client(List<String> command) {
         return bound(client, command);
     }
 
-    /** The command line that starts the target where it belongs. */
+    /** Returns the command line that starts the target on its processor. */
     List<String> target(List<String> command) {
         return bound(target, command);
     }

@@ -6,18 +6,18 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What a run measures.
+ * The measurements of a run.
  *
- * @param points of one connection
- * @param starts how often the programs are started for that
- * @param rounds how often each is measured, in each program, before the next start
- * @param millis about how long one measurement takes
- * @param connections to how many connections it grows, ascending
- * @param scaled who grows
- * @param scaleRounds how often
- * @param registered sizes of memory that is registered, in bytes
- * @param regions how many small regions there are at a time
- * @param coldRounds how often memory is registered, and a program started
+ * @param points the measurements of one connection
+ * @param starts the number of starts of the programs for these measurements
+ * @param rounds the number of rounds in each program before the next start
+ * @param millis the approximate time of one measurement
+ * @param connections the numbers of connections, ascending
+ * @param scaled the programs that open these numbers of connections
+ * @param scaleRounds the number of rounds of these programs
+ * @param registered the sizes of registered memory, in bytes
+ * @param regions the number of small memory regions at a time
+ * @param coldRounds the number of rounds of registrations, and of starts of a program
  */
 record Plan(
         List<Point> points,
@@ -33,10 +33,10 @@ record Plan(
     private static final long KIB = 1 << 10;
     private static final long MIB = 1 << 20;
 
-    /** The longest an atomic write can be, and what an atomic changes, and the shortest that is measured of the others. */
+    /** The size of an atomic write and of an atomic, and the smallest measured size of the other operations. */
     private static final long WORD = 8;
 
-    /** Everything; takes about an hour on an emulated machine. */
+    /** Returns the plan of all measurements, which takes about an hour on an emulated machine. */
     static Plan full(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (int depth : new int[] {1, 16, 64}) {
@@ -71,7 +71,7 @@ record Plan(
                 5);
     }
 
-    /** What fits into about three minutes. */
+    /** Returns the plan of a run of about three minutes. */
     static Plan quick(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (Operation operation : ofLibrpma()) {
@@ -107,7 +107,7 @@ record Plan(
                 .toList();
     }
 
-    /** Those of bytes, of a size that goes inline too; the rest of the way is that of librpma's operations. */
+    /** Adds the operations with data, of the inline size; larger sizes take the same path as librpma's operations. */
     private static void addRdmacm(List<Point> points, int depth) {
         for (Operation operation : Operation.values()) {
             if (operation.isRdmacm() && operation != Operation.RDMA_FETCH_AND_ADD) {

@@ -6,25 +6,25 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is measured of one connection: an operation, and how.
+ * A measurement of one connection: an operation and its conditions.
  *
- * @param operation which one
- * @param size of each in bytes
- * @param depth how many are under way; with 1 the time of each is measured, else the time of all
- * @param completions how they are taken
+ * @param operation the operation
+ * @param size the size of each operation in bytes
+ * @param depth the number of operations under way; with 1 the time of each operation is measured, else the time of all
+ * @param completions the way to take completions
  */
 record Point(Operation operation, long size, int depth, Completions completions) {
     boolean isRoundTrip() {
         return depth == 1;
     }
 
-    /** Who is measured: of librpma's waits what JNI alone costs, too, because there it is most of what Java adds. */
+    /** Returns the measured programs. librpma's waits include bare JNI, because it is most of Java's additional time there. */
     List<Language> languages() {
         boolean bare = completions == Completions.WAIT && !operation.isRdmacm();
         return bare ? List.of(Language.values()) : Language.EVERYWHERE;
     }
 
-    /** What the results are told apart by. */
+    /** Returns the parameters that distinguish the results. */
     Map<String, String> params() {
         Map<String, String> params = new LinkedHashMap<>();
         params.put("bytes", Long.toString(size));
@@ -35,7 +35,7 @@ record Point(Operation operation, long size, int depth, Completions completions)
         return params;
     }
 
-    /** The command that has a client run so many operations. */
+    /** Returns the command by which a client runs this number of operations. */
     String command(long count) {
         return String.join(
                 " ",

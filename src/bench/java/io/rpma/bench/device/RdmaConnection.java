@@ -19,18 +19,18 @@ import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client's side of a connection with the target, of librdmacm; {@code native/bench/rdma.c} does the same.
+ * A client's side of librdmacm's connection with the target; {@code native/bench/rdma.c} does the same.
  *
  * @param id the connection
- * @param qp what is posted on
- * @param memory source and destination on this side
- * @param inlineData source of what is copied
- * @param remoteAddr where the target's volatile memory is
- * @param rkey its key
+ * @param qp the queue pair
+ * @param memory the source and destination on this side
+ * @param inlineData the source of inline operations
+ * @param remoteAddr the address of the target's volatile memory
+ * @param rkey the key of the target's volatile memory
  */
 record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inlineData, long remoteAddr, int rkey)
         implements End {
-    /** The most that the post copies. */
+    /** The maximum size of an inline post. */
     static final int INLINE_SIZE = 64;
 
     private static final int TIMEOUT_S = 10;
@@ -91,14 +91,14 @@ record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inline
         End.check(qp.postRecv(memory, offset, size, number));
     }
 
-    /** Answers are in the other queue, which nothing else completes in. */
+    /** Polls the other queue too, in which only answers complete. */
     @Override
     public int poll(RpmaCompletions completions) {
         int taken = qp.pollSendComp(completions);
         return taken > 0 ? taken : qp.pollRecvComp(completions);
     }
 
-    /** Answers alone are waited for where there are some, because they come last. */
+    /** Waits for answers if the operation has them, because they complete last. */
     @Override
     public int await(Operation operation, RpmaCompletions completions) throws InterruptedException {
         if (!operation.isAnswered()) {

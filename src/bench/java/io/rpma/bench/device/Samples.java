@@ -9,13 +9,13 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.HdrHistogram.Histogram;
 
-/** The times that a client has measured, in a file: numbers of 8 bytes, in nanoseconds. */
+/** The file of the times that a client has measured: numbers of 8 bytes, in nanoseconds. */
 final class Samples {
     private static final int DIGITS = 3;
 
     private Samples() {}
 
-    /** So many times that are still to be measured; touched, so that no page is missing while the clock runs. */
+    /** Makes room for this number of times. Writes to each page, so that the measurement has no page faults. */
     static long[] create(int count) {
         long[] samples = new long[count];
         Arrays.fill(samples, -1);
@@ -31,7 +31,7 @@ final class Samples {
     /**
      * Reads a file of times.
      *
-     * @throws IOException if it has none, or other things than times
+     * @throws IOException if it has no times, or other contents
      */
     static Histogram read(Path file) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder());

@@ -15,8 +15,8 @@ import io.rpma.RpmaPeer;
 import java.util.Arrays;
 
 /**
- * How long a program takes to its first completed write, beside {@code native/bench/startup.c}, which tells what it prints. It
- * needs nothing but the library's jar, and no class of its own besides this one.
+ * The time of a program to its first completed write. {@code native/bench/startup.c} is the same program in C, and documents
+ * the output. The program needs only this class and the library's jar.
  */
 final class Startup {
     private static final int MEMORY_SIZE = 4096;
@@ -24,7 +24,7 @@ final class Startup {
     private Startup() {}
 
     /**
-     * Runs it.
+     * Runs the program.
      *
      * @param args the address and the port of the target
      */

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 /**
  * The memory that this process uses.
  *
- * @param resident in kilobytes
- * @param heap in bytes, of live objects
+ * @param resident the resident memory in kilobytes
+ * @param heap the heap of live objects in bytes
  */
 record UsedMemory(long resident, long heap) {
     private static final Pattern RESIDENT = Pattern.compile("^VmRSS:\\s+(\\d+) kB$", Pattern.MULTILINE);
@@ -34,7 +34,7 @@ record UsedMemory(long resident, long heap) {
         }
     }
 
-    /** By how much it has grown: two numbers of an answer. */
+    /** Returns the growth as the two numbers of an answer. */
     String since(UsedMemory before) {
         return (resident - before.resident) + " " + (heap - before.heap);
     }

@@ -17,10 +17,10 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What the operations work on, of a librpma that does nothing; {@code struct target} in {@code tax.c}. */
+/** The arguments of the operations, from a librpma that does nothing; {@code struct target} in {@code tax.c}. */
 @State(Scope.Thread)
 public class NoopTarget {
-    /** The path of that librpma. */
+    /** The path of this librpma. */
     static final String LIBRARY_PROPERTY = "io.rpma.bench.noop";
 
     static final int BATCH = 16;
@@ -43,12 +43,12 @@ public class NoopTarget {
     int imm = 1;
     long value;
 
-    /** Loads the librpma that does nothing: the linker gives it to the shim, which asks for one of this name. */
+    /** Loads the librpma that does nothing. The dynamic linker then uses it for the shim, because it has the required name. */
     static void loadLibrary() {
         System.load(System.getProperty(LIBRARY_PROPERTY));
     }
 
-    /** Connects. */
+    /** Opens all objects. */
     @Setup(Level.Trial)
     public void open() {
         loadLibrary();

@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What the operations work on, of an id whose device does nothing; the end of {@code struct target} in {@code tax.c}. */
+/** The arguments of the operations, with an id whose device does nothing; part of {@code struct target} in {@code tax.c}. */
 @State(Scope.Thread)
 public class RdmaNoopTarget {
     private static final int REGION_SIZE = 4096;

@@ -11,7 +11,7 @@ import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Posts and polls of librdmacm's queue pairs; the functions of {@code tax.c}. */
+/** Posts and polls of librdmacm's queue pairs; {@code tax.c} has the same functions. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class RdmaTaxBenchmark {
@@ -75,13 +75,13 @@ public class RdmaTaxBenchmark {
         return t.qp.pollSendComp(t.completions);
     }
 
-    /** {@code ibv_poll_cq} of an empty queue and {@code ppoll(2)}: a wait whose time is up at once. */
+    /** {@code ibv_poll_cq} of an empty queue and {@code ppoll(2)}: a wait that times out at once. */
     @Benchmark
     public int rdmaEmptyWait(RdmaNoopTarget t) throws InterruptedException {
         return t.qp.getSendComp(t.completions, 0, TimeUnit.NANOSECONDS);
     }
 
-    /** {@code ibv_poll_cq} of 16 completions, and reading whose each is and how it ended. */
+    /** {@code ibv_poll_cq} of 16 completions, and reads of the context and status of each completion. */
     @Benchmark
     @OperationsPerInvocation(NoopTarget.BATCH)
     public void rdmaPollOf16(RdmaNoopTarget t, Blackhole blackhole) {

@@ -31,14 +31,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Measures what the binding adds to a call of C.
+ * Measures the time that the binding adds to a call of C.
  *
- * <p>A round takes short samples of each operation: in C, in a JVM of its own, and in C again. Of a round's samples the
- * fastest counts, because the others tell what else the machine had to do; their median is shown beside it.
+ * <p>A round takes short samples of each operation: in C, in a separate JVM, and in C again. The fastest sample of a round
+ * counts, because the others include other work of the machine. The table has the median of the samples too.
  */
-@Command(name = "tax", description = "Measures what a call costs more than in C, with libraries that do nothing.")
+@Command(name = "tax", description = "Measures the additional cost of a call over C, with libraries that do nothing.")
 public final class Tax implements Callable<Integer> {
-    /** Short, so that some are not interrupted on a machine that has other work too; {@code SAMPLE_NANOS} in C. */
+    /** Short, so that other work of the machine does not interrupt all samples; {@code SAMPLE_NANOS} in C. */
     private static final TimeValue SAMPLE = TimeValue.milliseconds(2);
 
     private static final TimeValue WARM_UP = TimeValue.milliseconds(100);
@@ -81,13 +81,13 @@ public final class Tax implements Callable<Integer> {
             new Operation("rdmaEmptyWait", WAIT_NANOS),
             new Operation("rdmaPollOf16", COMPLETION_NANOS));
 
-    @Option(names = "--quick", description = "Take about a minute, for numbers that are less sure.")
+    @Option(names = "--quick", description = "Measure for about a minute, with more noise.")
     private boolean quick;
 
     @Spec
     private CommandSpec command;
 
-    /** How much is measured; the samples are those of a round in each language. */
+    /** The amount of the measurement; a round has this number of samples in each language. */
     private enum Effort {
         QUICK(2, 2, 100),
         FULL(5, 5, 300);
@@ -103,15 +103,15 @@ public final class Tax implements Callable<Integer> {
         }
     }
 
-    /** What both sides have by this name, and how many nanoseconds more than in C it may take. */
+    /** An operation, which has this name on both sides, and the maximum of its additional nanoseconds over C. */
     private record Operation(String name, double target) {
-        /** What JMH allocates for a sample is a few bytes for each of its waits, and nearly none for its other calls. */
+        /** Allocations below this number of bytes are JMH's: a few bytes for each wait, and nearly none for other calls. */
         double leastAllocated() {
             return target == WAIT_NANOS ? LEAST_OBJECT : 1;
         }
     }
 
-    /** What the rounds have found for one operation in one language. */
+    /** The results of the rounds for one operation in one language. */
     private record Rounds(List<Double> fastest, List<Double> medians) {
         Rounds() {
             this(new ArrayList<>(), new ArrayList<>());
@@ -123,7 +123,7 @@ public final class Tax implements Callable<Integer> {
         }
     }
 
-    /** What the rounds have found for one operation. */
+    /** The results of the rounds for one operation. */
     private record Measured(Operation operation, Rounds c, Rounds control, Rounds java, List<Double> allocated) {
         Measured(Operation operation) {
             this(operation, new Rounds(), new Rounds(), new Rounds(), new ArrayList<>());

@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Each post and poll by itself; the functions of {@code tax.c}. */
+/** Single posts and polls; {@code tax.c} has the same functions. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class TaxBenchmark {
@@ -29,7 +29,7 @@ public class TaxBenchmark {
         return t.conn.write(t.remote, t.offset, t.local, t.offset, t.length, F_COMPLETION_ALWAYS, t.opContext);
     }
 
-    /** {@code rpma_write} by two threads at once, each on a connection of its own. */
+    /** {@code rpma_write} by two threads at once, each on its own connection. */
     @Benchmark
     @Threads(2)
     public boolean writeBesideAnother(NoopTarget t) {
@@ -79,20 +79,20 @@ public class TaxBenchmark {
         return t.emptyCq.poll(t.completions);
     }
 
-    /** {@code rpma_cq_get_wc} of an empty queue and {@code ppoll(2)}: a wait whose time is up at once. */
+    /** {@code rpma_cq_get_wc} of an empty queue and {@code ppoll(2)}: a wait that times out at once. */
     @Benchmark
     public int emptyWait(NoopTarget t) throws InterruptedException {
         return t.emptyCq.await(t.completions, 0, TimeUnit.NANOSECONDS);
     }
 
-    /** {@code rpma_srq_recv}, and a wait for its completion, which another thread brings. */
+    /** {@code rpma_srq_recv}, and a wait for its completion, which another thread makes. */
     @Benchmark
     public int receive(NoopTarget t) throws InterruptedException {
         t.srq.recv(t.local, t.offset, t.length, t.opContext);
         return t.srqCq.await(t.completions);
     }
 
-    /** {@code rpma_cq_get_wc} of 16 completions, and reading whose each is and how it ended. */
+    /** {@code rpma_cq_get_wc} of 16 completions, and reads of the context and status of each completion. */
     @Benchmark
     @OperationsPerInvocation(NoopTarget.BATCH)
     public void pollOf16(NoopTarget t, Blackhole blackhole) {

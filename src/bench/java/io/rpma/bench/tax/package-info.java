@@ -1,5 +1,5 @@
 /**
- * What the binding costs: calls of a librpma and a librdmacm that do nothing, through the library and from C.
+ * The cost of the binding: calls of a librpma and a librdmacm that do nothing, through the library and from C.
  *
  * <p>The C side is {@code native/bench/tax.c}; {@link io.rpma.bench.tax.Tax} runs both.
  */

@@ -9,16 +9,17 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
- * The pauses between attempts: each twice as long as the one before, up to a bound, until the time is up.
+ * The pauses between attempts. Each pause is twice as long as the previous one, up to a maximum. The attempts end after a
+ * timeout.
  *
- * <p>The time begins with the first failure after something has worked, and not with each connection: where connecting
- * succeeds and all else fails, this ends too.
+ * <p>The timeout begins with the first failure after a success, and not with each connection. So the attempts also end if only
+ * the connecting succeeds.
  */
 public final class BackOff {
     /** The first pause. */
     static final long FIRST = MILLISECONDS.toNanos(100);
 
-    /** The longest pause: the other side is back for so long, at most, before it is noticed. */
+    /** The longest pause, and so the longest time until this side notices that the other side is back. */
     static final long LONGEST = SECONDS.toNanos(3);
 
     private static final long SHORTEST_ATTEMPT = SECONDS.toNanos(1);
@@ -28,23 +29,23 @@ public final class BackOff {
     private long deadline;
     private long pause;
 
-    /** With the time after which to give up, in seconds. */
+    /** Makes the pauses for a timeout in seconds. */
     public BackOff(int timeout) {
         this.timeout = SECONDS.toNanos(timeout);
     }
 
-    /** Something that fails while the other side is lost. */
+    /** An operation that fails while the other side is lost. */
     public interface Attempt<T> {
-        /** Tries once. */
+        /** Makes one attempt. */
         T make() throws IOException, InterruptedException;
     }
 
     /**
-     * Tries until it works.
+     * Repeats an attempt until it succeeds.
      *
-     * @param what to say if it has not, as in "no connection to A"
-     * @param notes is told why the first attempt has failed
-     * @throws IOException if the time is up, or another failure than that the other side is lost
+     * @param what describes the failure, as in "no connection to A"
+     * @param notes gets the reason why the first attempt has failed
+     * @throws IOException if the timeout expires, or for each failure other than a lost other side
      */
     public <T> T retry(String what, Consumer<String> notes, Attempt<T> attempt)
             throws IOException, InterruptedException {
@@ -60,12 +61,12 @@ public final class BackOff {
         }
     }
 
-    /** Something has worked. */
+    /** Records a success. */
     public void succeeded() {
         failing = false;
     }
 
-    /** How long an attempt may take, in nanoseconds. */
+    /** Returns the longest time that the next attempt may take, in nanoseconds. */
     public long left() {
         return failing ? Math.max(SHORTEST_ATTEMPT, deadline - System.nanoTime()) : timeout;
     }
@@ -73,8 +74,8 @@ public final class BackOff {
     /**
      * Waits until the next attempt.
      *
-     * @param what has failed, as in "no connection to A"
-     * @throws IOException if the time is up
+     * @param what describes the failure, as in "no connection to A"
+     * @throws IOException if the timeout expires
      */
     public void pause(String what, Exception cause) throws IOException, InterruptedException {
         OptionalLong next = next(System.nanoTime());
@@ -86,7 +87,7 @@ public final class BackOff {
         NANOSECONDS.sleep(next.getAsLong());
     }
 
-    /** The pause after a failure; empty if the time is up. The last attempt is made when it is. */
+    /** Returns the pause after a failure; empty if the timeout has expired. The last attempt is made when it expires. */
     OptionalLong next(long now) {
         if (!failing) {
             failing = true;

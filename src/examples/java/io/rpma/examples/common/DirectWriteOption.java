@@ -7,17 +7,18 @@ public final class DirectWriteOption {
     @Option(
             names = "--direct-write-to-pmem",
             description =
-                    "Say that remote writes reach persistence once a read has flushed them out of the device, because the"
-                            + " platform keeps them out of its processors' caches: on Intel, DDIO is off for the device. Nobody"
-                            + " checks this, and if it is wrong a power cut loses acknowledged bytes. Without it, where flushes"
-                            + " are emulated by reads, this program is asked to make the bytes persistent, which is safe and"
-                            + " slower. It changes nothing where flushes are native or the memory is not persistent.")
+                    "State that remote writes are persistent after a read has flushed them out of the device, because the"
+                            + " platform keeps them out of its processors' caches: on Intel, DDIO is off for the device. The"
+                            + " program can't check this. If it is false, a power cut loses acknowledged bytes. Without this"
+                            + " option, if reads emulate flushes, the other side asks this program to make the bytes"
+                            + " persistent, which is safe and slower. The option has no effect if flushes are native or the"
+                            + " memory is not persistent.")
     private boolean given;
 
-    /** For picocli. */
+    /** Makes the option for picocli. */
     public DirectWriteOption() {}
 
-    /** Whether it is given. */
+    /** Returns whether the option is given. */
     public boolean isGiven() {
         return given;
     }

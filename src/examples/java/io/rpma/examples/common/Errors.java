@@ -4,11 +4,11 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** Turns an exception into the one line that a user gets to see. */
+/** Converts an exception to one line for the user. */
 public final class Errors {
     private Errors() {}
 
-    /** What went wrong, without the name of the exception where its message says enough. */
+    /** Returns the reason of the failure, without the name of the exception if its message is sufficient. */
     public static String line(Throwable e) {
         if (e instanceof FileSystemException problem) {
             return problem.getFile() + ": " + reason(problem);

@@ -2,15 +2,15 @@ package io.rpma.examples.common;
 
 import java.io.IOException;
 
-/** The other side is gone, or the connection to it: connecting again may help, which no other failure does. */
+/** The other side or the connection to it is lost. A new connection can help only after this failure. */
 public final class LostException extends IOException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Makes one.
+     * Makes an exception.
      *
-     * @param side what is lost
-     * @param reason why
+     * @param side the lost side
+     * @param reason the reason of the loss
      */
     public LostException(Object side, String reason) {
         super(side + ": " + reason);

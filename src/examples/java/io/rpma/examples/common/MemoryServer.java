@@ -18,22 +18,22 @@ import java.util.function.Consumer;
 /**
  * Offers memory to one client after the other.
  *
- * <p>The connection to a client is closed before the next one is accepted, so operations of the former can't be carried out
- * any more.
+ * <p>The connection to a client is closed before the next client is accepted, so no later operation of the first client can be
+ * carried out.
  */
 public final class MemoryServer implements AutoCloseable {
-    /** How long a client may take to establish its connection: it is accepted already. */
+    /** The timeout for an accepted client to establish its connection. */
     private static final long ESTABLISH_S = 30;
 
-    /** How long a client may be silent until it is asked whether it is there; after as long again the next one is served. */
+    /** The time without a message after which a client is probed; after the same time again the next client is served. */
     private static final int SILENCE_S = 10;
 
-    /** How long clients may fail one after the other until the failure is this side's. */
+    /** The time of successive failures of clients after which the failure is attributed to this side. */
     private static final int PATIENCE_S = 60;
 
-    /** Where requests come from. */
+    /** A source of requests. */
     interface Requests<T> {
-        /** Waits for one. */
+        /** Waits for the next request. */
         T next() throws InterruptedException;
     }
 
@@ -44,11 +44,11 @@ public final class MemoryServer implements AutoCloseable {
     private final Consumer<String> notes;
 
     /**
-     * Listens.
+     * Listens at an address and a port.
      *
      * @param offered the memory
      * @param service the mark of this program
-     * @param notes is told who comes and goes
+     * @param notes gets a line for each client that connects or ends
      */
     public MemoryServer(
             RpmaPeer peer, OfferedMemory offered, String address, int port, int service, Consumer<String> notes) {
@@ -61,16 +61,16 @@ public final class MemoryServer implements AutoCloseable {
     }
 
     /**
-     * Waits for the next client, and until it is gone.
+     * Serves the next client until it is gone.
      *
-     * @throws IOException if again and again none can be accepted
+     * @throws IOException if no client can be accepted for some time
      */
     public void serve() throws IOException, InterruptedException {
         RpmaConnReq request = awaitNext(() -> endpoint.nextConnReq(cfg), PATIENCE_S, notes);
         try (RpmaConn conn = offered.accept(request, service)) {
             Optional<RpmaConnEvent> event = conn.nextEvent(ESTABLISH_S, SECONDS);
             if (event.filter(RpmaConnEvent.ESTABLISHED::equals).isEmpty()) {
-                notes.accept("a client has not come to stay: "
+                notes.accept("a client has not established its connection: "
                         + event.map(RpmaConnEvent::description).orElse("no answer"));
                 return;
             }
@@ -79,14 +79,14 @@ public final class MemoryServer implements AutoCloseable {
                     + offered.serve(conn, SILENCE_S, Long.MAX_VALUE).orElseThrow());
             // Closing the connection answers its disconnect.
         } catch (RpmaException e) {
-            // Of a client that vanishes while it is being asked. There will be others.
+            // From a client that vanishes while it is probed. Other clients can follow.
             notes.accept("a client is lost: " + Errors.line(e));
         }
     }
 
     /**
-     * Waits for the next request. A client that gives up before it is accepted makes this fail: there will be others. An
-     * endpoint that is broken fails at once, each time.
+     * Waits for the next request. If a client gives up before it is accepted, the wait fails and is repeated. A broken endpoint
+     * fails at once each time.
      */
     static <T> T awaitNext(Requests<T> requests, int patience, Consumer<String> notes)
             throws IOException, InterruptedException {
@@ -98,7 +98,7 @@ public final class MemoryServer implements AutoCloseable {
             } catch (RpmaException e) {
                 notes.accept("a client is lost: " + Errors.line(e));
                 if (System.nanoTime() - begun > BackOff.LONGEST) {
-                    backOff.succeeded(); // in waiting
+                    backOff.succeeded(); // the wait itself has worked
                 }
                 OptionalLong pause = backOff.next(System.nanoTime());
                 if (pause.isEmpty()) {

@@ -8,16 +8,16 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * What a side that offers memory tells the other one when it accepts the connection: how to reach the memory, and what its
- * platform does.
+ * The data that a side with memory sends when it accepts a connection: how to reach the memory, and the properties of its
+ * platform.
  *
- * <p>It travels as the private data of the acceptance, which has room for 196 bytes on RoCE and InfiniBand. The other side
- * always sees that many, filled up with zeroes, also from a program that sent none. Hence the mark of the service, which
- * also keeps one program from writing into the memory of another, and the version.
+ * <p>The offer is the private data of the acceptance, which has room for 196 bytes on RoCE and InfiniBand. The other side
+ * always gets 196 bytes, filled up with zeroes, even if a program has sent none. So the offer has a version and the mark of a
+ * service. The mark also prevents a program from writing into the memory of another program.
  *
  * @param peerCfg the descriptor of the offering side's {@link RpmaPeerCfg}
  * @param memory the descriptor of its {@link RpmaMrLocal}
- * @param persistent whether that memory is persistent
+ * @param persistent whether the memory is persistent
  * @param nativeFlush whether its device carries out native flushes
  */
 public record Offer(byte[] peerCfg, byte[] memory, boolean persistent, boolean nativeFlush) {
@@ -30,8 +30,8 @@ public record Offer(byte[] peerCfg, byte[] memory, boolean persistent, boolean n
     /**
      * Describes this side.
      *
-     * @param directWrite whether the operator has said that the platform makes persistent what a device has written to
-     *     persistent memory; nobody checks this
+     * @param directWrite whether the operator has stated that the platform makes a device's writes to persistent memory
+     *     persistent; this is not checked
      */
     public static Offer of(RpmaPeer peer, RpmaMrLocal region, boolean directWrite) {
         try (RpmaPeerCfg cfg = RpmaPeerCfg.create().setDirectWriteToPmem(directWrite)) {
@@ -44,7 +44,7 @@ public record Offer(byte[] peerCfg, byte[] memory, boolean persistent, boolean n
     }
 
     /**
-     * The bytes to send.
+     * Returns the bytes to send.
      *
      * @param service the mark of the program
      */
@@ -59,10 +59,10 @@ public record Offer(byte[] peerCfg, byte[] memory, boolean persistent, boolean n
     }
 
     /**
-     * Reads what was received.
+     * Reads a received offer.
      *
-     * @param service the mark of the program that is expected
-     * @throws IOException if it does not come from that program, of this version
+     * @param service the mark of the expected program
+     * @throws IOException if the offer is from another program or another version
      */
     public static Offer fromPrivateData(byte[] privateData, int service) throws IOException {
         ByteBuffer data = ByteBuffer.wrap(privateData);
@@ -80,14 +80,14 @@ public record Offer(byte[] peerCfg, byte[] memory, boolean persistent, boolean n
         return new Offer(peerCfg, memory, (flags & PERSISTENT) != 0, (flags & NATIVE_FLUSH) != 0);
     }
 
-    /** Whether the other side's operator has said that its platform makes written bytes persistent. */
+    /** Returns whether the operator of the other side has stated that its platform makes written bytes persistent. */
     boolean isDirectWrite() {
         try (RpmaPeerCfg platform = RpmaPeerCfg.fromDescriptor(peerCfg)) {
             return platform.getDirectWriteToPmem();
         }
     }
 
-    /** The other side's memory as this side uses it; to be closed. */
+    /** Returns the other side's memory for use by this side. The caller closes it. */
     public RpmaMrRemote openMemory() throws IOException {
         try {
             return RpmaMrRemote.fromDescriptor(memory);

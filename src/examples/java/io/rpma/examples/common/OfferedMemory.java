@@ -19,11 +19,11 @@ import java.util.Optional;
 /**
  * Memory that is offered to one client after the other.
  *
- * <p>The device puts bytes where they belong. This program makes them persistent when a client asks for it, because no flush of
- * the client does, see {@link Persistence#SERVER}.
+ * <p>The device writes the bytes into the memory. This program makes them persistent if a client asks for it, because then a
+ * flush of the client does not make them persistent, see {@link Persistence#SERVER}.
  */
 public final class OfferedMemory implements AutoCloseable {
-    /** How long nothing may complete until the events are looked at. */
+    /** The time without a completion after which the events are checked. */
     private static final long CHECK_MS = 100;
 
     private final RpmaMemory memory;
@@ -32,16 +32,16 @@ public final class OfferedMemory implements AutoCloseable {
     private final RpmaMrLocal received;
 
     /**
-     * Offers memory, which stays the caller's.
+     * Offers memory, which the caller still owns.
      *
      * @param region of the whole memory
-     * @param directWrite whether the operator has said that the platform makes written bytes persistent
+     * @param directWrite whether the operator has stated that the platform makes written bytes persistent
      */
     public OfferedMemory(RpmaPeer peer, RpmaMemory memory, RpmaMrLocal region, boolean directWrite) {
         this(peer, memory, Offer.of(peer, region, directWrite));
     }
 
-    /** Offers memory that may be described in another way than it is. */
+    /** Offers memory with a description that may differ from the memory. */
     OfferedMemory(RpmaPeer peer, RpmaMemory memory, Offer offer) {
         this.memory = memory;
         this.offer = offer;
@@ -57,9 +57,9 @@ public final class OfferedMemory implements AutoCloseable {
         }
     }
 
-    /** How the connections of clients are made; to be closed. */
+    /** Returns the configuration of the connections of clients. The caller closes it. */
     public static RpmaConnCfg connCfg() {
-        // The answers, and the question whether a client is there.
+        // The answers, and the probe of a silent client.
         int sends = PersistRequest.MOST + 1;
         return RpmaConnCfg.create()
                 .setSqSize(sends)
@@ -68,7 +68,7 @@ public final class OfferedMemory implements AutoCloseable {
     }
 
     /**
-     * Accepts a client, whose request was taken with {@link #connCfg}.
+     * Accepts a client. Its request must have the configuration {@link #connCfg}.
      *
      * @param service the mark of this program
      */
@@ -91,9 +91,9 @@ public final class OfferedMemory implements AutoCloseable {
     /**
      * Serves a client until it is gone.
      *
-     * @param silence how long it may be silent until it is asked whether it is there, and as long again to answer, in seconds
-     * @param timeout how long it may stay, in nanoseconds
-     * @return why it is gone; empty if it is still there after that time
+     * @param silence the time without a message after which the client is probed, and the timeout of the probe, in seconds
+     * @param timeout the maximum time to serve the client, in nanoseconds
+     * @return the reason of the client's end; empty after the timeout
      */
     public Optional<String> serve(RpmaConn conn, int silence, long timeout) throws InterruptedException {
         Session session = new Session(conn, silence);
@@ -105,7 +105,7 @@ public final class OfferedMemory implements AutoCloseable {
         return end;
     }
 
-    /** A client that is served. */
+    /** The service of one client. */
     private final class Session {
         private final RpmaConn conn;
         private final int silence;
@@ -119,7 +119,7 @@ public final class OfferedMemory implements AutoCloseable {
             this.silence = silence;
         }
 
-        /** Waits a while for requests and answers them; returns why the client is gone if it is. */
+        /** Waits a while for requests and answers them. If the client is gone, returns the reason. */
         Optional<String> goOn() throws InterruptedException {
             Optional<RpmaConnEvent> event = conn.nextEvent(0, SECONDS);
             if (event.isPresent()) {
@@ -141,7 +141,7 @@ public final class OfferedMemory implements AutoCloseable {
                     } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
                         return Optional.of("it has sent a wrong request: " + e.getMessage());
                     } catch (UncheckedIOException e) {
-                        return Optional.of("its bytes are not persistent: " + e.getMessage());
+                        return Optional.of("its bytes can't be made persistent: " + e.getMessage());
                     }
                 }
                 answer();
@@ -156,14 +156,14 @@ public final class OfferedMemory implements AutoCloseable {
             owedAnswers++;
         }
 
-        /** Sends the answers that the send queue has room for; completions make room for the others. */
+        /** Sends the answers for which the send queue has room; completions make room for the others. */
         private void answer() {
             while (owedAnswers > 0 && conn.send(RpmaConn.F_COMPLETION_ALWAYS, 0)) {
                 owedAnswers--;
             }
         }
 
-        /** No event reports that the client's host has died, but an empty write to it fails or does not complete. */
+        /** Probes a silent client. No event reports the death of its host, but an empty write fails or does not complete. */
         private Optional<String> askIfSilent() {
             if (System.nanoTime() - heard < SECONDS.toNanos(silence)) {
                 return Optional.empty();
@@ -177,7 +177,7 @@ public final class OfferedMemory implements AutoCloseable {
         }
     }
 
-    /** To be called when no client is connected. */
+    /** Call this when no client is connected. */
     @Override
     public void close() {
         received.close();

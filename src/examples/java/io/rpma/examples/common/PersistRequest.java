@@ -9,28 +9,28 @@ import java.nio.ByteOrder;
 /**
  * A message that asks the other side to make bytes of its memory persistent; the answer is an empty message.
  *
- * <p>Requests are carried out and answered in their order: the bytes that a commit vouches for are persistent before the commit
- * is.
+ * <p>Requests are carried out and answered in their order: the bytes that a commit covers are persistent before the commit is
+ * persistent.
  *
- * @param kind what to do
+ * @param kind the kind of the request
  * @param offset the first byte, from the beginning of the memory
- * @param operand of {@link Kind#PERSIST} the number of bytes, of {@link Kind#COMMIT} the number to store
+ * @param operand for {@link Kind#PERSIST} the number of bytes, for {@link Kind#COMMIT} the number to store
  */
 record PersistRequest(Kind kind, long offset, long operand) {
     /** The length of a message in bytes. */
     static final int LENGTH = 3 * Long.BYTES;
 
-    /** How many requests without an answer there may be on a connection. */
+    /** The maximum number of requests without an answer on a connection. */
     static final int MOST = 256;
 
     private static final VarHandle WORD = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** What to do. */
+    /** The kinds of requests. */
     enum Kind {
         /** Makes bytes persistent. */
         PERSIST,
 
-        /** Stores 8 bytes, a little-endian number, all at once, and makes them persistent. */
+        /** Stores a little-endian number of 8 bytes atomically, and makes it persistent. */
         COMMIT
     }
 
@@ -45,7 +45,7 @@ record PersistRequest(Kind kind, long offset, long operand) {
     /**
      * Reads a message.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if it is not a request
      */
     static PersistRequest get(ByteBuffer message) {
         message.order(ByteOrder.LITTLE_ENDIAN);
@@ -61,7 +61,7 @@ record PersistRequest(Kind kind, long offset, long operand) {
      * Carries out the request.
      *
      * @throws IndexOutOfBoundsException if bytes are outside of the memory
-     * @throws IllegalArgumentException if a number is to be stored at an offset that is not a multiple of 8
+     * @throws IllegalArgumentException if the offset of a commit is not a multiple of 8
      */
     void carryOut(RpmaMemory memory) {
         if (kind == Kind.PERSIST) {

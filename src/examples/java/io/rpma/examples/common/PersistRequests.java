@@ -9,8 +9,8 @@ import io.rpma.RpmaPeer;
 /**
  * The requests of one connection to make bytes persistent, see {@link PersistRequest}.
  *
- * <p>A message stays in its slot until its send has completed. The receive of an answer is posted before its request, and
- * completes with the ticket of that request.
+ * <p>A message remains in its slot until its send has completed. The receive of an answer is posted before the request, and
+ * completes with the ticket of the request.
  */
 final class PersistRequests implements AutoCloseable {
     private final RpmaConn conn;
@@ -35,7 +35,7 @@ final class PersistRequests implements AutoCloseable {
         }
     }
 
-    /** Asks for something; false if completions have to make room first. */
+    /** Sends a request. Returns false if completions must make room first. */
     boolean ask(PersistRequest request, long ticket) {
         if (asked - Math.min(sent, answered) == PersistRequest.MOST) {
             return false;
@@ -54,17 +54,17 @@ final class PersistRequests implements AutoCloseable {
         return true;
     }
 
-    /** The send of a request has completed. */
+    /** Records that the send of a request has completed. */
     void sent() {
         sent++;
     }
 
-    /** An answer has come. */
+    /** Records that an answer has arrived. */
     void answered() {
         answered++;
     }
 
-    /** To be called when the connection is closed. */
+    /** Call this when the connection is closed. */
     @Override
     public void close() {
         region.close();

@@ -1,17 +1,17 @@
 package io.rpma.examples.common;
 
-/** How written bytes become persistent on the other side, if they do. */
+/** The ways in which written bytes become persistent on the other side. */
 public enum Persistence {
     /** The device of the other side carries out the flush itself. */
     NATIVE_FLUSH("native flush"),
 
-    /** A flush is a read, and the operator of the other side has said that its platform makes written bytes persistent. */
-    DIRECT_WRITE("direct write, as told"),
+    /** A flush is a read, and the operator of the other side has stated that its platform makes written bytes persistent. */
+    DIRECT_WRITE("direct write, as stated"),
 
-    /** The program of the other side makes them persistent when it is asked to, and answers. */
+    /** The program of the other side makes the bytes persistent at a request, and answers. */
     SERVER("persisted by the server"),
 
-    /** They are visible there, and lost when its power is cut: its memory is not persistent. */
+    /** The bytes are only visible there: the memory is not persistent, and a power cut loses them. */
     NONE("visibility only");
 
     private final String description;
@@ -21,12 +21,12 @@ public enum Persistence {
     }
 
     /**
-     * Chooses the first one that holds.
+     * Chooses the first possible way.
      *
      * @param persistent whether the other side's memory is persistent
      * @param flushable whether its region is registered for flushes to persistence
      * @param nativeFlush whether flushes are native
-     * @param directWrite whether the other side's operator has said that its platform makes written bytes persistent
+     * @param directWrite whether the operator of the other side has stated that its platform makes written bytes persistent
      */
     static Persistence choose(boolean persistent, boolean flushable, boolean nativeFlush, boolean directWrite) {
         if (!persistent) {
@@ -38,12 +38,12 @@ public enum Persistence {
         return flushable && directWrite ? DIRECT_WRITE : SERVER;
     }
 
-    /** Whether a flush to persistence makes bytes persistent. */
+    /** Returns whether a flush to persistence makes bytes persistent. */
     boolean isByFlush() {
         return this == NATIVE_FLUSH || this == DIRECT_WRITE;
     }
 
-    /** For people. */
+    /** Returns a description for the user. */
     public String description() {
         return description;
     }

@@ -11,14 +11,14 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 
 /**
- * A command line program: the options that all have, and what it says when something is wrong.
+ * A command line program: the options of all programs, and the messages of failures.
  *
- * <p>It ends with status 0 if it has done what it was asked for, 1 if not, and 2 if it was called wrongly.
+ * <p>A program ends with status 0 if it has succeeded, 1 if it has failed, and 2 if its command line is wrong.
  */
 public abstract class Program {
     private static final int FAILED = 1;
 
-    /** What librpma logs is in the messages of the exceptions too. A field, since a logger that nobody holds forgets its level. */
+    /** Exceptions contain the messages of librpma too. This is a field, because an unreferenced logger loses its level. */
     private static final Logger LIBRARY_LOG = Logger.getLogger("io.rpma");
 
     @Option(
@@ -31,13 +31,13 @@ public abstract class Program {
     @Option(
             names = {"-v", "--verbose"},
             scope = ScopeType.INHERIT,
-            description = "Show what librpma logs, and where an error comes from.")
+            description = "Show librpma's log messages, and the stack trace of an error.")
     private boolean verbose;
 
-    /** For the programs. */
+    /** Makes a program. */
     protected Program() {}
 
-    /** Runs the command line, and returns the exit status. */
+    /** Runs the command line and returns the exit status. */
     public final int run(String... args) {
         CommandLine commandLine = commandLine();
         try {
@@ -52,9 +52,9 @@ public abstract class Program {
     }
 
     /**
-     * Prints a line that somebody relies on.
+     * Prints a line on which a reader relies.
      *
-     * @throws IOException if it can't be written, which a stream for printing does not tell by itself
+     * @throws IOException if the line can't be written, which a {@link PrintStream} does not report by itself
      */
     public static void print(PrintStream out, String line) throws IOException {
         out.println(line);
@@ -67,7 +67,7 @@ public abstract class Program {
         }
     }
 
-    /** The command line, as it is run. */
+    /** Returns the configured command line. */
     public final CommandLine commandLine() {
         return new CommandLine(this)
                 .setParameterExceptionHandler((e, arguments) -> misused(e))
@@ -96,7 +96,7 @@ public abstract class Program {
         return FAILED;
     }
 
-    /** Refuses a command line that breaks a rule. */
+    /** Rejects a command line that breaks a rule. */
     public static void check(CommandSpec command, String option, boolean valid, String rule) {
         if (!valid) {
             throw new ParameterException(command.commandLine(), option + " " + rule);

@@ -15,7 +15,7 @@ import io.rpma.RpmaPeerCfg;
 import java.io.IOException;
 import java.util.Optional;
 
-/** An established connection to a host, and the memory that it offers. */
+/** An established connection to a host, and the memory that the host offers. */
 public final class RemoteConnection implements AutoCloseable {
     private final String name;
     private final RpmaConn conn;
@@ -35,7 +35,7 @@ public final class RemoteConnection implements AutoCloseable {
     /**
      * Finds the local device through which a host is reached.
      *
-     * @throws LostException if none is found: perhaps because the host is down, since it is asked for its address
+     * @throws LostException if there is none, for example because the host is down: the search resolves the host's address
      */
     public static RpmaDevice findDevice(String address, int port) throws LostException {
         try {
@@ -46,12 +46,12 @@ public final class RemoteConnection implements AutoCloseable {
     }
 
     /**
-     * Connects, trying once.
+     * Makes one attempt to connect.
      *
-     * @param service the mark of the program that is expected there
-     * @param operations how many operations have room in the send queue
-     * @param nanos how long to wait for the answer
-     * @throws LostException if there is no answer, or a refusal
+     * @param service the mark of the expected program
+     * @param operations the size of the send queue
+     * @param nanos the timeout for the answer
+     * @throws LostException if there is no answer, or a rejection
      * @throws IOException if another program answers
      */
     public static RemoteConnection open(
@@ -81,7 +81,7 @@ public final class RemoteConnection implements AutoCloseable {
     }
 
     private static RpmaConn request(RpmaPeer peer, String address, int port, int operations) throws LostException {
-        // Should the connection break, all operations and receives of answers complete.
+        // If the connection breaks, all operations and all receives of answers complete.
         int answers = PersistRequest.MOST;
         try (RpmaConnCfg cfg =
                 RpmaConnCfg.create().setSqSize(operations).setRqSize(answers).setCqSize(operations + answers)) {
@@ -111,9 +111,10 @@ public final class RemoteConnection implements AutoCloseable {
     }
 
     /**
-     * Chooses how bytes become persistent, and tells the connection, which refuses flushes to persistence before that.
+     * Chooses how bytes become persistent, and applies the choice to the connection, which otherwise refuses flushes to
+     * persistence.
      *
-     * @throws IOException if bytes would only be flushed, and can't be
+     * @throws IOException if bytes could only be flushed for visibility, and the other side's device refuses such a flush
      */
     private static Persistence choosePersistence(RpmaConn conn, Offer offer, RpmaMrRemote memory) throws IOException {
         boolean nativeFlush = conn.isFlushNative();
@@ -130,27 +131,27 @@ public final class RemoteConnection implements AutoCloseable {
         return persistence;
     }
 
-    /** For operations and events. */
+    /** Returns the connection for operations and events. */
     public RpmaConn conn() {
         return conn;
     }
 
-    /** The other side's memory. */
+    /** Returns the memory of the other side. */
     public RpmaMrRemote memory() {
         return memory;
     }
 
-    /** How written bytes become persistent. */
+    /** Returns how written bytes become persistent. */
     public Persistence persistence() {
         return persistence;
     }
 
-    /** What the other side is asked to make persistent; null if it is not asked. */
+    /** Returns the requests to make bytes persistent on the other side; null if the other side gets no requests. */
     PersistRequests requests() {
         return requests;
     }
 
-    /** Ends the connection; operations that are not done may be done or not. */
+    /** Ends the connection. Operations under way may or may not be carried out. */
     @Override
     public void close() {
         close(conn, memory);
@@ -166,7 +167,7 @@ public final class RemoteConnection implements AutoCloseable {
         try {
             conn.close();
         } catch (RpmaException e) {
-            // It is closed all the same, and there is nothing more to be done with it.
+            // The connection is closed nevertheless, and is not needed any more.
         }
     }
 

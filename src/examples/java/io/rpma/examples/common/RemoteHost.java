@@ -7,9 +7,9 @@ import io.rpma.RpmaPeer;
 import java.io.IOException;
 import java.util.function.Consumer;
 
-/** A host that offers memory, whose connections may come and go. */
+/** A host that offers memory. Its connection can be lost and made again. */
 public final class RemoteHost implements AutoCloseable {
-    /** How long nothing may complete until the host counts as gone: no event reports that a host has died. */
+    /** The time without a completion after which the host counts as gone: no event reports the death of a host. */
     private static final int SILENCE_S = 10;
 
     private final String address;
@@ -19,19 +19,19 @@ public final class RemoteHost implements AutoCloseable {
     private final Consumer<String> notes;
     private final RpmaMemory stagingMemory;
 
-    // This side's part, which serves all connections: made by the first attempt that reaches the host.
+    // The objects of this side, which all connections share. The first attempt that reaches the host makes them.
     private RpmaPeer peer;
     private RpmaMrLocal staging;
 
     private RemoteMemory connected;
 
     /**
-     * Sets out for a host, which may be down.
+     * Prepares connections to a host, which may be down.
      *
-     * @param service the mark of the program that is expected there
-     * @param stagingMemory what bytes come from and go to
-     * @param operations how many operations have room in the send queue; a store and a commit take two each
-     * @param notes is told what is worth knowing
+     * @param service the mark of the expected program
+     * @param stagingMemory the local source and destination of the bytes
+     * @param operations the size of the send queue; a store and a commit take two operations each
+     * @param notes gets messages for the user
      */
     public RemoteHost(
             String address, int port, int service, RpmaMemory stagingMemory, int operations, Consumer<String> notes) {
@@ -44,10 +44,10 @@ public final class RemoteHost implements AutoCloseable {
     }
 
     /**
-     * Connects, trying once, or returns the connection that there is.
+     * Returns the existing connection, or makes one attempt to connect.
      *
-     * @param nanos how long to wait for the answer
-     * @throws LostException if the host is not found, or there is no answer, or a refusal
+     * @param nanos the timeout for the answer
+     * @throws LostException if the host is not found, or there is no answer, or a rejection
      */
     public RemoteMemory connect(long nanos) throws IOException, InterruptedException {
         if (connected == null) {
@@ -70,7 +70,7 @@ public final class RemoteHost implements AutoCloseable {
         }
     }
 
-    /** Ends the connection if there is one that is lost; returns whether there was. */
+    /** Closes the connection if it is lost. Returns whether it was. */
     public boolean disconnectIfLost() {
         boolean lost = connected != null && connected.isLost();
         if (lost) {

@@ -17,14 +17,14 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
- * The other side's memory, through one connection that lasts until it breaks.
+ * The memory of the other side, through one connection. After a failure the connection is lost.
  *
- * <p>Of a write and the flush behind it only the flush asks for a completion. A failure of either brings one. Where the other
- * side has to be asked to make bytes persistent, its answer takes the place of the completion. Both come in the order of the
- * posts, so tickets are counted up, and the last one that is done stands for all before it.
+ * <p>Of a write and its flush, only the flush requests a completion; each operation that fails has one. If the other side must
+ * be asked to make bytes persistent, its answer replaces the completion. Completions and answers arrive in the order of the
+ * posts. So tickets are consecutive numbers, and if one operation is done, all earlier operations are done too.
  */
 public final class RemoteMemory implements RemoteStore, AutoCloseable {
-    /** How long nothing may complete until the events are looked at. */
+    /** The time without a completion after which the events are checked. */
     private static final long CHECK_MS = 100;
 
     private static final int MOST_COMPLETIONS = 64;
@@ -41,17 +41,17 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     private long done;
     private boolean lost;
 
-    /** The last ticket of a read: a read may be done before earlier requests are, and the other way round. */
+    /** The last ticket of a read. A read can be done before earlier requests, and a request before earlier reads. */
     private long lastRead;
 
-    /** When something was last known to go on. */
+    /** The time of the last sign of progress. */
     private long alive = System.nanoTime();
 
     /**
      * Takes over a connection.
      *
      * @param staging the region of the staging memory
-     * @param silence how long nothing may complete until the other side counts as gone, in seconds
+     * @param silence the time without a completion after which the other side counts as gone, in seconds
      */
     public RemoteMemory(RemoteConnection connection, RpmaMrLocal staging, int silence) {
         this.connection = connection;
@@ -63,12 +63,12 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         requests = connection.requests();
     }
 
-    /** What an atomic write takes for a little-endian number: it stores numbers in the byte order of this side. */
+    /** Converts a little-endian number for an atomic write, which stores numbers in the byte order of this side. */
     public static long toAtomicWrite(long value) {
         return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? value : Long.reverseBytes(value);
     }
 
-    /** How written bytes become persistent. */
+    /** Returns how written bytes become persistent. */
     public Persistence persistence() {
         return connection.persistence();
     }
@@ -83,7 +83,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         await(fetch(offset, into, length));
     }
 
-    /** Begins to read bytes into the staging memory; returns the ticket. */
+    /** Begins to read bytes into the staging memory. Returns the ticket. */
     public long fetch(long offset, int into, int length) throws IOException, InterruptedException {
         if (requests != null && lastRead != posted) {
             await(posted);
@@ -130,12 +130,12 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         return ticket;
     }
 
-    /** The ticket of the last operation that is done. */
+    /** Returns the ticket of the last operation that is done. */
     public long done() {
         return done;
     }
 
-    /** Takes what has completed, without waiting. */
+    /** Takes the completions that are there, without waiting. */
     public void poll() throws LostException, InterruptedException {
         try {
             take(conn.getCq().poll(completions));
@@ -144,7 +144,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         }
     }
 
-    /** Posts an operation; while the send queue has no room, completions make it. */
+    /** Posts an operation. While the send queue has no room, takes completions. */
     private void post(BooleanSupplier operation) throws LostException, InterruptedException {
         if (done == posted) {
             alive = System.nanoTime();
@@ -166,8 +166,8 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     }
 
     /**
-     * Waits for completions, and looks at the connection's events meanwhile: when the other side is gone, a device may try
-     * for minutes to reach it until it lets the operations fail.
+     * Waits for completions, and checks the events of the connection meanwhile: if the other side is gone, a device can retry
+     * for minutes before the operations fail.
      */
     private void takeCompletions() throws LostException, InterruptedException {
         int taken;
@@ -210,9 +210,9 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     }
 
     /**
-     * Looks whether something has happened to the connection. Once it is established, any event tells of its end.
+     * Checks the connection for an event. After it is established, each event reports its end.
      *
-     * @throws LostException if it has
+     * @throws LostException if there is an event
      */
     public void checkConnected() throws LostException, InterruptedException {
         try {
@@ -230,12 +230,12 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         return new LostException(this, reason);
     }
 
-    /** Whether the connection is of no use any more. */
+    /** Returns whether the connection is lost. */
     boolean isLost() {
         return lost;
     }
 
-    /** Ends the connection; operations that are not done may be done or not. */
+    /** Ends the connection. Operations under way may or may not be carried out. */
     @Override
     public void close() {
         connection.close();

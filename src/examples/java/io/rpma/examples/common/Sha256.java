@@ -7,17 +7,17 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.function.LongConsumer;
 
-/** SHA-256 of bytes that come in parts. */
+/** The SHA-256 of bytes that are added in parts. */
 public final class Sha256 {
     /** The length of a result in bytes. */
     public static final int LENGTH = 32;
 
-    /** How many bytes are hashed at once. */
+    /** The number of bytes that are hashed at once. */
     private static final int PART = 4 << 20;
 
     private final MessageDigest digest;
 
-    /** Begins. */
+    /** Begins without bytes. */
     public Sha256() {
         try {
             digest = MessageDigest.getInstance("SHA-256");
@@ -27,9 +27,9 @@ public final class Sha256 {
     }
 
     /**
-     * Of this side's memory.
+     * Computes the SHA-256 of this side's memory.
      *
-     * @param progress is told now and then how many bytes are done
+     * @param progress gets the number of hashed bytes from time to time
      */
     public static byte[] of(RpmaMemory memory, long offset, long length, LongConsumer progress) {
         Sha256 digest = new Sha256();
@@ -42,17 +42,17 @@ public final class Sha256 {
         return digest.result();
     }
 
-    /** Takes the remaining bytes of a buffer. */
+    /** Adds the remaining bytes of a buffer. */
     public void update(ByteBuffer part) {
         digest.update(part);
     }
 
-    /** Ends it. */
+    /** Returns the SHA-256 of all added bytes, and begins again. */
     public byte[] result() {
         return digest.digest();
     }
 
-    /** For people. */
+    /** Formats a SHA-256 for the user. */
     public static String format(byte[] digest) {
         return HexFormat.of().formatHex(digest);
     }

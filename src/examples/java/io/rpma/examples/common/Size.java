@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Sizes in bytes as people write and read them: 4096, 64k, 64KiB, 1M, 2g. */
+/** Sizes in bytes in a readable form: 4096, 64k, 64KiB, 1M, 2g. */
 public final class Size implements ITypeConverter<Long> {
     private static final String UNITS = "KMGT";
     private static final Pattern SYNTAX = Pattern.compile("(\\d{1,18})(?:([KMGT])(?:I?B)?|B)?");
@@ -25,7 +25,7 @@ public final class Size implements ITypeConverter<Long> {
         }
     }
 
-    /** For example 1 byte, 64 KiB, 128.3 MiB. */
+    /** Formats a size, for example 1 byte, 64 KiB, 128.3 MiB. */
     public static String format(double bytes) {
         int power = 0;
         double value = bytes;
@@ -37,7 +37,7 @@ public final class Size implements ITypeConverter<Long> {
         return String.format(Locale.ROOT, value == Math.rint(value) ? "%.0f %s" : "%.1f %s", value, unit);
     }
 
-    /** With the exact number too, for example 134574080 bytes (128.3 MiB). */
+    /** Formats a size with the exact number, for example 134574080 bytes (128.3 MiB). */
     public static String exact(long bytes) {
         return bytes < 1024 ? format(bytes) : bytes + " bytes (" + format(bytes) + ")";
     }

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.function.LongConsumer;
 
-/** A file to copy. It is read twice, so it notices when the file changes in between. */
+/** A file to copy. The file is read twice, so this class detects changes in between. */
 public final class SourceFile implements AutoCloseable {
     private static final int PART = 1 << 20;
 
@@ -32,28 +32,28 @@ public final class SourceFile implements AutoCloseable {
         return new SourceFile(path, FileChannel.open(path), version);
     }
 
-    /** The size of the file when it was opened. */
+    /** Returns the size of the file at the time it was opened. */
     public long size() {
         return version.size();
     }
 
     /**
-     * That there is no room for the file.
+     * Returns the exception for a file that does not fit.
      *
-     * @param capacity bytes for a file
-     * @param memory whose memory it is, as in "the server's memory"
+     * @param capacity the room for a file in bytes
+     * @param memory names the memory, as in "the server's memory"
      */
     public IOException tooLarge(long capacity, String memory) {
         return new IOException(this + " does not fit: it has " + Size.exact(size()) + ", and " + memory
                 + " has room for " + Size.exact(Math.max(0, capacity)));
     }
 
-    /** The next read begins at this byte. */
+    /** Sets the position of the next read. */
     public void seek(long position) throws IOException {
         channel.position(position);
     }
 
-    /** Reads as many bytes as the buffer has room for, and flips it. */
+    /** Fills the buffer with the next bytes and flips it. */
     public ByteBuffer fill(ByteBuffer buffer) throws IOException {
         while (buffer.hasRemaining()) {
             if (channel.read(buffer) < 0) {
@@ -66,7 +66,7 @@ public final class SourceFile implements AutoCloseable {
     /**
      * Reads the whole file.
      *
-     * @param progress is told now and then how many bytes are done
+     * @param progress gets the number of read bytes from time to time
      */
     public byte[] sha256(LongConsumer progress) throws IOException {
         seek(0);
@@ -81,9 +81,9 @@ public final class SourceFile implements AutoCloseable {
     }
 
     /**
-     * Compares the file with what it was when it was opened.
+     * Checks that the file is unchanged since it was opened.
      *
-     * @throws IOException if it has changed
+     * @throws IOException if the file has changed
      */
     public void checkUnchanged() throws IOException {
         if (!version.equals(Version.of(path))) {
@@ -105,7 +105,7 @@ public final class SourceFile implements AutoCloseable {
         return path.toString();
     }
 
-    /** By what a change is seen; the key tells another file of the same name. */
+    /** The attributes that show a change. The key distinguishes another file with the same name. */
     private record Version(long size, Object modified, Object key) {
         static Version of(Path path) throws IOException {
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);

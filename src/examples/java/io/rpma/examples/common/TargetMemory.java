@@ -17,14 +17,14 @@ import java.util.function.Consumer;
 /**
  * Finds the memory that is offered to the other side, and registers it.
  *
- * <p>Only device DAX (and a file of a DAX file system, where the device has on-demand paging) is persistent. A file in
- * {@code /dev/shm} and anonymous memory do for trying things out.
+ * <p>Only device DAX is persistent, and a file of a DAX file system if the device has on-demand paging. A file in {@code
+ * /dev/shm} and anonymous memory are sufficient for tests.
  */
 public final class TargetMemory {
-    /** The name that stands for the best memory there is. */
+    /** The name that selects the best available memory. */
     public static final String AUTO = "auto";
 
-    /** The size where neither the user nor the memory gives one. */
+    /** The size if neither the user nor the memory determines one. */
     public static final long DEFAULT_SIZE = 256L << 20;
 
     private static final Path DEVICES = Path.of("/dev");
@@ -36,30 +36,30 @@ public final class TargetMemory {
     private String description;
 
     /**
-     * Sets out for a size.
+     * Prepares for a size.
      *
      * @param size in bytes; 0 for the whole of a file or a device
-     * @param notes is told what is not as good as it could be
+     * @param notes gets a line for each property that is worse than possible
      */
     public TargetMemory(long size, Consumer<String> notes) {
         this.size = size;
         this.notes = notes;
     }
 
-    /** Maps the memory of a path, or the best that there is; to be closed. */
+    /** Maps the memory of a path, or the best available memory. The caller closes it. */
     public RpmaMemory open(String where) throws IOException {
         return where.equals(AUTO) ? openBest() : map(Path.of(where));
     }
 
-    /** What has been opened, for people. */
+    /** Returns a description of the opened memory for the user. */
     public String description() {
         return description;
     }
 
     /**
-     * Registers the memory for what the other side does with it: write, flush as deep as it goes, and read back.
+     * Registers the memory for the operations of the other side: write, flush (to persistence if possible), and read back.
      *
-     * <p>It is locked thereby: that takes seconds where it is large.
+     * <p>Registration locks the memory, which takes seconds for a large memory.
      */
     public RpmaMrLocal register(RpmaPeer peer, RpmaMemory memory) {
         if (memory.isPersistent()) {
@@ -114,7 +114,7 @@ public final class TargetMemory {
         return memory;
     }
 
-    /** A file that has no name any more lives as long as its mapping. */
+    /** Maps a file without a name, which exists as long as its mapping. */
     private RpmaMemory mapTmpfs() throws IOException {
         Path file = Files.createTempFile(TMPFS, "rpma", null);
         try {

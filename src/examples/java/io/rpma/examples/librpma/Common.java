@@ -17,11 +17,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** What the examples share. */
+/** The common code of the examples. */
 final class Common {
     static final int KILOBYTE = 1024;
 
-    /** Text is UTF-8, whatever the locale. */
+    /** Text is UTF-8, regardless of the locale. */
     static final PrintStream OUT =
             new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
 
@@ -32,7 +32,7 @@ final class Common {
 
     private Common() {}
 
-    /** Begins an example: checks that it has its arguments, and shows what librpma logs. */
+    /** Begins an example: checks the number of arguments, and enables librpma's log messages. */
     static void start(String[] args, int least, String usage) {
         if (args.length < least) {
             misused("usage: " + usage);
@@ -41,18 +41,18 @@ final class Common {
         RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.INFO);
     }
 
-    /** Ends an example whose arguments make no sense. */
+    /** Ends an example with invalid arguments. */
     static void misused(String message) {
         System.err.println(message);
         System.exit(MISUSED);
     }
 
-    /** An argument of the command line that can be left out. */
+    /** Returns an argument of the command line, or its default. */
     static String argument(String[] args, int index, String byDefault) {
         return index < args.length ? args[index] : byDefault;
     }
 
-    /** A number of the command line. */
+    /** Parses a number of the command line. */
     static long number(String argument) {
         try {
             return Long.parseUnsignedLong(argument);
@@ -65,7 +65,7 @@ final class Common {
         return Math.toIntExact(number(argument));
     }
 
-    /** Immediate data: 32 bits without a sign. */
+    /** Parses immediate data, which are 32 unsigned bits. */
     static int immediateData(String argument) {
         long imm = number(argument);
         if (Long.compareUnsigned(imm, MAX_IMMEDIATE_DATA) > 0) {
@@ -74,7 +74,7 @@ final class Common {
         return (int) imm;
     }
 
-    /** Connects, and waits until the connection is established. A server that is only starting gets a few seconds. */
+    /** Connects, and waits until the connection is established. If the server is still starting, retries for some seconds. */
     static RpmaConn connect(RpmaPeer peer, String addr, int port, RpmaConnCfg cfg, byte[] privateData)
             throws InterruptedException {
         long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(STARTING_S);
@@ -97,7 +97,7 @@ final class Common {
         return established(ep.nextConnReq(cfg).connect(privateData));
     }
 
-    /** As {@link #accept(RpmaEp, RpmaConnCfg, byte[])}, with a receive posted before the client can send anything. */
+    /** As {@link #accept(RpmaEp, RpmaConnCfg, byte[])}, with a receive that is posted before the client can send. */
     static RpmaConn accept(RpmaEp ep, RpmaConnCfg cfg, byte[] privateData, Consumer<RpmaConnReq> recv)
             throws InterruptedException {
         try (RpmaConnReq req = ep.nextConnReq(cfg)) {
@@ -125,7 +125,7 @@ final class Common {
         conn.disconnect();
     }
 
-    /** Disconnects, and waits until that is done. */
+    /** Disconnects, and waits until the connection is closed. */
     static void disconnect(RpmaConn conn) throws InterruptedException {
         conn.disconnect();
         RpmaConnEvent event = conn.nextEvent();
@@ -134,14 +134,14 @@ final class Common {
         }
     }
 
-    /** A post has to find room: these examples have only few operations under way. */
+    /** Checks the result of a post. These examples have only few operations under way, so there must be room. */
     static void posted(boolean posted) {
         if (!posted) {
             throw new IllegalStateException("the queue is full");
         }
     }
 
-    /** Text that ends with a NUL character, as C has it. */
+    /** Returns the text before a NUL character, as in C. */
     static String text(ByteBuffer bytes) {
         int length = 0;
         while (length < bytes.remaining() && bytes.get(bytes.position() + length) != 0) {
@@ -152,7 +152,7 @@ final class Common {
                 .toString();
     }
 
-    /** Text with the NUL character that ends it in C. */
+    /** Returns a text with a NUL character at the end, as in C. */
     static byte[] bytes(String text) {
         return (text + '\0').getBytes(StandardCharsets.UTF_8);
     }

@@ -6,12 +6,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What one side tells the other one about its memory in the private data of the connection: librpma's
- * {@code struct common_data}.
+ * The description of one side's memory in the private data of the connection: librpma's {@code struct common_data}.
  *
- * @param dataOffset where the user's data begins in the region
- * @param mrDesc the region's descriptor
- * @param pcfgDesc the descriptor of the platform's configuration, which may be empty
+ * @param dataOffset the offset of the user's data in the region
+ * @param mrDesc the descriptor of the region
+ * @param pcfgDesc the descriptor of the platform's configuration, which can be empty
  */
 record CommonData(long dataOffset, byte[] mrDesc, byte[] pcfgDesc) {
     private static final int SIZE = 28;
@@ -55,7 +54,7 @@ record CommonData(long dataOffset, byte[] mrDesc, byte[] pcfgDesc) {
         return new CommonData(dataOffset, mrDesc, pcfgDesc);
     }
 
-    /** The region that it describes, which needs room for so many bytes of the user; to be closed. */
+    /** Returns the described region, which must have room for this number of user bytes. The caller closes it. */
     RpmaMrRemote region(int size) {
         RpmaMrRemote region = RpmaMrRemote.fromDescriptor(mrDesc);
         long room = region.getSize() - dataOffset;

@@ -9,10 +9,10 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 
 /**
- * Memory of a file or a device DAX, or without a path DRAM: librpma's {@code struct common_mem}.
+ * The memory of a file or a device DAX, or DRAM if there is no path: librpma's {@code struct common_mem}.
  *
  * @param memory the memory
- * @param dataOffset where the user's data begins
+ * @param dataOffset the offset of the user's data
  */
 record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable {
     private static final byte[] SIGNATURE = Common.bytes("RPMA_EXAMPLE_SIG");
@@ -20,10 +20,10 @@ record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable
     /**
      * Opens the memory.
      *
-     * @param path of the command line; null for DRAM
-     * @param offset of the command line, where the example's part of the memory begins
-     * @param size of the user's data
-     * @param init fills memory that no example has been at
+     * @param path the argument of the command line; null for DRAM
+     * @param offset the argument of the command line: the start of the example's part of the memory
+     * @param size the size of the user's data
+     * @param init fills memory that no example has used before
      */
     static CommonMemory open(String path, String offset, int size, Consumer<ByteBuffer> init) throws IOException {
         if (path == null) {
@@ -35,10 +35,10 @@ record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable
     }
 
     /**
-     * Opens memory that has no signature but what the example itself puts there.
+     * Opens memory without a signature; the example can write its own.
      *
-     * @param path of the command line; null for DRAM
-     * @param size of the user's data
+     * @param path the argument of the command line; null for DRAM
+     * @param size the size of the user's data
      */
     static CommonMemory openUnsigned(String path, int size) throws IOException {
         return path == null ? dram(size) : map(Path.of(path), 0, size);
@@ -49,7 +49,7 @@ record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable
         return new CommonMemory(RpmaMemory.allocate(size), 0);
     }
 
-    /** A signature before the data tells whether it is valid. */
+    /** Maps memory with a signature before the data. The signature marks the data as valid. */
     private static CommonMemory map(Path path, long offset, int size, Consumer<ByteBuffer> init) throws IOException {
         CommonMemory memory = map(path, offset + SIGNATURE.length, size);
         ByteBuffer signature = memory.memory().buffer(offset, SIGNATURE.length);
@@ -71,7 +71,7 @@ record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable
         return new CommonMemory(mapped, dataOffset);
     }
 
-    /** The first bytes of the user's data. */
+    /** Returns the first bytes of the user's data. */
     ByteBuffer data(int size) {
         return memory.buffer(dataOffset, size).order(ByteOrder.LITTLE_ENDIAN);
     }
@@ -81,7 +81,7 @@ record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable
         memory.persist(dataOffset, size);
     }
 
-    /** The flush that this memory is registered for: as deep as it goes. */
+    /** Returns the strongest flush that this memory supports, for its registration. */
     RpmaMrUsage flushUsage() {
         return memory.isPersistent() ? RpmaMrUsage.FLUSH_TYPE_PERSISTENT : RpmaMrUsage.FLUSH_TYPE_VISIBILITY;
     }

@@ -11,11 +11,11 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Waits for the completions of a connection and looks at its events meanwhile: who waits for a message of a process that has
- * died would wait for ever.
+ * Waits for the completions of a connection and checks its events meanwhile. Without this, the wait for a message of a dead
+ * process would never end.
  */
 final class Events {
-    /** Takes one completion, if there is one within a second. */
+    /** Takes one completion, if one arrives within a second. */
     @FunctionalInterface
     private interface Source {
         boolean take(RpmaCompletions wc) throws InterruptedException;
@@ -26,7 +26,7 @@ final class Events {
     private final Source receives;
     private final RpmaCompletions wc = RpmaCompletions.create(1);
 
-    /** The event that the connection has ended with, of which there is no second one; null until then. */
+    /** The event that has ended the connection, and that occurs only once; null until then. */
     private RpmaConnEvent end;
 
     private Events(RpmaConn conn, Source operations, Source receives) {
@@ -35,12 +35,12 @@ final class Events {
         this.receives = receives;
     }
 
-    /** Of a connection that has a completion queue, and perhaps another one for receives. */
+    /** Waits on a connection with a completion queue and possibly another completion queue for receives. */
     static Events of(RpmaConn conn) {
         return of(conn, conn.getRcq().orElse(conn.getCq()));
     }
 
-    /** Of a connection whose receives complete in this queue. */
+    /** Waits on a connection whose receives complete in this queue. */
     static Events of(RpmaConn conn, RpmaCq receives) {
         return new Events(conn, source(conn.getCq()), source(receives));
     }
@@ -49,7 +49,7 @@ final class Events {
         return wc -> cq.await(wc, 1, SECONDS) > 0;
     }
 
-    /** Of a connection whose queues share a completion channel, and are waited for together. */
+    /** Waits on a connection whose queues share a completion channel, for both queues together. */
     static Events ofChannel(RpmaConn conn) {
         Source channel = wc -> conn.await(wc, 1, SECONDS).isPresent();
         return new Events(conn, channel, channel);
@@ -81,7 +81,7 @@ final class Events {
         return awaitReceived(RpmaWcOpcode.RECV).byteLen(0);
     }
 
-    /** Waits until a message is sent and another one has come, in any order, and returns the length of the latter. */
+    /** Waits until a message is sent and a message is received, in any order. Returns the length of the received message. */
     long awaitSentAndReceived() throws InterruptedException {
         long length = 0;
         Set<RpmaWcOpcode> missing = EnumSet.of(RpmaWcOpcode.SEND, RpmaWcOpcode.RECV);
@@ -97,8 +97,8 @@ final class Events {
     }
 
     /**
-     * Waits for the success of the last operation, a message on which the other side disconnects. It may do so before this
-     * side learns that the message has arrived.
+     * Waits for the success of the last operation, a message after which the other side disconnects. The disconnection can
+     * arrive before the completion of the message.
      */
     void awaitLast(RpmaWcOpcode opcode) throws InterruptedException {
         if (take(operations)) {
@@ -117,7 +117,7 @@ final class Events {
         }
     }
 
-    /** Disconnects, and waits until that is done. */
+    /** Disconnects, and waits until the connection is closed. */
     void disconnect() throws InterruptedException {
         if (end == null) {
             Common.disconnect(conn);
@@ -132,13 +132,13 @@ final class Events {
         }
     }
 
-    /** Takes a completion of something that has succeeded; returns false if the connection ends without one. */
+    /** Takes the completion of a successful operation. Returns false if the connection ends without a completion. */
     private boolean take(Source source) throws InterruptedException {
         while (!source.take(wc)) {
             if (end != null) {
                 return false;
             }
-            // What has completed before this event is found in the next round.
+            // The next round finds the completions from before this event.
             end = conn.nextEvent(0, SECONDS).orElse(null);
         }
         if (!wc.isSuccess(0)) {

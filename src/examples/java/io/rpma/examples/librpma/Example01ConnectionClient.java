@@ -5,7 +5,7 @@ import io.rpma.RpmaDevice;
 import io.rpma.RpmaPeer;
 import java.nio.ByteBuffer;
 
-/** Connects, and waits for the server to disconnect: a message goes each way in the private data. */
+/** Connects, and waits for the server to disconnect. Each side sends a message in the private data. */
 public final class Example01ConnectionClient {
     private Example01ConnectionClient() {}
 

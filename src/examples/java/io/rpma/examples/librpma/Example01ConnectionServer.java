@@ -6,7 +6,7 @@ import io.rpma.RpmaEp;
 import io.rpma.RpmaPeer;
 import java.nio.ByteBuffer;
 
-/** Accepts one connection and disconnects: a message goes each way in the private data. */
+/** Accepts one connection and disconnects. Each side sends a message in the private data. */
 public final class Example01ConnectionServer {
     private Example01ConnectionServer() {}
 

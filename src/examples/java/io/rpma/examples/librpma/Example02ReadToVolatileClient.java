@@ -9,7 +9,7 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 
-/** Reads a message out of the server's memory. */
+/** Reads a message from the server's memory. */
 public final class Example02ReadToVolatileClient {
     private Example02ReadToVolatileClient() {}
 
@@ -27,7 +27,7 @@ public final class Example02ReadToVolatileClient {
                 RpmaConn conn = Common.connect(peer, args[0], Common.port(args[1]), null, new byte[0])) {
             CommonData data = CommonData.fromBytes(conn.getPrivateData());
             try (RpmaMrRemote src = data.region(0)) {
-                // A message that is larger than the memory is refused here.
+                // The read throws an exception if the message is larger than the memory.
                 Common.posted(conn.read(dst, 0, src, 0, src.getSize(), RpmaConn.F_COMPLETION_ALWAYS, 0));
             }
             Events events = Events.of(conn);

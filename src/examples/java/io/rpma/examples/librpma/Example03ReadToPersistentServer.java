@@ -9,14 +9,14 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 
-/** Reads a greeting out of the client's memory into its own, which is persistent if a path is given. */
+/** Reads a greeting from the client's memory into its own memory, which is persistent if the path names persistent memory. */
 public final class Example03ReadToPersistentServer {
     private Example03ReadToPersistentServer() {}
 
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, the path of the memory
+     * @param args the address and the port to listen on, and the path of the memory
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

@@ -10,7 +10,7 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 import java.nio.ByteBuffer;
 
-/** Writes a greeting into the server's memory, and reads a little there: the way to flush before there was a flush. */
+/** Writes a greeting into the server's memory, and then reads a few bytes there, which flushes without a flush operation. */
 public final class Example04WriteToPersistentClient {
     private static final int RAW_SIZE = 8;
 
@@ -19,7 +19,7 @@ public final class Example04WriteToPersistentClient {
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the path of the greeting's memory and its offset there
+     * @param args the server's address and port, the path of the greeting's memory, and the offset in this memory
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -38,7 +38,7 @@ public final class Example04WriteToPersistentClient {
                 long from = mem.dataOffset() + Hello.STRING_OFFSET;
                 Common.posted(conn.write(
                         dst, data.dataOffset(), src, from, Hello.STRING_SIZE, RpmaConn.F_COMPLETION_ON_ERROR, 0));
-                // A read is carried out once the writes before it are where it would see them.
+                // The device carries out a read after the earlier writes are visible to it.
                 Common.posted(conn.read(raw, 0, dst, 0, RAW_SIZE, RpmaConn.F_COMPLETION_ALWAYS, 0));
             }
             Events events = Events.of(conn);

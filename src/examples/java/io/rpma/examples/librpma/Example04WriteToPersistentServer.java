@@ -7,14 +7,14 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 
-/** Offers memory, persistent if a path is given, in which the client leaves a greeting. */
+/** Offers memory, into which the client writes a greeting. It is persistent if the path names persistent memory. */
 public final class Example04WriteToPersistentServer {
     private Example04WriteToPersistentServer() {}
 
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, the path of the memory
+     * @param args the address and the port to listen on, and the path of the memory
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

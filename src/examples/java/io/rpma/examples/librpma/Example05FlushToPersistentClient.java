@@ -10,7 +10,7 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaPeerCfg;
 import java.nio.ByteBuffer;
 
-/** Writes a greeting into the server's memory and flushes it there, to persistence where the server has that. */
+/** Writes a greeting into the server's memory and flushes it there, to persistence if the server supports that. */
 public final class Example05FlushToPersistentClient {
     private static final long FLUSH_ID = 0xF01D;
 
@@ -19,7 +19,7 @@ public final class Example05FlushToPersistentClient {
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the path of the greeting's memory and its offset there
+     * @param args the server's address and port, the path of the greeting's memory, and the offset in this memory
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -53,7 +53,7 @@ public final class Example05FlushToPersistentClient {
         }
     }
 
-    /** What the server's platform is capable of, and the connection has to know. */
+    /** Applies the configuration of the server's platform to the connection, and returns the strongest possible flush. */
     private static RpmaFlushType flushType(RpmaConn conn, CommonData data) {
         try (RpmaPeerCfg pcfg = RpmaPeerCfg.fromDescriptor(data.pcfgDesc())) {
             conn.applyRemotePeerCfg(pcfg);

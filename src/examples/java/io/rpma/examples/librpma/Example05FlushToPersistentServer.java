@@ -8,7 +8,7 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaPeerCfg;
 
-/** Offers memory, persistent if a path is given, in which the client leaves a greeting. */
+/** Offers memory, into which the client writes a greeting. It is persistent if the path names persistent memory. */
 public final class Example05FlushToPersistentServer {
     private static final String ON = "on";
 
@@ -17,8 +17,8 @@ public final class Example05FlushToPersistentServer {
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, the path of the memory, and "on" if remote writes reach its
-     *     persistence
+     * @param args the address and the port to listen on, the path of the memory, and "on" if remote writes to it become
+     *     persistent
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

@@ -28,7 +28,7 @@ public final class Example06MultipleConnectionsClient {
         run(args, "06-multiple-connections");
     }
 
-    /** Runs the client of this example, or of the one with a shared completion channel, which only its server has. */
+    /** Runs the client of this example or of 06scch, in which only the server has a shared completion channel. */
     static void run(String[] args, String example) throws InterruptedException {
         Common.start(args, 3, example + " client <server_address> <port> <seed>");
         String name = name(Common.number(args[2]));
@@ -44,12 +44,12 @@ public final class Example06MultipleConnectionsClient {
         }
     }
 
-    /** The name that librpma's example picks. */
+    /** Returns the name that librpma's example picks. */
     static String name(long seed) {
         return NAMES[random((int) Long.remainderUnsigned(seed, SEEDS)) % NAMES.length];
     }
 
-    /** The first number of glibc's rand(3) after srand(3): of an additive generator that a linear one has set up. */
+    /** Returns the first number of glibc's rand(3) after srand(3): an additive generator, initialised by a linear one. */
     private static int random(int seed) {
         int[] state = new int[31];
         state[0] = seed == 0 ? 1 : seed;

@@ -1,13 +1,13 @@
 package io.rpma.examples.librpma;
 
-/** Reads the names of up to ten clients at once out of their memory, until none has come for some time. */
+/** Reads the names of up to ten clients at once from their memory, until there is no client for some time. */
 public final class Example06MultipleConnectionsServer {
     private Example06MultipleConnectionsServer() {}
 
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, and after how many seconds without a client to end (15)
+     * @param args the address and the port to listen on, and the time without a client until the end, in seconds (default: 15)
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

@@ -15,13 +15,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Appends words to the server's log: each is written and flushed before the atomic write that makes it a part of the log, so
- * that nobody ever sees half a word in it.
+ * Appends words to the server's log. Each word is written and flushed before the atomic write that makes it a part of the log,
+ * so the log never contains half a word.
  */
 public final class Example07AtomicWriteClient {
     private static final long FLUSH_ID = 0xF01D;
 
-    /** Where there is no native flush, one reads as much. */
+    /** The number of bytes that an emulated flush reads. */
     private static final int LEAST_FLUSH = 8;
 
     private Example07AtomicWriteClient() {}
@@ -29,7 +29,7 @@ public final class Example07AtomicWriteClient {
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, and words
+     * @param args the server's address and port, and the words
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -63,14 +63,14 @@ public final class Example07AtomicWriteClient {
         }
     }
 
-    /** librpma refuses flushes to persistence until the client claims this. */
+    /** librpma refuses flushes to persistence until the client applies this configuration. */
     private static void allowPersistentFlush(RpmaConn conn) {
         try (RpmaPeerCfg pcfg = RpmaPeerCfg.create().setDirectWriteToPmem(true)) {
             conn.applyRemotePeerCfg(pcfg);
         }
     }
 
-    /** A word with the NUL character at its end, cut off where the memory ends. */
+    /** Returns a word with a NUL character at its end, truncated to the size of the memory. */
     private static byte[] entry(String word) {
         byte[] bytes = Common.bytes(word);
         byte[] entry = Arrays.copyOf(bytes, Math.min(bytes.length, Common.KILOBYTE));

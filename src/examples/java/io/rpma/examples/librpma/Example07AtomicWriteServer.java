@@ -10,9 +10,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Offers a log, persistent if a path is given, to which the client appends words. */
+/** Offers a log, to which the client appends words. The log is persistent if the path names persistent memory. */
 public final class Example07AtomicWriteServer {
-    // librpma's struct log: a signature, how many bytes are used from the beginning on, and the words
+    // librpma's struct log: a signature, the number of used bytes from the beginning, and the words
     private static final byte[] SIGNATURE = {'L', 'O', 'G', 0, 0, 0, 0, 0};
     private static final int USED_OFFSET = 8;
     private static final int WORDS_OFFSET = 16;
@@ -23,7 +23,7 @@ public final class Example07AtomicWriteServer {
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, the path of the log's memory
+     * @param args the address and the port to listen on, and the path of the log's memory
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -41,12 +41,12 @@ public final class Example07AtomicWriteServer {
         }
     }
 
-    /** Opens the log, and makes an empty one where there is none. */
+    /** Opens the log. Makes an empty log if there is none. */
     static CommonMemory openLog(String path) throws IOException {
         CommonMemory mem = CommonMemory.openUnsigned(path, LOG_SIZE);
         ByteBuffer log = mem.data(LOG_SIZE);
         if (!log.slice(0, SIGNATURE.length).equals(ByteBuffer.wrap(SIGNATURE))) {
-            // The signature comes last: it tells that the rest is valid.
+            // The signature is written last, because it makes the rest valid.
             log.putLong(USED_OFFSET, WORDS_OFFSET);
             mem.persist(WORDS_OFFSET);
             log.put(0, SIGNATURE);
@@ -55,7 +55,7 @@ public final class Example07AtomicWriteServer {
         return mem;
     }
 
-    /** The words of the log, each on a line. */
+    /** Returns the words of the log, one per line. */
     static String words(ByteBuffer log) {
         int used = Math.toIntExact(log.getLong(USED_OFFSET));
         return StandardCharsets.UTF_8

@@ -5,15 +5,15 @@ import io.rpma.RpmaDevice;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 
-/** Sends messages, and waits for the answer to each: all completions are in one queue. */
+/** Sends messages, and waits for the answer to each message. All completions are in one queue. */
 public final class Example08MessagesPingPongClient {
     private Example08MessagesPingPongClient() {}
 
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the first number, how many rounds there are with the one that says goodbye,
-     *     and how long to sleep after each, in microseconds
+     * @param args the server's address and port, the first number, the number of rounds including the last message, and the
+     *     time to sleep after each round, in microseconds
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -26,7 +26,7 @@ public final class Example08MessagesPingPongClient {
                 RpmaConn conn = Common.connect(peer, args[0], Common.port(args[1]), null, new byte[0])) {
             Events events = Events.of(conn);
             new PingPong("Value", conn, events, messages).play(seed, rounds - 1, sleep);
-            // A disconnect would drop a message that is still under way.
+            // A disconnect would drop a message under way.
             events.awaitLast(RpmaWcOpcode.SEND);
             events.disconnect();
         }

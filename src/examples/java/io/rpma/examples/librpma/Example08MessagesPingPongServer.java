@@ -5,7 +5,7 @@ import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaPeer;
 
-/** Answers messages, until the client says that there are no more. */
+/** Answers messages until the client's last message. */
 public final class Example08MessagesPingPongServer {
     private Example08MessagesPingPongServer() {}
 

@@ -9,12 +9,12 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaSrq;
 import io.rpma.RpmaSrqCfg;
 
-/** Answers messages that come through a shared receive queue, here of one connection alone. */
+/** Answers messages from a shared receive queue, which only one connection uses here. */
 public final class Example08srqSimpleMessagesPingPongWithSrqServer {
     /** Receives complete in the shared queue's own completion queue. */
     private static final String SHARED = "s";
 
-    /** Receives complete in the connection's completion queue, as everything else. */
+    /** Receives complete in the connection's completion queue, as all operations. */
     private static final String MAIN = "m";
 
     /** Receives complete in the connection's completion queue for receives. */
@@ -27,8 +27,8 @@ public final class Example08srqSimpleMessagesPingPongWithSrqServer {
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, and where receives complete: "m" or "r" for the connection's main
-     *     or receive completion queue, nothing for that of the shared receive queue
+     * @param args the address and the port to listen on, and the completion queue of receives: "m" for the connection's main
+     *     completion queue, "r" for its receive completion queue; default: the shared receive queue's completion queue
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -57,7 +57,7 @@ public final class Example08srqSimpleMessagesPingPongWithSrqServer {
         }
     }
 
-    /** The queue of the shared receive queue comes before those of the connection. */
+    /** Returns the shared receive queue's completion queue if there is one, otherwise the connection's. */
     private static RpmaCq receives(RpmaSrq srq, RpmaConn conn) {
         return srq.getRcq().or(conn::getRcq).orElse(conn.getCq());
     }

@@ -12,7 +12,7 @@ import io.rpma.examples.librpma.Gpspm.GPSPM_flush_response;
 import java.nio.ByteBuffer;
 import java.util.function.Function;
 
-/** Writes a greeting into the server's memory, and sends the server a message to make it persistent. */
+/** Writes a greeting into the server's memory, and sends the server a request to make it persistent. */
 public final class Example09FlushToPersistentGPSPMClient {
     private static final long FLUSH_ID = 0xF01D;
 
@@ -21,7 +21,7 @@ public final class Example09FlushToPersistentGPSPMClient {
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the path of the greeting's memory and its offset there
+     * @param args the server's address and port, the path of the greeting's memory, and the offset in this memory
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -32,7 +32,7 @@ public final class Example09FlushToPersistentGPSPMClient {
         }
     }
 
-    /** Runs this example, or the one with a shared completion channel. */
+    /** Runs this example or 09scch. */
     static void run(String[] args, RpmaConnCfg cfg, Function<RpmaConn, Events> eventsOf) throws Exception {
         try (CommonMemory mem = CommonMemory.open(
                         Common.argument(args, 2, null), Common.argument(args, 3, "0"), Hello.SIZE, Hello::init);

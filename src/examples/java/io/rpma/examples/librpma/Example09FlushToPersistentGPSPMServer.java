@@ -14,14 +14,14 @@ import java.util.Locale;
 import java.util.function.Function;
 
 /**
- * Offers memory, persistent if a path is given, in which the client leaves a greeting, and makes it persistent when the
- * client asks for that: the general purpose server persistency method, for platforms where no remote flush gets that far.
+ * Offers memory, into which the client writes a greeting, and makes the greeting persistent at the client's request. This is
+ * the general purpose server persistency method, for platforms on which a remote flush does not make bytes persistent.
  */
 public final class Example09FlushToPersistentGPSPMServer {
-    /** The most bytes of a message. */
+    /** The maximum size of a message. */
     static final int MESSAGE_SIZE = 512;
 
-    /** There is never more than one receive. */
+    /** There is at most one receive at a time. */
     static final int RCQ_SIZE = 1;
 
     private Example09FlushToPersistentGPSPMServer() {}
@@ -29,7 +29,7 @@ public final class Example09FlushToPersistentGPSPMServer {
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, the path of the memory
+     * @param args the address and the port to listen on, and the path of the memory
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -39,7 +39,7 @@ public final class Example09FlushToPersistentGPSPMServer {
         }
     }
 
-    /** Runs this example, or the one with a shared completion channel. */
+    /** Runs this example or 09scch. */
     static void run(String[] args, RpmaConnCfg cfg, Function<RpmaConn, Events> eventsOf) throws Exception {
         try (CommonMemory mem = CommonMemory.open(
                         Common.argument(args, 2, null), "0", Hello.STRING_SIZE, data -> data.put(0, (byte) 0));

@@ -9,7 +9,7 @@ public final class Example09scchFlushToPersistentGPSPMClient {
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the path of the greeting's memory and its offset there
+     * @param args the server's address and port, the path of the greeting's memory, and the offset in this memory
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

@@ -9,7 +9,7 @@ public final class Example09scchFlushToPersistentGPSPMServer {
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, the path of the memory
+     * @param args the address and the port to listen on, and the path of the memory
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

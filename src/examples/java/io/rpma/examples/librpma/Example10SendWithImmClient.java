@@ -18,7 +18,7 @@ public final class Example10SendWithImmClient {
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the immediate data and a word
+     * @param args the server's address and port, the immediate data, and a word
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -45,7 +45,7 @@ public final class Example10SendWithImmClient {
         }
     }
 
-    /** The private data, which tells the server what immediate data to expect. */
+    /** Returns the private data, which announces the immediate data to the server. */
     static byte[] announcement(int imm) {
         return ByteBuffer.allocate(Integer.BYTES)
                 .order(ByteOrder.LITTLE_ENDIAN)

@@ -12,7 +12,7 @@ import io.rpma.RpmaWcOpcode;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Receives a message with immediate data, which has been announced in the private data. */
+/** Receives a message with the immediate data that the private data announces. */
 public final class Example10SendWithImmServer {
     private Example10SendWithImmServer() {}
 
@@ -45,7 +45,7 @@ public final class Example10SendWithImmServer {
         }
     }
 
-    /** The immediate data in the client's private data. */
+    /** Returns the immediate data in the client's private data. */
     static int announced(byte[] privateData) {
         if (privateData.length < Integer.BYTES) {
             throw new IllegalStateException("Received connection's private data is too small (" + privateData.length

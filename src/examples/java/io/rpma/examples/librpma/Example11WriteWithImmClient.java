@@ -10,7 +10,7 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 import java.nio.ByteOrder;
 
-/** Writes a number into the server's memory, together with immediate data that tells the server of it. */
+/** Writes a number into the server's memory with immediate data, which notifies the server. */
 public final class Example11WriteWithImmClient {
     private Example11WriteWithImmClient() {}
 

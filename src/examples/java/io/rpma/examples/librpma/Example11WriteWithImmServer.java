@@ -10,7 +10,7 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 import java.nio.ByteOrder;
 
-/** Offers memory, and learns by immediate data that the client has written into it. */
+/** Offers memory. Immediate data notifies the server of the client's write. */
 public final class Example11WriteWithImmServer {
     private Example11WriteWithImmServer() {}
 
@@ -28,7 +28,7 @@ public final class Example11WriteWithImmServer {
                 RpmaMrLocal dst = peer.register(memory, RpmaMrUsage.WRITE_DST);
                 RpmaMrLocal recv = peer.register(recvMemory, RpmaMrUsage.RECV);
                 RpmaEp ep = RpmaEp.listen(peer, args[0], Common.port(args[1]));
-                // The immediate data takes a receive, though nothing gets into its memory.
+                // Immediate data consumes a receive, but writes nothing into its memory.
                 RpmaConn conn = Common.accept(
                         ep, null, CommonData.of(dst, 0).toBytes(), req -> Common.posted(req.recv(recv, 0, 1, 0)))) {
             Events events = Events.of(conn);

@@ -6,7 +6,7 @@ import io.rpma.RpmaDevice;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 
-/** Sends messages, and waits for the answer to each: receives complete in a queue of their own, sends in another one. */
+/** Sends messages, and waits for the answer to each message. Receives and sends have separate completion queues. */
 public final class Example12ReceiveCompletionQueueClient {
     private static final int RCQ_SIZE = 10;
 
@@ -15,8 +15,8 @@ public final class Example12ReceiveCompletionQueueClient {
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the first number, how many rounds there are with the one that says goodbye,
-     *     and how long to sleep after each, in microseconds
+     * @param args the server's address and port, the first number, the number of rounds including the last message, and the
+     *     time to sleep after each round, in microseconds
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -31,7 +31,7 @@ public final class Example12ReceiveCompletionQueueClient {
                 RpmaConn conn = Common.connect(peer, args[0], Common.port(args[1]), cfg, new byte[0])) {
             Events events = Events.of(conn);
             new PingPong("CLIENT: Value", conn, events, messages).play(start, rounds - 1, sleep);
-            // A disconnect would drop a message that is still under way.
+            // A disconnect would drop a message under way.
             events.awaitLast(RpmaWcOpcode.SEND);
             events.disconnect();
         }

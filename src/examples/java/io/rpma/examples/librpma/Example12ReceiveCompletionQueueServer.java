@@ -6,7 +6,7 @@ import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaPeer;
 
-/** Answers messages: receives complete in a queue of their own, sends in another one. */
+/** Answers messages. Receives and sends have separate completion queues. */
 public final class Example12ReceiveCompletionQueueServer {
     private static final int RCQ_SIZE = 10;
 

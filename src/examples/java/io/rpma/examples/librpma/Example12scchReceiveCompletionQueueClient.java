@@ -7,8 +7,8 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 
 /**
- * Sends messages, and waits for the answer to each: receives and sends complete in two queues that share a completion
- * channel.
+ * Sends messages, and waits for the answer to each message. Receives and sends have separate completion queues, which share a
+ * completion channel.
  */
 public final class Example12scchReceiveCompletionQueueClient {
     private static final int RCQ_SIZE = 10;
@@ -18,8 +18,8 @@ public final class Example12scchReceiveCompletionQueueClient {
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the first number, how many rounds there are with the one that says goodbye,
-     *     and how long to sleep after each, in microseconds
+     * @param args the server's address and port, the first number, the number of rounds including the last message, and the
+     *     time to sleep after each round, in microseconds
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -36,7 +36,7 @@ public final class Example12scchReceiveCompletionQueueClient {
                 RpmaConn conn = Common.connect(peer, args[0], Common.port(args[1]), cfg, new byte[0])) {
             Events events = Events.ofChannel(conn);
             new PingPong("CLIENT: Value", conn, events, messages).play(start, rounds - 1, sleep);
-            // A disconnect would drop a message that is still under way.
+            // A disconnect would drop a message under way.
             events.awaitLast(RpmaWcOpcode.SEND);
             events.disconnect();
         }

@@ -6,7 +6,7 @@ import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaPeer;
 
-/** Answers messages: receives and sends complete in two queues that share a completion channel. */
+/** Answers messages. Receives and sends have separate completion queues, which share a completion channel. */
 public final class Example12scchReceiveCompletionQueueServer {
     private static final int RCQ_SIZE = 10;
 

@@ -4,15 +4,15 @@ import io.rpma.RpmaConn;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaPeer;
 
-/** Sends messages, and waits for the answer to each: what other clients do meanwhile makes no difference. */
+/** Sends messages, and waits for the answer to each message. Other clients make no difference here. */
 public final class Example13MessagesPingPongWithSrqClient {
     private Example13MessagesPingPongWithSrqClient() {}
 
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the first number, how many rounds there are, and how long to sleep after
-     *     each, in microseconds
+     * @param args the server's address and port, the first number, the number of rounds, and the time to sleep after each
+     *     round, in microseconds
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

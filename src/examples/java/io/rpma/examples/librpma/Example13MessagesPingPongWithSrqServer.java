@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** Answers the messages of up to ten clients, all of which come through one shared receive queue. */
+/** Answers the messages of up to ten clients, which all use one shared receive queue. */
 public final class Example13MessagesPingPongWithSrqServer implements AutoCloseable {
     private static final int CLIENTS = 10;
     private static final String TIMEOUT_S = "5";
@@ -25,12 +25,12 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
     private final RpmaPeer peer;
     private final RpmaSrq srq;
 
-    /** One for each receive; whichever client's message comes next takes the next one. */
+    /** One for each receive. The next message of any client uses the next one. */
     private final List<Messages> messages = new ArrayList<>();
 
     private final List<RpmaConn> conns = new ArrayList<>();
 
-    /** Those that have not said goodbye, by what completions tell them apart by. */
+    /** The connections before their last message, by the number of their queue pair, which completions contain. */
     private final Map<Integer, RpmaConn> playing = new HashMap<>();
 
     private Example13MessagesPingPongWithSrqServer(RpmaPeer peer, RpmaSrq srq) {
@@ -41,7 +41,7 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, and how long to wait for one more client, in seconds
+     * @param args the address and the port to listen on, and the timeout for the next client, in seconds (default: 5)
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
@@ -112,7 +112,7 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
         tell("sent", value + 1, wc.qpNum(0));
         RpmaConn conn = playing.get(wc.qpNum(0));
         received.send(conn, PingPong.bytes(value + 1));
-        // The next message in this memory may be another client's.
+        // The next message in this memory can be from another client.
         Events.of(conn).await(RpmaWcOpcode.SEND);
     }
 
@@ -121,7 +121,7 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
                 + qpNum + "]");
     }
 
-    /** A client that is gone sends nothing any more. */
+    /** Throws an exception if a client is gone, because no more messages come from it. */
     private void checkConnected() throws InterruptedException {
         for (RpmaConn conn : playing.values()) {
             if (conn.nextEvent(0, TimeUnit.SECONDS).isPresent()) {
@@ -130,7 +130,7 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
         }
     }
 
-    /** Disconnects the clients, which wait for that, once the last one has said goodbye. */
+    /** Disconnects the clients, which wait for this, after the last message of all clients. */
     @Override
     public void close() {
         for (RpmaConn conn : conns) {

@@ -11,12 +11,12 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** Shows where librpma's messages go: to a logger of the JDK, or to a function. Needs no device. */
+/** Shows the destinations of librpma's messages: a logger of the JDK, or a function. Needs no device. */
 public final class ExampleLog {
-    /** Set aside for documentation (RFC 5737): no device has it. */
+    /** An address for documentation (RFC 5737), which no device has. */
     private static final String NO_DEVICE = "192.0.2.1";
 
-    /** Kept here, because the JDK would forget its level with it. */
+    /** A field, because the JDK can collect an unreferenced logger with its level. */
     private static final Logger LOGGER = Logger.getLogger("io.rpma");
 
     private ExampleLog() {}
@@ -28,7 +28,7 @@ public final class ExampleLog {
      * @throws InterruptedException never
      */
     public static void main(String[] args) throws InterruptedException {
-        // Messages that an exception has too are for debugging alone.
+        // Messages that an exception contains too have the level DEBUG.
         RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
         Common.OUT.println("Let's write messages to the logger io.rpma");
         LOGGER.setLevel(Level.FINE);
@@ -42,7 +42,7 @@ public final class ExampleLog {
         RpmaLog.setFunction(null);
     }
 
-    /** A thread of the library's calls it: the program waits for that. */
+    /** Prints messages. A thread of the library calls it, so the program waits for the call. */
     private static final class Printer extends Handler {
         private final CountDownLatch printed = new CountDownLatch(1);
 
@@ -67,7 +67,7 @@ public final class ExampleLog {
         try {
             RpmaDevice.local(NO_DEVICE);
         } catch (RpmaException e) {
-            // Exceptions say what librpma has logged, whatever the threshold.
+            // Exceptions contain librpma's messages regardless of the threshold.
             Common.OUT.println("An exception: " + e.getMessage());
         }
     }

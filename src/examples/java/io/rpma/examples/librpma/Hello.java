@@ -20,13 +20,13 @@ final class Hello {
         return Common.text(hello.slice(STRING_OFFSET, STRING_SIZE));
     }
 
-    /** So that the next greeting is a surprise. */
+    /** Changes the greeting to the next language. */
     static void translate(ByteBuffer hello) {
         Common.OUT.println("translating...");
         write(hello, (hello.getInt(0) + 1) % GREETINGS.length);
     }
 
-    /** Prints the greeting of a server's memory that is there before the client's. */
+    /** Prints the greeting that was in a server's memory before the client's greeting. */
     static void printOld(CommonMemory mem) {
         String old = Common.text(mem.data(STRING_SIZE));
         if (!old.isEmpty()) {

@@ -10,13 +10,13 @@ import io.rpma.RpmaSrq;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Registered memory for two messages: one to send, and behind it one that is received. */
+/** Registered memory for two messages: one to send, followed by one to receive. */
 final class Messages implements AutoCloseable {
     private final int size;
     private final RpmaMemory memory;
     private final RpmaMrLocal mr;
 
-    /** Makes room for messages of at most this size. */
+    /** Allocates and registers memory for messages of at most this size. */
     Messages(RpmaPeer peer, int size) {
         this.size = size;
         memory = RpmaMemory.allocate(2L * size);
@@ -35,12 +35,12 @@ final class Messages implements AutoCloseable {
         Common.posted(srq.recv(mr, size, size, opContext));
     }
 
-    /** The message that has been received, of this length. */
+    /** Returns the received message, which has this length. */
     ByteBuffer received(long length) {
         return memory.buffer(size, (int) length).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Sends a message. The one before must have been sent, whose place it takes. */
+    /** Sends a message. The previous send must be complete, because this message overwrites the previous one. */
     void send(RpmaConn conn, byte[] message) {
         memory.buffer(0, size).put(message);
         Common.posted(conn.send(mr, 0, message.length, RpmaConn.F_COMPLETION_ALWAYS, 0));

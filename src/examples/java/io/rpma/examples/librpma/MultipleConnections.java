@@ -20,9 +20,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** Reads the names of clients, of ten at once: each has a slot, which is a thread and a part of the memory. */
+/** Reads the names of up to ten clients at once. Each client has a slot: a thread and a part of the memory. */
 final class MultipleConnections {
-    /** How long a name is, with the NUL character at its end. */
+    /** The size of a name with the NUL character at its end. */
     static final int NAME_SIZE = 32;
 
     private static final int SLOTS = 10;
@@ -49,11 +49,11 @@ final class MultipleConnections {
     }
 
     /**
-     * Serves clients until nothing has happened for some time.
+     * Serves clients until there is no event for some time.
      *
-     * @param args the address and the port to listen on, and this time in seconds, 15 if left out
-     * @param cfg of the connections
-     * @param events how completions of a connection are waited for
+     * @param args the address and the port to listen on, and this time in seconds (default: 15)
+     * @param cfg the configuration of the connections
+     * @param events makes the object that waits for the completions of a connection
      */
     static void serve(String[] args, RpmaConnCfg cfg, Function<RpmaConn, Events> events) throws InterruptedException {
         long longestIdle = TimeUnit.SECONDS.toNanos(Common.number(Common.argument(args, 2, IDLE_S)));
@@ -76,7 +76,7 @@ final class MultipleConnections {
                 idle = System.nanoTime() - lastEvent;
             }
         } finally {
-            // Clients that are still there are disconnected by the interrupt.
+            // The interrupt disconnects the remaining clients.
             threads.shutdownNow();
             threads.awaitTermination(longestIdle, TimeUnit.NANOSECONDS);
         }
@@ -87,7 +87,7 @@ final class MultipleConnections {
         try {
             req = ep.nextConnReq(cfg, timeout, TimeUnit.NANOSECONDS);
         } catch (RpmaException e) {
-            // A client that gives up too early is no matter for the others.
+            // A client that gives up too early does not affect the others.
             System.err.println(e.getMessage());
             return;
         }

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 
-/** Both sides of a ping-pong: the client sends a number, and the server answers with the next one. */
+/** Both sides of a ping-pong: the client sends a number, and the server answers with the next number. */
 final class PingPong {
     static final int SIZE = Long.BYTES;
 
@@ -20,7 +20,7 @@ final class PingPong {
     /**
      * Sets up one side.
      *
-     * @param who begins the lines that it prints
+     * @param who the start of each printed line
      */
     PingPong(String who, RpmaConn conn, Events events, Messages messages) {
         this.who = who;
@@ -29,7 +29,7 @@ final class PingPong {
         this.messages = messages;
     }
 
-    /** The client's side: goes on each time with the number that came back. */
+    /** Runs the client's side. Each round continues with the number of the last answer. */
     void play(long first, long rounds, long sleepUs) throws InterruptedException {
         long value = first;
         for (long i = 0; i < rounds; i++) {
@@ -43,7 +43,7 @@ final class PingPong {
     }
 
     /**
-     * The server's side, for which a receive has been posted.
+     * Runs the server's side, for which a receive is already posted.
      *
      * @param recv posts the next receive
      */

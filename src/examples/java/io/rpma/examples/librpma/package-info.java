@@ -1,5 +1,5 @@
 /**
- * librpma's numbered examples: the same arguments, the same roles and the same bytes on the wire, so that either side can
- * be one of librpma's own programs in C.
+ * librpma's numbered examples, with the same arguments, roles and bytes on the wire. So each side also works with librpma's own
+ * program in C on the other side.
  */
 package io.rpma.examples.librpma;

@@ -3,7 +3,7 @@ package io.rpma.examples.rdmacm;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaId;
 
-/** {@code rdma_client} of rdmacm-utils: sends one message, and takes the answer. */
+/** {@code rdma_client} of rdmacm-utils: sends one message and receives the answer. */
 public final class RdmaClient {
     private RdmaClient() {}
 

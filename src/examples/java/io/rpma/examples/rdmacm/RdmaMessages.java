@@ -8,7 +8,7 @@ import io.rpma.rdmacm.RdmaQp;
 import io.rpma.rdmacm.RdmaQpInitAttr;
 import java.nio.ByteBuffer;
 
-/** The exchange of {@code rdma_client} and {@code rdma_server}: a message of 16 bytes each. */
+/** The exchange of {@code rdma_client} and {@code rdma_server}: each side sends a message of 16 bytes. */
 final class RdmaMessages implements AutoCloseable {
     private static final int SIZE = 16;
 
@@ -18,7 +18,7 @@ final class RdmaMessages implements AutoCloseable {
     private final RdmaInlineData outgoing = RdmaInlineData.create(SIZE);
     private final RpmaCompletions completions = RpmaCompletions.create(1);
 
-    /** Posts the receive, which has to be there before the connection. */
+    /** Posts the receive, which must be posted before the connection is made. */
     RdmaMessages(RdmaId id) {
         this.id = id;
         qp = id.qp();

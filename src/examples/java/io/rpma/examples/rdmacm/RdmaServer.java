@@ -3,7 +3,7 @@ package io.rpma.examples.rdmacm;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaId;
 
-/** {@code rdma_server} of rdmacm-utils: takes one message, and answers it. */
+/** {@code rdma_server} of rdmacm-utils: receives one message and answers it. */
 public final class RdmaServer {
     private RdmaServer() {}
 

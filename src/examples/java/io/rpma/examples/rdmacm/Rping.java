@@ -12,9 +12,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The protocol of {@code rping}: for each ping the client offers a source, which the server reads, and a sink, which the server
- * writes the same to. An offer is a message of an address, a key and a size; the server's answers say no more than that
- * they came.
+ * The protocol of {@code rping}. For each ping, the client offers a source, which the server reads, and a sink, to which the
+ * server writes the same bytes. An offer is a message with an address, a key and a size. The contents of the server's answers
+ * have no meaning.
  */
 final class Rping implements AutoCloseable {
     static final int DEFAULT_SIZE = 64;
@@ -38,7 +38,7 @@ final class Rping implements AutoCloseable {
     private final RdmaMr sinkMr;
     private final RpmaCompletions completions = RpmaCompletions.create(1);
 
-    /** Posts the first receive, which has to be there before the connection. */
+    /** Posts the first receive, which must be posted before the connection is made. */
     Rping(RdmaId id, int size) {
         this.id = id;
         qp = id.qp();
@@ -67,7 +67,7 @@ final class Rping implements AutoCloseable {
         Side.awaitDone(qp, completions);
     }
 
-    /** Waits for a message and returns it, or null if the other side has disconnected. */
+    /** Waits for a message and returns it; null if the other side has disconnected. */
     private ByteBuffer receive() throws InterruptedException {
         if (!Side.awaitMessage(id, completions)) {
             return null;
@@ -82,9 +82,9 @@ final class Rping implements AutoCloseable {
     }
 
     /**
-     * The server's part of a ping.
+     * Carries out the server's part of a ping.
      *
-     * @return what the client sent, or null if it has disconnected
+     * @return the text from the client, or null if the client has disconnected
      */
     String answer() throws InterruptedException {
         ByteBuffer from = receive();
@@ -114,9 +114,9 @@ final class Rping implements AutoCloseable {
     }
 
     /**
-     * The client's part of a ping.
+     * Carries out the client's part of a ping.
      *
-     * @return what came back
+     * @return the text that the server has written
      */
     String ping(int number) throws InterruptedException {
         fill(number);
@@ -139,7 +139,7 @@ final class Rping implements AutoCloseable {
         }
     }
 
-    /** As rping does: a number, then letters from another one for each ping, and a 0 at the end. */
+    /** Fills the source as rping does: a number, letters that begin with another letter for each ping, and a 0 at the end. */
     private void fill(int number) {
         ByteBuffer buffer = source.buffer();
         buffer.put(("rdma-ping-" + number + ": ").getBytes(StandardCharsets.US_ASCII));
@@ -150,7 +150,7 @@ final class Rping implements AutoCloseable {
         buffer.put(buffer.capacity() - 1, (byte) 0);
     }
 
-    /** Up to the first 0. */
+    /** Returns the text before the first 0. */
     private static String text(RpmaMemory memory) {
         String all = StandardCharsets.ISO_8859_1.decode(memory.buffer()).toString();
         int end = all.indexOf('\0');

@@ -2,7 +2,7 @@ package io.rpma.examples.rdmacm;
 
 import io.rpma.rdmacm.RdmaId;
 
-/** {@code rping -c -v -V}: pings a server, and checks what comes back. */
+/** {@code rping -c -v -V}: pings a server, and checks the bytes that come back. */
 public final class RpingClient {
     private static final int DEFAULT_COUNT = 3;
 
@@ -11,8 +11,8 @@ public final class RpingClient {
     /**
      * Runs the example.
      *
-     * @param args the address and the port of the server, the number of pings, 3 if left out, and the size of a ping in
-     *     bytes, 64 if left out
+     * @param args the address and the port of the server, the number of pings (default: 3), and the size of a ping in bytes
+     *     (default: 64)
      * @throws InterruptedException never
      */
     public static void main(String[] args) throws InterruptedException {

@@ -9,7 +9,7 @@ public final class RpingServer {
     /**
      * Runs the example.
      *
-     * @param args the address, the port, and the size of a ping in bytes, 64 if left out
+     * @param args the address, the port, and the size of a ping in bytes (default: 64)
      * @throws InterruptedException never
      */
     public static void main(String[] args) throws InterruptedException {

@@ -11,7 +11,7 @@ import io.rpma.rdmacm.RdmaQp;
 import io.rpma.rdmacm.RdmaQpInitAttr;
 import java.util.concurrent.TimeUnit;
 
-/** What both sides of all these examples do. */
+/** The common code of both sides of these examples. */
 final class Side {
     private static final int MISUSED = 255;
     private static final long WAIT_S = 30;
@@ -21,7 +21,7 @@ final class Side {
 
     private Side() {}
 
-    /** Begins an example: checks that it has the address and the port. */
+    /** Begins an example: checks that the command line has an address and a port. */
     static void start(String[] args, String usage) {
         if (args.length < 2) {
             System.err.println("usage: " + usage);
@@ -30,12 +30,12 @@ final class Side {
         Thread.setDefaultUncaughtExceptionHandler((thread, e) -> System.err.println("error: " + e.getMessage()));
     }
 
-    /** A number of the command line that can be left out. */
+    /** Returns a number of the command line, or its default. */
     static int number(String[] args, int index, int byDefault) {
         return index < args.length ? Integer.parseInt(args[index]) : byDefault;
     }
 
-    /** Listens, so that every request has a queue pair. */
+    /** Listens, so that each request has a queue pair. */
     static RdmaId listen(String[] args, RdmaQpInitAttr attr) {
         try (RdmaAddrInfo here = RdmaAddrInfo.passive(args[0], number(args, 1, 0), RdmaPortSpace.TCP)) {
             RdmaId listener = RdmaId.createEp(here, attr);
@@ -49,21 +49,21 @@ final class Side {
         }
     }
 
-    /** An id with a route to the server and a queue pair. */
+    /** Makes an id with a route to the server and a queue pair. */
     static RdmaId resolve(String[] args, RdmaQpInitAttr attr) {
         try (RdmaAddrInfo there = RdmaAddrInfo.active(args[0], number(args, 1, 0), RdmaPortSpace.TCP)) {
             return RdmaId.createEp(there, attr);
         }
     }
 
-    /** What a client does with an id that is resolved and not connected: it gets memory, and posts receives. */
+    /** The actions of a client with a resolved id that is not connected: register memory, post receives, and connect. */
     @FunctionalInterface
     interface Session {
-        /** Connects, and does it. */
+        /** Carries out the session. */
         void run(RdmaId id) throws InterruptedException;
     }
 
-    /** Connects; a server that is only starting is tried again for some seconds. */
+    /** Runs a session. If the server is still starting, retries for some seconds. */
     static void withConnection(String[] args, RdmaQpInitAttr attr, Session session) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(STARTING_S);
         while (true) {
@@ -89,20 +89,20 @@ final class Side {
         id.awaitEvent(RdmaEventType.ESTABLISHED, WAIT_S, TimeUnit.SECONDS);
     }
 
-    /** What a post answers. */
+    /** Checks the result of a post. */
     static void posted(boolean posted) {
         if (!posted) {
             throw new IllegalStateException("the queue is full");
         }
     }
 
-    /** Waits until an operation is done. */
+    /** Waits for the completion of an operation. */
     static void awaitDone(RdmaQp qp, RpmaCompletions completions) throws InterruptedException {
         check(qp.getSendComp(completions, WAIT_S, TimeUnit.SECONDS), completions);
     }
 
     /**
-     * Waits for a message, and looks at the connection too: a receive does not end when the other side disconnects.
+     * Waits for a message, and checks the events of the connection too: a receive does not end when the other side disconnects.
      *
      * @return false if the other side has disconnected instead
      */
@@ -112,7 +112,7 @@ final class Side {
         while (count == 0 && System.nanoTime() < end) {
             count = id.qp().getRecvComp(completions, LOOK_MS, TimeUnit.MILLISECONDS);
             if (count == 0 && id.nextEvent(0, TimeUnit.SECONDS).isPresent()) {
-                // the last message may have come just before
+                // the last message may have arrived just before the event
                 return id.qp().pollRecvComp(completions) > 0 && completions.isSuccess(0);
             }
         }

@@ -7,16 +7,16 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.OptionalLong;
 
-/** The file that a sender has left in this side's memory. */
+/** The file that a sender has committed in this side's memory. */
 final class CommittedFile {
     private final RpmaMemory memory;
     private final long capacity;
     private final Output output;
 
     /**
-     * Sets out for a memory, with a file or without.
+     * Prepares for a memory with or without a file.
      *
-     * @throws IOException if the memory has no room for one
+     * @throws IOException if the memory has no room for a file
      */
     CommittedFile(RpmaMemory memory, Output output) throws IOException {
         this.memory = memory;
@@ -29,11 +29,11 @@ final class CommittedFile {
     }
 
     /**
-     * Compares what the header says with what is in the memory.
+     * Compares the file with the header.
      *
-     * @param description of the memory, for people
+     * @param description of the memory, for the user
      * @return whether a file is committed
-     * @throws IOException if it is not the one that was committed
+     * @throws IOException if the file in the memory differs from the committed file
      */
     boolean check(String description) throws IOException {
         OptionalLong committed = Layout.committedLength(memory);

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What one side prints: lines that begin with its name, so that both sides can share a terminal. */
+/** The output of one side. Each line begins with the name of the side, so that both sides can share a terminal. */
 final class Output {
     private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
 
@@ -20,7 +20,7 @@ final class Output {
         System.out.println(String.format("%-9s %s", side + ":", line));
     }
 
-    /** Prints a value under a name. */
+    /** Prints a named value. */
     void say(String name, String value) {
         System.out.println(line(name, value));
     }
@@ -29,12 +29,12 @@ final class Output {
         return String.format("%-9s %-12s %s", side + ":", name, value);
     }
 
-    /** Begins something that takes a while. */
+    /** Begins the progress of an operation that takes a while. */
     Progress progress(String what, long total) {
         return new Progress(line(what, ""), total, terminal);
     }
 
-    /** Linux tells; {@code System.console()} does not since JDK 22. */
+    /** Asks Linux, because {@code System.console()} does not report this since JDK 22. */
     private static boolean isTerminal() {
         try {
             String target = Files.readSymbolicLink(STANDARD_OUTPUT).toString();

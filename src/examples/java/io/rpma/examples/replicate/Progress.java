@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How far something is: on a terminal one line that is rewritten, elsewhere a line now and then. Of what is done in no time
- * nothing is said.
+ * The progress of an operation: on a terminal one line that is rewritten, otherwise a line from time to time. A short operation
+ * prints nothing.
  */
 final class Progress implements AutoCloseable {
     private static final String TO_LINE_START = "\r";
@@ -15,7 +15,7 @@ final class Progress implements AutoCloseable {
     private static final long SHORTEST_INTERVAL = TimeUnit.SECONDS.toNanos(1);
     private static final long LONGEST_INTERVAL = TimeUnit.SECONDS.toNanos(5);
 
-    /** So much of the whole is worth a line. */
+    /** A line is due after this fraction of the whole. */
     private static final int STEPS = 5;
 
     private final String what;
@@ -32,7 +32,7 @@ final class Progress implements AutoCloseable {
         this.terminal = terminal;
     }
 
-    /** Tells how many bytes are done; prints only now and then, so it may be called for every chunk. */
+    /** Sets the number of bytes that are done. Prints only from time to time, so it can be called for each chunk. */
     void update(long done) {
         bytes = done;
         long now = System.nanoTime();
@@ -50,7 +50,7 @@ final class Progress implements AutoCloseable {
         return interval >= LONGEST_INTERVAL || (interval >= SHORTEST_INTERVAL && bytes - bytesPrinted >= total / STEPS);
     }
 
-    /** Prints the last state, unless it has been printed. */
+    /** Prints the last state, unless it is already printed. */
     @Override
     public void close() {
         if (terminal ? lastPrinted != start : isWorthALastLine()) {

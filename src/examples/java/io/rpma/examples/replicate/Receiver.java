@@ -17,13 +17,13 @@ import io.rpma.examples.common.TargetMemory;
 import java.io.IOException;
 
 /**
- * Offers memory to one sender, waits until it is gone and checks what it has left.
+ * Offers memory to one sender, waits until the sender is gone, and checks the file in the memory.
  *
- * <p>The RDMA device (or the kernel, for soft-RoCE) puts the bytes where they belong. This program makes them persistent if
- * the sender asks for it, because no flush of the sender does.
+ * <p>The RDMA device (or the kernel, for soft-RoCE) writes the bytes into the memory. This program makes them persistent if
+ * the sender asks for it, because then a flush of the sender does not make them persistent.
  */
 final class Receiver {
-    /** The service that a sender looks for: "rpma". */
+    /** The mark of this program, which a sender expects: "rpma". */
     static final int SERVICE = 0x7270_6d61;
 
     private final String address;
@@ -35,9 +35,9 @@ final class Receiver {
     /**
      * Sets up a receiver.
      *
-     * @param address to listen on, of an RDMA device
-     * @param port to listen on
-     * @param timeout for a sender to connect, for it to be silent, and for its host to answer then, in seconds
+     * @param address the address of an RDMA device, to listen on
+     * @param port the port to listen on
+     * @param timeout for a sender to connect, for its silence, and for the following answer of its host, in seconds
      * @param transferTimeout for the sender to finish, in seconds
      */
     Receiver(String address, int port, int timeout, int transferTimeout) {
@@ -52,7 +52,7 @@ final class Receiver {
      *
      * @param where the memory: a path or {@link TargetMemory#AUTO}
      * @param size of the memory in bytes, or 0
-     * @param directWrite whether the operator has said that the platform makes written bytes persistent
+     * @param directWrite whether the operator has stated that the platform makes written bytes persistent
      * @throws IOException if no complete and correct file has arrived
      */
     void receive(String where, long size, boolean directWrite) throws IOException, InterruptedException {
@@ -73,7 +73,7 @@ final class Receiver {
 
     private RpmaMrLocal register(RpmaPeer peer, TargetMemory target, RpmaMemory memory) {
         output.say("memory", target.description() + ", " + Size.format(memory.size()));
-        output.say("registering", "the memory, which locks it: seconds where it is large");
+        output.say("registering", "the memory, which locks it and takes seconds if it is large");
         RpmaMrLocal region = target.register(peer, memory);
         output.say("registered", "for remote writes");
         return region;

@@ -24,8 +24,8 @@ import picocli.CommandLine.Spec;
  * java -cp ... io.rpma.examples.replicate.Replicate send --address 10.0.0.1 FILE
  * </pre>
  *
- * <p>Either ends with status 0 if the file was replicated and found to be the same on both sides, 1 if not, and 2 if it was
- * called wrongly.
+ * <p>Each side ends with status 0 if the file is replicated and found to be the same on both sides, 1 if not, and 2 if its
+ * command line is wrong.
  */
 @Command(
         name = "replicate",
@@ -64,7 +64,7 @@ public final class Replicate extends Program {
                 names = "--timeout",
                 defaultValue = "60",
                 paramLabel = "SECONDS",
-                description = "How long to wait for the other side; default ${DEFAULT-VALUE}.")
+                description = "Timeout of the waits for the other side; default ${DEFAULT-VALUE}.")
         private int timeout;
 
         @Spec(Spec.Target.MIXEE)
@@ -81,11 +81,11 @@ public final class Replicate extends Program {
     @Command(
             name = "receive",
             description = {
-                "Offers memory to one sender, and checks the file that it leaves there.",
+                "Offers memory to one sender, and checks the file that the sender commits there.",
                 "",
                 "The memory is a device DAX (/dev/dax0.0) or a file. Kernels from 6.5 on refuse remote writes into an"
-                        + " ordinary file; one in /dev/shm works. With 'auto' it is the first device DAX, else a"
-                        + " temporary file in /dev/shm, else anonymous memory.",
+                        + " ordinary file, but not into a file in /dev/shm. 'auto' selects the first device DAX,"
+                        + " otherwise a temporary file in /dev/shm, otherwise anonymous memory.",
                 ""
             })
     static final class Receive implements Callable<Integer> {
@@ -105,8 +105,8 @@ public final class Replicate extends Program {
                 names = "--size",
                 converter = Size.class,
                 paramLabel = "BYTES",
-                description = "Size of the memory (64k, 1M, 2G...); a shorter file is made longer. Default: the whole"
-                        + " device or file, 256M for what 'auto' makes.")
+                description = "Size of the memory (64k, 1M, 2G...); a shorter file is extended. Default: the whole"
+                        + " device or file; 256M for memory that 'auto' makes.")
         private Long size;
 
         @CommandLine.Mixin
@@ -116,7 +116,7 @@ public final class Replicate extends Program {
                 names = "--transfer-timeout",
                 defaultValue = "600",
                 paramLabel = "SECONDS",
-                description = "How long a connected sender may take; default ${DEFAULT-VALUE}.")
+                description = "Timeout for a connected sender to finish; default ${DEFAULT-VALUE}.")
         private int transferTimeout;
 
         @Spec
@@ -134,12 +134,12 @@ public final class Replicate extends Program {
         }
     }
 
-    /** The command line that looks at a receiver's memory. */
+    /** The command line that checks a receiver's memory. */
     @Command(
             name = "check",
             description = {
-                "Checks the file that a receiver's memory holds, for example after a power cut: ends with 0 if it is"
-                        + " complete, with 3 if none is committed, and with 1 if it is damaged.",
+                "Checks the file in a receiver's memory, for example after a power cut. Ends with 0 if the file is"
+                        + " complete, with 3 if no file is committed, and with 1 if the file is damaged.",
                 ""
             })
     static final class Check implements Callable<Integer> {
@@ -165,12 +165,12 @@ public final class Replicate extends Program {
     @Command(
             name = "send",
             description = {
-                "Replicates a file into the receiver's memory, reads it back and compares. Waits for the receiver if"
-                        + " it does not listen yet.",
+                "Replicates a file into the receiver's memory, reads it back and compares. Waits until the receiver"
+                        + " listens.",
                 ""
             })
     static final class Send implements Callable<Integer> {
-        /** Room for the SHA-256 in a chunk, and soft-RoCE's longest message. */
+        /** The minimum has room for the SHA-256, and the maximum is soft-RoCE's longest message. */
         private static final long LEAST_CHUNK = 4 << 10;
 
         private static final long MOST_CHUNK = 8 << 20;

@@ -25,7 +25,7 @@ import org.HdrHistogram.Histogram;
 /**
  * Replicates a file into the memory of a {@link Receiver}, reads it back and compares.
  *
- * <p>This class connects and tells the story; {@link Transfer} has the operations.
+ * <p>This class connects and prints the messages; {@link Transfer} has the operations.
  */
 final class Sender {
     private static final String EMPTY = "none, the file is empty";
@@ -43,9 +43,9 @@ final class Sender {
      *
      * @param address of the receiver
      * @param port of the receiver
-     * @param chunk how many bytes one write has, a multiple of {@link Layout#ALIGNMENT}
-     * @param depth how many chunks are outstanding at most
-     * @param timeout for the receiver to listen, and for anything to complete, in seconds
+     * @param chunk the number of bytes of one write, a multiple of {@link Layout#ALIGNMENT}
+     * @param depth the maximum number of chunks under way
+     * @param timeout for the receiver to listen, and for the next completion, in seconds
      */
     Sender(String address, int port, int chunk, int depth, int timeout) {
         this.address = address;
@@ -59,7 +59,7 @@ final class Sender {
     /**
      * Replicates a file.
      *
-     * @throws IOException if it could not be replicated, or what was read back differs
+     * @throws IOException if the file can't be replicated, or the bytes read back differ
      */
     void send(Path path) throws IOException, InterruptedException {
         try (SourceFile file = SourceFile.open(path);
@@ -77,7 +77,7 @@ final class Sender {
         }
     }
 
-    /** Tries again as long as the receiver's host is down, or nobody listens there, until the time is up. */
+    /** Repeats an attempt while the receiver's host is down or does not listen, until the timeout expires. */
     private <T> T untilReached(BackOff.Attempt<T> attempt) throws IOException, InterruptedException {
         return backOff.retry("no receiver has answered at " + address + " port " + port, output::say, attempt);
     }
@@ -89,7 +89,7 @@ final class Sender {
     }
 
     private RemoteConnection connect(RpmaPeer peer) throws IOException, InterruptedException {
-        // For each chunk a write and a flush.
+        // Each chunk needs a write and a flush.
         return RemoteConnection.open(peer, address, port, Receiver.SERVICE, 2 * depth, backOff.left());
     }
 
@@ -99,7 +99,7 @@ final class Sender {
         output.say("replicating", file + ", " + Size.exact(size));
         byte[] fileDigest = hash(file);
 
-        // Take back what was committed before. The receiver has done so too, but perhaps only in a processor's cache.
+        // Reset the commit word. The receiver has reset it too, but perhaps only in a processor's cache.
         transfer.commit(Layout.NOTHING);
         long start = System.nanoTime();
         Histogram latency = write(file, transfer);
@@ -121,12 +121,12 @@ final class Sender {
         output.say("SHA-256", Sha256.format(fileDigest) + " (file)");
         output.say("SHA-256", Sha256.format(remoteDigest) + " (read back)");
         if (!Arrays.equals(fileDigest, remoteDigest)) {
-            throw new IOException("what was read back is not the file");
+            throw new IOException("the bytes read back differ from the file");
         }
         output.say("the file is replicated");
     }
 
-    /** A pass of its own: together with the writes it would slow them down. */
+    /** Hashes the file in a separate pass, which does not slow down the writes. */
     private byte[] hash(SourceFile file) throws IOException {
         try (Progress progress = output.progress("hashing", file.size())) {
             return file.sha256(progress::update);
@@ -145,7 +145,7 @@ final class Sender {
         }
     }
 
-    /** The file is safe by now: a disconnect that fails is worth a word, no more. */
+    /** The file is already safe, so a failed disconnect is only reported. */
     private void disconnect(RpmaConn conn) throws InterruptedException {
         try {
             conn.disconnect();

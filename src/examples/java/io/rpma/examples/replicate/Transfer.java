@@ -11,9 +11,9 @@ import org.HdrHistogram.Histogram;
 /**
  * The operations on the receiver's memory, pipelined through a ring of buffers.
  *
- * <p>The ring is the staging memory, cut into slots of one chunk each. Chunk {@code n} goes through slot {@code n} modulo the
- * number of slots. Operations are done in the order of their posts: when chunk {@code n} is done, so are all before it, and
- * their slots are free.
+ * <p>The ring is the staging memory, divided into slots of one chunk each. Chunk {@code n} uses slot {@code n} modulo the
+ * number of slots. Operations are done in the order of their posts: when chunk {@code n} is done, all earlier chunks are done,
+ * and their slots are free.
  */
 final class Transfer {
     private final RemoteMemory receiver;
@@ -22,7 +22,7 @@ final class Transfer {
     private final long[] tickets;
     private final long[] postedAt;
 
-    // Of the phase under way: each begins when all operations of the one before are done.
+    // The state of the current phase. A phase begins when all operations of the previous phase are done.
     private Histogram latency;
     private long posted;
     private long done;
@@ -48,7 +48,7 @@ final class Transfer {
     /**
      * Stores the file.
      *
-     * @return how long each chunk took, from the post of its write until it is as safe as it gets, in nanoseconds
+     * @return the time of each chunk in nanoseconds, from the post of its write until it is flushed or its request is answered
      */
     Histogram write(SourceFile file, Progress progress) throws IOException, InterruptedException {
         begin();
@@ -75,7 +75,7 @@ final class Transfer {
         receiver.await(receiver.store(Layout.DIGEST, 0, digest.length));
     }
 
-    /** Sets the commit word, in one piece. Everything that it vouches for must have been stored before. */
+    /** Sets the commit word atomically. The header and the file must be stored before. */
     void commit(long commitWord) throws IOException, InterruptedException {
         receiver.await(receiver.commit(Layout.COMMIT, commitWord));
     }
@@ -84,7 +84,7 @@ final class Transfer {
      * Reads the file back.
      *
      * @param size of the file
-     * @return the SHA-256 of the bytes that were read
+     * @return the SHA-256 of the bytes read
      */
     byte[] read(long size, Progress progress) throws IOException, InterruptedException {
         begin();
@@ -109,13 +109,13 @@ final class Transfer {
         done = 0;
     }
 
-    /** The next chunk of the phase is under way. */
+    /** Records that the next chunk of the phase is under way. */
     private void posted(long ticket) {
         tickets[slotOf(posted)] = ticket;
         posted++;
     }
 
-    /** Waits until the first so many chunks of the phase are done. */
+    /** Waits until this number of chunks of the phase is done. */
     private void awaitDone(long chunks) throws IOException, InterruptedException {
         while (done < chunks) {
             receiver.await(tickets[slotOf(done)]);

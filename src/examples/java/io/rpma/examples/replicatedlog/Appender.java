@@ -11,12 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Appends what the writers want to the logs of two replicas, and connects again when one of them is lost.
+ * Appends the records of the writers to the logs of two replicas, and connects again when a replica is lost.
  *
- * <p>There must be one appender at a time.
+ * <p>There must be only one appender at a time.
  */
 final class Appender {
-    /** How long to wait for a record until the connections are looked at. */
+    /** The time without a record after which the connections are checked. */
     private static final long IDLE_MS = 500;
 
     private final List<HostAddress> addresses;
@@ -29,7 +29,7 @@ final class Appender {
      * Sets up an appender.
      *
      * @param addresses of the two replicas
-     * @param timeout how long to try until something is acknowledged again, in seconds
+     * @param timeout the longest time from a failure to the next acknowledgement, in seconds
      */
     Appender(List<HostAddress> addresses, int timeout) {
         this.addresses = addresses;
@@ -37,7 +37,7 @@ final class Appender {
     }
 
     /**
-     * Appends all.
+     * Appends all records.
      *
      * @throws IOException if not all records are acknowledged
      */
@@ -88,7 +88,7 @@ final class Appender {
         return replicas;
     }
 
-    /** Tells of a loss, or of the first of the attempts that fail alike. */
+    /** Prints a loss, or the first of successive attempts that fail for the same reason. */
     private void tell(List<RemoteHost> hosts, LostException loss) {
         boolean lost = false;
         for (RemoteHost host : hosts) {
@@ -101,7 +101,7 @@ final class Appender {
         lastNote = note;
     }
 
-    /** Appends until the writers have ended, or no more can be appended, and all that is under way is acknowledged. */
+    /** Appends until the writers have ended or a record is refused, and all records under way are acknowledged. */
     private void append(LogAppender log, List<RemoteMemory> replicas, Writers writers)
             throws IOException, InterruptedException {
         if (!roomChecked) {
@@ -110,7 +110,7 @@ final class Appender {
         }
         while (true) {
             while (log.hasSlot() && appendNext(log, writers)) {
-                // as many as there are
+                // append all records that are ready
             }
             if (!log.isIdle()) {
                 log.awaitOldest();
@@ -125,7 +125,7 @@ final class Appender {
         }
     }
 
-    /** What can't be appended as a whole is not begun. */
+    /** Refuses to begin if the log has no room for all records. */
     private static void checkRoom(LogAppender log, Writers writers) throws LogException {
         if (writers.totalLength() > log.room()) {
             throw new LogException("the log is full: all records take " + writers.totalLength()
@@ -133,7 +133,7 @@ final class Appender {
         }
     }
 
-    /** Returns whether there was a record; waits for one only if there is nothing else to wait for. */
+    /** Appends the next record, if there is one. Waits for it only if no record is under way. */
     private boolean appendNext(LogAppender log, Writers writers) throws LostException, InterruptedException {
         if (refusal != null || writers.haveEnded()) {
             return false;
@@ -148,7 +148,7 @@ final class Appender {
         } catch (LostException e) {
             throw e;
         } catch (IOException e) {
-            refusal = e; // of the writer, or the log is full: first acknowledge what is under way
+            refusal = e; // a writer has failed or the log is full: first acknowledge the records under way
             return false;
         }
     }

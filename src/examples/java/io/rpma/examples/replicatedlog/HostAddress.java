@@ -6,15 +6,15 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Where a replica listens, as people write it: 10.0.0.1, host:7204, fe80::1, [fe80::1]:7204.
+ * The address of a replica in the form of the command line: 10.0.0.1, host:7204, fe80::1, [fe80::1]:7204.
  *
- * @param address of its RDMA device
- * @param port that it listens on
+ * @param address the address of the replica's RDMA device
+ * @param port the port on which the replica listens
  */
 record HostAddress(String address, int port) {
     static final int DEFAULT_PORT = 7204;
 
-    /** Reads it from the command line. */
+    /** Parses an address of the command line. */
     static final class Converter implements ITypeConverter<HostAddress> {
         private static final Pattern SYNTAX = Pattern.compile(
                 "(?:\\[([^\\[\\]]+)\\]|([^:\\[\\]]+))(?::(\\d{1,5}))?|([^\\[\\]]*:[^\\[\\]]*:[^\\[\\]]*)");

@@ -18,7 +18,7 @@ final class LocalLog {
     /**
      * Opens the log of a memory.
      *
-     * @throws LogException if there is none
+     * @throws LogException if the memory has no valid log
      */
     static LocalLog open(RpmaMemory memory) throws LogException {
         if (LogLayout.capacity(memory.size()) < 0) {
@@ -27,12 +27,12 @@ final class LocalLog {
         return new LocalLog(memory, LogLayout.header(headerOf(memory), memory.size()));
     }
 
-    /** Whether a memory, which has room for one, has a log. */
+    /** Returns whether a memory with room for a log has one. */
     static boolean isIn(RpmaMemory memory) {
         return LogLayout.isLog(headerOf(memory));
     }
 
-    /** Makes an empty log of a memory that has room for one. The magic comes last: until then there is none. */
+    /** Makes an empty log in a memory with room for a log. The magic is written last: before it there is no log. */
     static void format(RpmaMemory memory) {
         ByteBuffer header = headerOf(memory);
         header.putLong(LogLayout.MAGIC_OFFSET, 0);
@@ -53,7 +53,7 @@ final class LocalLog {
         memory.persist(0, LogLayout.HEADER_LENGTH);
     }
 
-    /** Where the committed records end. */
+    /** Returns the end of the committed records. */
     long tail() {
         return header.tail();
     }
@@ -61,8 +61,8 @@ final class LocalLog {
     /**
      * Reads all records.
      *
-     * @return how many there are
-     * @throws LogException if one is torn; those before it have been visited
+     * @return the number of records
+     * @throws LogException if a record is torn; the records before it have been visited
      */
     long read(LogReader.Visitor visitor) throws IOException, InterruptedException {
         return LogReader.read(

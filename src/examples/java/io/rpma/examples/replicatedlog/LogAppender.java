@@ -10,36 +10,37 @@ import java.util.List;
 /**
  * Appends records to both replicas, several under way at once.
  *
- * <p>Of each record, on each connection: write, flush, atomic write of the new tail, flush. Nothing waits in between: the
- * order on the connection carries the commit. A record is acknowledged when the last flush is done on both.
+ * <p>Each record has four operations on each connection: a write, a flush, an atomic write of the new tail, and a flush.
+ * Nothing waits between them, because the connection keeps their order. A record is acknowledged when its last flush is done
+ * on both replicas.
  *
- * <p>When a replica is lost nothing can be acknowledged any more. So there is one way to begin and to go on: {@link
- * #recover}, which makes the replicas the same and finds out which of the records under way they have. Those are
- * acknowledged, and the others posted again, from the staging memory, at the same place with the same number.
+ * <p>While a replica is lost, no record can be acknowledged. {@link #recover} is called at the start and after each loss. It
+ * makes the replicas equal and determines which records under way they have. These records are acknowledged. The others are
+ * posted again from the staging memory, with the same positions and sequence numbers.
  *
- * <p>Positions and sequence numbers are assigned here, by one thread, so records can't overwrite one another. There must be
- * one appender of a log at a time. A replica has one connection at a time, so a second appender can't write while the first
- * one is connected; if it was there while the first one was not, recovery notices.
+ * <p>One thread assigns positions and sequence numbers here, so records can't overwrite one another. There must be only one
+ * appender of a log at a time. A replica has one connection at a time, so a second appender can't write while the first is
+ * connected. If it has written while the first was not connected, the recovery detects this.
  */
 final class LogAppender {
-    /** How many records are under way at most. */
+    /** The maximum number of records under way. */
     static final int DEPTH = 32;
 
-    /** How many operations have to fit into the send queue: a store and a commit of each record under way. */
+    /** The necessary size of the send queue: a store and a commit for each record under way. */
     static final int OPERATIONS = 4 * DEPTH;
 
     private static final int SLOT = LogLayout.recordLength(LogLayout.MOST_PAYLOAD);
 
-    /** How much staging memory this takes. */
+    /** The necessary size of the staging memory. */
     static final int STAGING = Recovery.STAGING + DEPTH * SLOT;
 
-    /** Is told of what is safe. */
+    /** Gets the acknowledged records. */
     interface Listener {
-        /** This record has survived, whatever happens to one of the replicas. */
+        /** Acknowledges a record, which survives the loss of one replica. */
         void acknowledged(long sequence, Payload payload) throws IOException;
     }
 
-    /** A record that has its place, and is not acknowledged. */
+    /** A record that has its position and is not acknowledged. */
     private static final class UnderWay {
         private final Payload payload;
         private final long sequence;
@@ -76,7 +77,7 @@ final class LogAppender {
      * Sets up an appender.
      *
      * @param staging the staging memory of the replicas, {@link #STAGING} bytes
-     * @param listener is told of the records, in their order
+     * @param listener gets the acknowledged records in their order
      */
     LogAppender(ByteBuffer staging, Listener listener) {
         this.staging = staging;
@@ -84,10 +85,10 @@ final class LogAppender {
     }
 
     /**
-     * Begins, or goes on after a loss.
+     * Begins, or continues after a loss.
      *
      * @param connected the two replicas
-     * @throws LogException if that is not possible
+     * @throws LogException if the logs can't be recovered, or differ from the acknowledged records
      */
     void recover(List<? extends RemoteStore> connected) throws IOException, InterruptedException {
         replicas = connected;
@@ -115,7 +116,7 @@ final class LogAppender {
         }
     }
 
-    /** What this program has not been told to be safe must be what it has written itself. */
+    /** Checks that the records after the last acknowledged one are this program's own. */
     private void compare(long sequence, ByteBuffer record, long end) throws LogException {
         if (!begun || sequence < lastAcknowledged()) {
             return;
@@ -139,30 +140,30 @@ final class LogAppender {
         return lastSequence - underWay.size();
     }
 
-    /** Where the last acknowledged record ends. */
+    /** Returns the end of the last acknowledged record. */
     private long acknowledgedEnd() {
         return underWay.isEmpty() ? tail : underWay.element().position;
     }
 
-    /** How many bytes of records can still be appended. */
+    /** Returns the number of bytes that remain for records. */
     long room() {
         return capacity - tail;
     }
 
-    /** Whether another record can be under way. */
+    /** Returns whether another record can be under way. */
     boolean hasSlot() {
         return underWay.size() < DEPTH;
     }
 
-    /** Whether no record is under way. */
+    /** Returns whether no record is under way. */
     boolean isIdle() {
         return underWay.isEmpty();
     }
 
     /**
-     * Appends a record. If a replica is lost meanwhile, the record is under way all the same.
+     * Appends a record. If a replica is lost meanwhile, the record is under way nevertheless.
      *
-     * @throws LogException if the log is full; nothing is written then
+     * @throws LogException if the log is full; then nothing is written
      */
     void append(Payload payload) throws IOException, InterruptedException {
         int length = LogLayout.recordLength(payload.bytes().length);

@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * What is where in a replica's memory.
+ * The layout of a replica's memory.
  *
  * <table>
  *   <caption>Header, all numbers little-endian</caption>
@@ -14,7 +14,7 @@ import java.util.zip.CRC32C;
  *   <tr><td>8</td><td>4</td><td>version: 1</td></tr>
  *   <tr><td>16</td><td>8</td><td>capacity: bytes for records, a multiple of 8</td></tr>
  *   <tr><td>64</td><td>8</td><td>tail: bytes of committed records, a multiple of 8</td></tr>
- *   <tr><td>4096</td><td>capacity</td><td>records, without a gap</td></tr>
+ *   <tr><td>4096</td><td>capacity</td><td>records, without gaps</td></tr>
  * </table>
  *
  * <table>
@@ -27,10 +27,10 @@ import java.util.zip.CRC32C;
  *   <tr><td></td><td>0 to 7</td><td>zeroes, up to a multiple of 8</td></tr>
  * </table>
  *
- * <p>The tail makes records part of the log. It is written by one atomic write, when the record before it is flushed, and
- * moves only forward: whoever looks at the memory, also after a power cut, finds whole records before it. What is behind it
- * is not part of the log. The checksum finds what hardware or other programs have done to a record, and the sequence number
- * one that is whole, but not where it belongs.
+ * <p>The tail makes records part of the log. It is written by one atomic write, after the record before it is flushed, and only
+ * grows. So the records before the tail are complete at any time, also after a power cut. Bytes after the tail are not part of
+ * the log. The checksum detects damage by hardware or other programs. The sequence number detects a complete record at a wrong
+ * position.
  *
  * <p>A position counts from the first record.
  */
@@ -44,18 +44,18 @@ final class LogLayout {
     static final int VERSION_OFFSET = 8;
     static final int CAPACITY_OFFSET = 16;
 
-    /** Offset of the tail: in a cache line of its own, since it is written all the time and the others never. */
+    /** Offset of the tail. It has its own cache line, because it changes with each record and the other fields never change. */
     static final int TAIL_OFFSET = 64;
 
     static final int HEADER_LENGTH = TAIL_OFFSET + Long.BYTES;
 
-    /** Offset of the first record: a page of its own. */
+    /** Offset of the first record, which begins on its own page. */
     static final long RECORDS = 4096;
 
     static final int RECORD_HEADER_LENGTH = 16;
     static final int MOST_PAYLOAD = 64 << 10;
 
-    /** An atomic write needs an offset that is a multiple of it, and a flush as many bytes where it begins. */
+    /** The offset of an atomic write must be a multiple of this number. A flush needs this number of bytes at its offset. */
     private static final int ALIGNMENT = 8;
 
     private static final int CRC_OFFSET = 4;
@@ -64,24 +64,24 @@ final class LogLayout {
     private LogLayout() {}
 
     /**
-     * What a header says.
+     * The fields of a header.
      *
      * @param capacity bytes for records
      * @param tail bytes of committed records
      */
     record Header(long capacity, long tail) {}
 
-    /** How many bytes of records fit into a memory of this size; negative if not even the header fits. */
+    /** Returns the number of bytes for records in a memory of this size; negative if the header does not fit. */
     static long capacity(long memorySize) {
         return memorySize / ALIGNMENT * ALIGNMENT - RECORDS;
     }
 
-    /** The length of a record whose payload has this length. */
+    /** Returns the length of a record whose payload has this length. */
     static int recordLength(int payloadLength) {
         return (RECORD_HEADER_LENGTH + payloadLength + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
 
-    /** Whether a header is one of a log, of whatever version. */
+    /** Returns whether a header belongs to a log of any version. */
     static boolean isLog(ByteBuffer header) {
         return littleEndian(header).getLong(MAGIC_OFFSET) == MAGIC;
     }
@@ -89,8 +89,8 @@ final class LogLayout {
     /**
      * Reads a header.
      *
-     * @param memorySize the size of the memory that it is from
-     * @throws LogException if it is none, or a log that is not for this memory or this program
+     * @param memorySize the size of the header's memory
+     * @throws LogException if it is not the header of a log, or is not valid for this memory or this program
      */
     static Header header(ByteBuffer header, long memorySize) throws LogException {
         if (!isLog(header)) {
@@ -114,7 +114,7 @@ final class LogLayout {
         return new Header(capacity, tail);
     }
 
-    /** Puts a record into the first bytes of a buffer; returns its length. */
+    /** Writes a record to the first bytes of a buffer, and returns its length. */
     static int putRecord(ByteBuffer buffer, long sequence, byte[] payload) {
         ByteBuffer record = littleEndian(buffer);
         int length = recordLength(payload.length);
@@ -126,25 +126,25 @@ final class LogLayout {
         return length;
     }
 
-    /** The length of the payload of the record that a buffer begins with, as the record says. */
+    /** Returns the length of the payload from the record at the start of a buffer. */
     static int payloadLength(ByteBuffer record) {
         return littleEndian(record).getInt(0);
     }
 
-    /** The checksum of the record that a buffer begins with, as the record says. */
+    /** Returns the checksum from the record at the start of a buffer. */
     static int storedChecksum(ByteBuffer record) {
         return littleEndian(record).getInt(CRC_OFFSET);
     }
 
-    /** The payload of a record. */
+    /** Returns the payload of a record. */
     static ByteBuffer payload(ByteBuffer record) {
         return record.slice(RECORD_HEADER_LENGTH, payloadLength(record));
     }
 
     /**
-     * What is wrong with a record, or null.
+     * Returns a description of the problem of a record, or null if it is valid.
      *
-     * @param bytes as many as {@link #recordLength} says
+     * @param bytes the record, of the length {@link #recordLength}
      */
     static String problem(ByteBuffer bytes, long sequence) {
         ByteBuffer record = littleEndian(bytes);

@@ -3,24 +3,24 @@ package io.rpma.examples.replicatedlog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Reads the committed records of a log, wherever it is, and checks each. */
+/** Reads and checks the committed records of a local or remote log. */
 final class LogReader {
-    /** How many bytes are asked for at once: any record is in them. */
+    /** The number of bytes of one read, in which each record fits. */
     static final int CHUNK = 256 << 10;
 
-    /** Where the bytes of the records come from. */
+    /** The source of the bytes of the records. */
     interface Source {
-        /** The bytes at a position, at most {@link #CHUNK}; used until the next call. */
+        /** Returns the bytes at a position, at most {@link #CHUNK}. They are valid until the next call. */
         ByteBuffer read(long position, int length) throws IOException, InterruptedException;
     }
 
-    /** Takes the records, one after the other. */
+    /** Gets the records, one after the other. */
     interface Visitor {
         /**
-         * Takes a record.
+         * Visits a record.
          *
-         * @param record its bytes, for the time of this call
-         * @param end the position behind it
+         * @param record the bytes of the record, valid during this call
+         * @param end the position after the record
          */
         void visit(long sequence, ByteBuffer record, long end) throws IOException;
     }
@@ -38,9 +38,9 @@ final class LogReader {
     /**
      * Reads all records.
      *
-     * @param tail where they end
-     * @return how many there are, which is the sequence number of the last one
-     * @throws LogException if one is torn; those before it have been visited
+     * @param tail the end of the records
+     * @return the number of records, which is the sequence number of the last one
+     * @throws LogException if a record is torn; the records before it have been visited
      */
     static long read(Source source, long tail, Visitor visitor) throws IOException, InterruptedException {
         return new LogReader(source, tail).read(visitor);

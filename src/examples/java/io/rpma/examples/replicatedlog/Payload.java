@@ -1,10 +1,10 @@
 package io.rpma.examples.replicatedlog;
 
 /**
- * What a writer wants to append.
+ * A record that a writer appends.
  *
- * @param writer the writer, from 1 on
- * @param number which of its records this is, from 1 on
+ * @param writer the number of the writer, from 1
+ * @param number the number of the record among the writer's records, from 1
  * @param bytes the content of the record
  */
 record Payload(int writer, long number, byte[] bytes) {}

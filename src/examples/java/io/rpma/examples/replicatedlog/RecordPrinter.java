@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 
 /** Prints records, one per line: sequence number, length, text. */
 final class RecordPrinter implements LogReader.Visitor {
-    /** Text is UTF-8, whatever the locale. */
+    /** Text is UTF-8, regardless of the locale. */
     private final PrintStream out =
             new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
 

@@ -7,16 +7,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes two replicas the same, before anything is appended: the longer log wins, and is copied to the shorter one.
+ * Makes two replicas equal before a record is appended. The longer log is copied to the replica with the shorter log.
  *
- * <p>A record is acknowledged when both replicas have it. So the longer log has all that are, and perhaps one or more that
- * are not, which nobody has been told of: they may as well survive. The shorter log must be the beginning of the longer one,
- * or the two belong to different logs and one of them would be lost.
+ * <p>A record is acknowledged when both replicas have it. So the longer log has all acknowledged records. It can also have
+ * records that are not acknowledged; these survive too. The shorter log must be the beginning of the longer log. Otherwise the
+ * replicas have different logs, and one of them would be lost.
  *
- * <p>Both logs are read as a whole. A program with much to read would let the replicas do so and tell what they have found.
+ * <p>Both logs are read completely. With large logs, a program would let the replicas read their logs and report the results.
  */
 final class Recovery {
-    /** How much staging memory this takes, from its first byte on. */
+    /** The number of bytes that the recovery uses at the start of the staging memory. */
     static final int STAGING = LogReader.CHUNK;
 
     private final List<? extends RemoteStore> replicas;
@@ -28,24 +28,24 @@ final class Recovery {
     }
 
     /**
-     * What both replicas have.
+     * The common log of both replicas.
      *
-     * @param capacity bytes for records, of the smaller one
+     * @param capacity bytes for records, of the smaller replica
      * @param tail bytes of records
-     * @param records how many records
+     * @param records the number of records
      */
     record Recovered(long capacity, long tail, long records) {}
 
     /**
-     * What is copied from one replica to the other one.
+     * The bytes that are copied from one replica to the other.
      *
      * @param from index of the replica with the longer log
-     * @param to index of the other one
+     * @param to index of the other replica
      * @param begin position of the first byte
-     * @param end position behind the last byte; the other one's new tail
+     * @param end position after the last byte; the new tail of the other replica
      */
     record CatchUp(int from, int to, long begin, long end) {
-        /** Decides. */
+        /** Selects the direction from the tails. */
         static CatchUp of(long firstTail, long secondTail) {
             return firstTail >= secondTail
                     ? new CatchUp(0, 1, secondTail, firstTail)
@@ -53,7 +53,7 @@ final class Recovery {
         }
     }
 
-    /** Tells logs apart: a hash of the checksums of all records up to a position. */
+    /** Distinguishes logs by a hash of the checksums of all records up to a position. */
     private static final class Fingerprint {
         private final long until;
         private long end;
@@ -76,12 +76,12 @@ final class Recovery {
     }
 
     /**
-     * Recovers.
+     * Recovers the logs.
      *
-     * @param replicas the two
+     * @param replicas the two replicas
      * @param staging the staging memory
-     * @param visitor takes the records of the longer log before anything is copied; what it throws ends the recovery
-     * @throws LogException if a replica has no log or a torn one, or the two belong to different logs
+     * @param visitor gets the records of the longer log before anything is copied; its exceptions end the recovery
+     * @throws LogException if a replica has no log or a torn log, or the replicas have different logs
      */
     static Recovered recover(List<? extends RemoteStore> replicas, ByteBuffer staging, LogReader.Visitor visitor)
             throws IOException, InterruptedException {
@@ -158,11 +158,11 @@ final class Recovery {
     }
 
     /**
-     * Commits all that is there.
+     * Commits all records of a replica.
      *
-     * <p>To the shorter log that adds what was copied: until now it is what it was. The longer one may have been left by a
-     * connection that broke between the atomic write of its tail and the flush: then the tail can be read, and a power cut
-     * would take it back. The records before it were flushed before it was written.
+     * <p>In the shorter log this adds the copied records. In the longer log it flushes the tail: the last connection may have
+     * broken between the atomic write of the tail and its flush, and then a power cut would undo the tail that was read. The
+     * records before the tail were flushed before the tail was written.
      */
     private static void commit(RemoteStore replica, long tail) throws IOException, InterruptedException {
         replica.await(replica.commit(LogLayout.TAIL_OFFSET, tail));

@@ -11,13 +11,13 @@ import io.rpma.examples.common.TargetMemory;
 import java.io.IOException;
 
 /**
- * One of the two sides that keep the log: recovers it, then offers its memory to one appender after the other.
+ * One of the two sides with the log. Recovers the log, then offers its memory to one appender after the other.
  *
- * <p>Appenders do the rest through the network, and ask the replica for no more than to make bytes persistent. So there is
- * nothing to be put in order at the end: a replica that is killed and one that is stopped leave the same behind.
+ * <p>Appenders do the rest over the network, and ask the replica only to make bytes persistent. So a replica needs no cleanup
+ * at its end: its memory is the same whether it is killed or stopped.
  */
 final class ReplicaServer {
-    /** The service that an appender looks for: "rlog". */
+    /** The mark of this program, which an appender expects: "rlog". */
     static final int SERVICE = 0x726c_6f67;
 
     private final String address;
@@ -29,12 +29,12 @@ final class ReplicaServer {
     }
 
     /**
-     * Serves until the process is ended by a signal.
+     * Serves until a signal ends the process.
      *
      * @param where the memory: a path or {@link TargetMemory#AUTO}
      * @param size of the memory in bytes, or 0
-     * @param directWrite whether the operator has said that the platform makes written bytes persistent
-     * @param format whether to give up what the memory holds
+     * @param directWrite whether the operator has stated that the platform makes written bytes persistent
+     * @param format whether to discard the contents of the memory
      * @param show whether to print the records
      * @throws IOException if the memory can't be mapped, or its log is torn
      */
@@ -52,7 +52,7 @@ final class ReplicaServer {
         }
     }
 
-    /** A signal is how a replica ends, and no failure. */
+    /** A signal is the normal end of a replica and not a failure. */
     private void serveUntilSignal(RpmaPeer peer, OfferedMemory offered) throws IOException, InterruptedException {
         Thread end = new Thread(() -> Runtime.getRuntime().halt(0), "end");
         Runtime.getRuntime().addShutdownHook(end);

@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * A log that is kept in the persistent memory of two hosts, and outlives either.
+ * A log in the persistent memory of two hosts, which survives the loss of one host.
  *
  * <p>Start a replica on each of two hosts with persistent memory, and an appender on any host that reaches them by RDMA:
  *
@@ -24,14 +24,14 @@ import picocli.CommandLine.Spec;
  * java -cp ... io.rpma.examples.replicatedlog.ReplicatedLog append --replica 10.0.0.1 --replica 10.0.0.2 --stdin
  * </pre>
  *
- * <p>There must be one appender of a log at a time.
+ * <p>There must be only one appender of a log at a time.
  *
- * <p>A replica ends with status 0 by a signal. An appender ends with status 0 if all records are acknowledged, {@code show}
- * if all are whole. All end with 1 if not, and 2 if they were called wrongly.
+ * <p>A replica ends with status 0 at a signal. An appender ends with status 0 if all records are acknowledged, and {@code show}
+ * if all records are valid. Each command ends with 1 if it fails, and with 2 if its command line is wrong.
  */
 @Command(
         name = "replicatedlog",
-        description = "Keeps a log in the persistent memory of two hosts.",
+        description = "A log in the persistent memory of two hosts.",
         synopsisSubcommandLabel = "(replica | append | show)",
         subcommands = {ReplicatedLog.Replica.class, ReplicatedLog.Append.class, ReplicatedLog.Show.class})
 public final class ReplicatedLog extends Program {
@@ -50,12 +50,12 @@ public final class ReplicatedLog extends Program {
     @Command(
             name = "replica",
             description = {
-                "Keeps the log in its memory, and offers it to one appender after the other, until it is ended by a signal.",
+                "Keeps the log in its memory, and offers the memory to one appender after the other, until a signal ends it.",
                 "",
                 "The memory is a device DAX (/dev/dax0.0) or a file. Kernels from 6.5 on refuse remote writes into an"
-                        + " ordinary file; one in /dev/shm works. With 'auto' it is the first device DAX, else a"
-                        + " temporary file in /dev/shm, else anonymous memory, of which nothing survives the replica."
-                        + " Memory without a log is formatted: what it holds is lost.",
+                        + " ordinary file, but not into a file in /dev/shm. 'auto' selects the first device DAX,"
+                        + " otherwise a temporary file in /dev/shm, otherwise anonymous memory; the last two are lost"
+                        + " when the replica ends. Memory without a log is formatted, which destroys its contents.",
                 ""
             })
     static final class Replica implements Callable<Integer> {
@@ -82,8 +82,8 @@ public final class ReplicatedLog extends Program {
                 names = "--size",
                 converter = Size.class,
                 paramLabel = "BYTES",
-                description = "Size of the memory (64k, 1M, 2G...); a shorter file is made longer. Default: the whole"
-                        + " device or file, 256M for what 'auto' makes.")
+                description = "Size of the memory (64k, 1M, 2G...); a shorter file is extended. Default: the whole"
+                        + " device or file; 256M for memory that 'auto' makes.")
         private Long size;
 
         @Mixin
@@ -91,8 +91,8 @@ public final class ReplicatedLog extends Program {
 
         @Option(
                 names = "--format",
-                description = "Give up what the memory holds, also a log. The next appender copies that of the other"
-                        + " replica.")
+                description = "Discard the contents of the memory, also a log. The next appender copies the log of the"
+                        + " other replica.")
         private boolean format;
 
         @Option(names = "--show", description = "Print the records too.")
@@ -117,11 +117,11 @@ public final class ReplicatedLog extends Program {
     @Command(
             name = "append",
             description = {
-                "Appends records to the logs of two replicas, waits for them if they do not listen yet, and again when"
-                        + " one is lost.",
+                "Appends records to the logs of two replicas. Waits until the replicas listen, at the start and after"
+                        + " each loss of a replica.",
                 "",
-                "Prints 'acknowledged SEQUENCE WRITER NUMBER' once a record is flushed on both. There must be one"
-                        + " appender at a time.",
+                "Prints 'acknowledged SEQUENCE WRITER NUMBER' after a record is flushed on both replicas. There must"
+                        + " be only one appender at a time.",
                 ""
             })
     static final class Append implements Callable<Integer> {
@@ -132,7 +132,7 @@ public final class ReplicatedLog extends Program {
                 required = true,
                 converter = HostAddress.Converter.class,
                 paramLabel = "ADDRESS[:PORT]",
-                description = "Where a replica listens, given twice; default port 7204.")
+                description = "Address of a replica, given twice; default port 7204.")
         private List<HostAddress> replicas;
 
         @Option(names = "--writers", paramLabel = "N", description = "Threads that append; default 1.")
@@ -155,7 +155,7 @@ public final class ReplicatedLog extends Program {
                 names = "--timeout",
                 defaultValue = "60",
                 paramLabel = "SECONDS",
-                description = "How long to try to reach a replica; default ${DEFAULT-VALUE}.")
+                description = "How long to retry until the next acknowledgement; default ${DEFAULT-VALUE}.")
         private int timeout;
 
         @Spec

@@ -10,17 +10,17 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The threads that want to append, and the queue that their records wait in. */
+/** The threads that append, and the queue of their records. */
 final class Writers {
-    /** Room for the beginning of a generated record. */
+    /** The minimum size of a generated record, with room for its beginning. */
     static final int LEAST_SIZE = 32;
 
     private static final String FILLER = "abcdefghijklmnopqrstuvwxyz";
 
-    /** What a thread leaves behind when it ends: the reason, or null if it has nothing more to append. */
+    /** The end of a thread: its failure, or null if it has no more records. */
     private record End(IOException failure) {}
 
-    /** What a thread does. */
+    /** The work of a thread. */
     private interface Work {
         void run() throws IOException, InterruptedException;
     }
@@ -33,7 +33,7 @@ final class Writers {
         this.totalLength = totalLength;
     }
 
-    /** Starts threads that append so many records each, with payloads of this size. */
+    /** Starts threads, each of which appends this number of records with payloads of this size. */
     static Writers generating(int writers, int records, int size) {
         Writers started = new Writers((long) writers * records * LogLayout.recordLength(size));
         for (int i = 1; i <= writers; i++) {
@@ -65,7 +65,7 @@ final class Writers {
             } catch (IOException e) {
                 failure = e;
             } catch (RuntimeException | OutOfMemoryError e) {
-                // who waits for the records must not wait for ever
+                // otherwise the appender would wait for the records indefinitely
                 failure = new IOException(e);
             }
             queue.put(new End(failure));
@@ -80,7 +80,7 @@ final class Writers {
         }
     }
 
-    /** The text of a record: the same for the same numbers. */
+    /** Returns the text of a record, which is determined by the numbers. */
     static String text(int writer, int number, int size) {
         String beginning = String.format(Locale.ROOT, "writer %d record %d ", writer, number);
         int missing = size - beginning.length();
@@ -88,7 +88,7 @@ final class Writers {
     }
 
     private void read(InputStream stream) throws IOException, InterruptedException {
-        // One character for each byte, so that bytes that are no text are appended as they are.
+        // One character for each byte, so that bytes that are not text are appended unchanged.
         BufferedReader lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.ISO_8859_1));
         long number = 0;
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -101,12 +101,12 @@ final class Writers {
         }
     }
 
-    /** How many bytes of the log all records take; 0 if nobody knows. */
+    /** Returns the number of bytes of all records in the log; 0 if unknown. */
     long totalLength() {
         return totalLength;
     }
 
-    /** Whether nothing more will come. */
+    /** Returns whether there are no more records. */
     boolean haveEnded() {
         return running == 0;
     }
@@ -114,7 +114,7 @@ final class Writers {
     /**
      * Takes the next record.
      *
-     * @return null if none has come in time
+     * @return null if there is none within the timeout
      * @throws IOException if a writer has failed
      */
     Payload next(long timeoutMs) throws IOException, InterruptedException {

@@ -10,9 +10,9 @@ import io.rpma.examples.common.SourceFile;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Copies a file to a server, which may be gone for a while. */
+/** Copies a file to a server, which can be gone for a while. */
 final class Client {
-    /** So many lines tell how far it is. */
+    /** The number of progress lines. */
     private static final int STEPS = 20;
 
     private final String address;
@@ -28,7 +28,7 @@ final class Client {
      *
      * @param address of the server
      * @param port of the server
-     * @param timeout how long to try until something is committed again, in seconds
+     * @param timeout the longest time from a failure to the next commit, in seconds
      */
     Client(String address, int port, int timeout) {
         this.address = address;
@@ -39,7 +39,7 @@ final class Client {
     /**
      * Copies a file.
      *
-     * @throws IOException if it could not be copied
+     * @throws IOException if the file can't be copied
      */
     void copy(Path path) throws IOException, InterruptedException {
         try (SourceFile file = SourceFile.open(path);
@@ -50,14 +50,14 @@ final class Client {
             byte[] digest = file.sha256(done -> {});
             Copier copier = new Copier(file, digest, staging.buffer(), this::tell);
             while (!copy(server, copier)) {
-                // and again
+                // try again
             }
             System.out.println("SHA-256 " + Sha256.format(digest));
             System.out.println("size " + size + " bytes");
         }
     }
 
-    /** Returns whether the copy is complete; else the server was lost, and it is time for the next attempt. */
+    /** Makes one attempt. Returns true if the copy is complete; false if the server was lost, after the pause. */
     private boolean copy(RemoteHost server, Copier copier) throws IOException, InterruptedException {
         try {
             RemoteMemory memory = server.connect(backOff.left());

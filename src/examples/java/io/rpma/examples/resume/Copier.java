@@ -10,22 +10,22 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /**
- * Copies a file into the server's memory, from where the last copying has ended.
+ * Copies a file into the server's memory. Continues at the position of the last commit.
  *
- * <p>Of each block: write, flush, atomic write of the position behind it, flush. Nothing waits in between: the order on the
- * connection carries the commit. When the server is lost, what is in its memory tells how far it came, and not what this
- * program has been told of: blocks under way may be there or not.
+ * <p>Each block has four operations: a write, a flush, an atomic write of the position after the block, and a flush. Nothing
+ * waits between them, because the connection keeps their order. If the server is lost, the position is read from the
+ * server's memory, because blocks under way may or may not be there.
  */
 final class Copier {
     private static final int BLOCK = 64 << 10;
 
-    /** How many blocks are under way at most. */
+    /** The maximum number of blocks under way. */
     private static final int DEPTH = 8;
 
-    /** How many operations have to fit into the send queue: a store and a commit of each block under way. */
+    /** The necessary size of the send queue: a store and a commit for each block under way. */
     static final int OPERATIONS = 4 * DEPTH;
 
-    /** How much staging memory this takes. */
+    /** The necessary size of the staging memory. */
     static final int STAGING = DEPTH * BLOCK;
 
     private final SourceFile file;
@@ -34,7 +34,7 @@ final class Copier {
     private final LongConsumer progress;
     private long position;
 
-    /** A block that may not be there yet. */
+    /** A block that is not committed yet. */
     private record UnderWay(long end, long ticket) {}
 
     /**
@@ -42,7 +42,7 @@ final class Copier {
      *
      * @param digest the file's SHA-256
      * @param staging the staging memory of the server
-     * @param progress is told how many bytes are committed
+     * @param progress gets the number of committed bytes
      */
     Copier(SourceFile file, byte[] digest, ByteBuffer staging, LongConsumer progress) {
         this.file = file;
@@ -51,13 +51,13 @@ final class Copier {
         this.progress = progress;
     }
 
-    /** How many bytes are known to be committed. */
+    /** Returns the number of bytes that are known to be committed. */
     long position() {
         return position;
     }
 
     /**
-     * Finds out how much of the file is there, or starts over.
+     * Determines the committed position, or begins a new copy.
      *
      * @throws IOException if the file does not fit
      */
@@ -71,13 +71,13 @@ final class Copier {
         Optional<CopyLayout.Copy> found =
                 CopyLayout.read(staging, server.size()).filter(copy -> copy.isOf(file.size(), digest));
         long there = found.map(CopyLayout.Copy::position).orElse(0L);
-        position = Math.min(position, there); // what was found counts when it is flushed
+        position = Math.min(position, there); // the found position counts after its flush
         if (found.isEmpty()) {
             server.await(server.commit(CopyLayout.COMMIT_OFFSET, CopyLayout.NOTHING));
             CopyLayout.describe(staging, file.size(), digest);
             server.store(0, 0, CopyLayout.DESCRIPTION_LENGTH);
         }
-        // Also what was found: the connection may have broken between its atomic write and the flush.
+        // Flush the found position too: the connection may have broken between its atomic write and its flush.
         server.commit(CopyLayout.COMMIT_OFFSET, CopyLayout.committed(there));
         announce(server);
         position = there;
@@ -117,7 +117,7 @@ final class Copier {
         server.store(CopyLayout.DATA + begin, stagingOffset, length);
         long end = begin + length;
         if (end == file.size()) {
-            file.checkUnchanged(); // the next commit says that the copy is complete
+            file.checkUnchanged(); // the next commit declares the copy complete
         }
         return new UnderWay(end, server.commit(CopyLayout.COMMIT_OFFSET, CopyLayout.committed(end)));
     }

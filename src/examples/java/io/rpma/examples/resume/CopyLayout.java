@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What is where in the server's memory.
+ * The layout of the server's memory.
  *
  * <table>
  *   <caption>Layout, all numbers little-endian</caption>
@@ -17,16 +17,16 @@ import java.util.OptionalLong;
  *   <tr><td>8</td><td>4</td><td>version: 1</td></tr>
  *   <tr><td>16</td><td>8</td><td>size of the file</td></tr>
  *   <tr><td>24</td><td>32</td><td>SHA-256 of the file</td></tr>
- *   <tr><td>56</td><td>8</td><td>announcement: 0 while there is none, else the size of the client's file, plus 1</td></tr>
- *   <tr><td>64</td><td>8</td><td>commit word: 0 while there is no copy, else how many bytes of it are there, plus 1</td></tr>
+ *   <tr><td>56</td><td>8</td><td>announcement: 0 if there is none, else the size of the client's file plus 1</td></tr>
+ *   <tr><td>64</td><td>8</td><td>commit word: 0 if there is no copy, else the number of its bytes plus 1</td></tr>
  *   <tr><td>4096</td><td>up to the end</td><td>the file</td></tr>
  * </table>
  *
- * <p>The commit word makes the rest valid. It is written by atomic writes, each when what it vouches for is flushed: 0 before
- * the rest of the header is changed, 1 when that is done, then more with each block.
+ * <p>The commit word makes the rest valid. Each change of it is an atomic write after everything that it covers is flushed: 0
+ * before the rest of the header is changed, 1 after the change, then the new position plus 1 after each block.
  *
- * <p>The server sets the announcement to 0 before each client, and so it knows whether the copy that it finds afterwards is
- * that client's. A client announces its file when the commit word is about that file, or when the file does not fit.
+ * <p>The server sets the announcement to 0 before each client. So it knows afterwards whether the copy is from this client. A
+ * client announces its file when the commit word belongs to that file, or when the file does not fit.
  */
 final class CopyLayout {
     /** "RPMACOPY" as a little-endian number. */
@@ -38,16 +38,16 @@ final class CopyLayout {
     static final int COMMIT_OFFSET = 64;
     static final int HEADER_LENGTH = COMMIT_OFFSET + Long.BYTES;
 
-    /** What describes the file, and is not changed while the commit word is not 0. */
+    /** The length of the description of the file, which is changed only while the commit word is 0. */
     static final int DESCRIPTION_LENGTH = ANNOUNCEMENT_OFFSET;
 
-    /** Offset of the file: a page of its own. */
+    /** Offset of the file, which begins on its own page. */
     static final long DATA = 4096;
 
-    /** A flush needs so many bytes where it begins; blocks begin at multiples of it. */
+    /** A flush needs this number of bytes at its offset. Blocks begin at multiples of it. */
     static final int ALIGNMENT = 8;
 
-    /** The commit word while there is no copy, and the announcement while there is none. */
+    /** The commit word if there is no copy, and the announcement if there is none. */
     static final long NOTHING = 0;
 
     private static final int VERSION_OFFSET = 8;
@@ -57,11 +57,11 @@ final class CopyLayout {
     private CopyLayout() {}
 
     /**
-     * A copy, perhaps not finished.
+     * A copy, which can be unfinished.
      *
      * @param size of the file
      * @param digest the file's SHA-256
-     * @param position how many bytes of it are there
+     * @param position the number of committed bytes
      */
     record Copy(long size, byte[] digest, long position) {
         boolean isOf(long fileSize, byte[] fileDigest) {
@@ -73,33 +73,33 @@ final class CopyLayout {
         }
     }
 
-    /** The length of the longest file that fits into a memory of this size; negative if not even an empty one does. */
+    /** Returns the length of the longest file that fits into a memory of this size; negative if no file fits. */
     static long capacity(long memorySize) {
         return memorySize / ALIGNMENT * ALIGNMENT - DATA;
     }
 
-    /** The commit word for so many bytes. */
+    /** Returns the commit word for this number of bytes. */
     static long committed(long position) {
         return position + 1;
     }
 
-    /** The announcement of a file. */
+    /** Returns the announcement of a file. */
     static long announcement(long size) {
         return size + 1;
     }
 
-    /** The size of the file that a client has announced since the announcement was reset. */
+    /** Returns the size of the file that a client has announced since the announcement was reset. */
     static OptionalLong announced(ByteBuffer header) {
         long announcement = littleEndian(header).getLong(ANNOUNCEMENT_OFFSET);
         return announcement == NOTHING ? OptionalLong.empty() : OptionalLong.of(announcement - 1);
     }
 
-    /** Makes room for the next client's announcement. */
+    /** Resets the announcement for the next client. */
     static void resetAnnouncement(ByteBuffer header) {
         littleEndian(header).putLong(ANNOUNCEMENT_OFFSET, NOTHING);
     }
 
-    /** Describes a file in the first bytes of a buffer. */
+    /** Writes the description of a file to the first bytes of a buffer. */
     static void describe(ByteBuffer buffer, long size, byte[] digest) {
         ByteBuffer header = littleEndian(buffer);
         header.putLong(MAGIC).putInt(VERSION).putInt(0).putLong(size).put(digest);
@@ -108,8 +108,8 @@ final class CopyLayout {
     /**
      * Reads a header.
      *
-     * @param memorySize the size of the memory that it is from
-     * @return empty if there is no copy, or it is not one that this program has made
+     * @param memorySize the size of the header's memory
+     * @return empty if there is no copy, or if the header is invalid
      */
     static Optional<Copy> read(ByteBuffer header, long memorySize) {
         ByteBuffer numbers = littleEndian(header);

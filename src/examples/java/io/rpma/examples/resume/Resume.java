@@ -13,9 +13,10 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * Copies a file into another host's persistent memory, and goes on where it was when that host comes back.
+ * Copies a file into another host's persistent memory. If that host is lost and comes back, the copy continues at the last
+ * commit.
  *
- * <p>Start the server on a host with persistent memory, and the client on any host that reaches it by RDMA; then kill the
+ * <p>Start the server on a host with persistent memory, and the client on any host that reaches it by RDMA. Then kill the
  * server, and start it again:
  *
  * <pre>
@@ -23,11 +24,11 @@ import picocli.CommandLine.Spec;
  * java -cp ... io.rpma.examples.resume.Resume client --address 10.0.0.1 FILE
  * </pre>
  *
- * <p>Either ends with status 0 if the file was copied, 1 if not, and 2 if it was called wrongly.
+ * <p>Each side ends with status 0 if the file is copied, 1 if not, and 2 if its command line is wrong.
  */
 @Command(
         name = "resume",
-        description = "Copies a file into another host's persistent memory, however often that host is lost.",
+        description = "Copies a file into another host's persistent memory, even if that host is lost meanwhile.",
         synopsisSubcommandLabel = "(server | client)",
         subcommands = {Resume.ServerCommand.class, Resume.ClientCommand.class})
 public final class Resume extends Program {
@@ -71,12 +72,13 @@ public final class Resume extends Program {
     @Command(
             name = "server",
             description = {
-                "Offers memory, until a client has left a complete copy there. What an earlier client has left is"
-                        + " offered too, to go on with.",
+                "Offers memory until it has a complete copy of a client's file. An unfinished copy of an earlier"
+                        + " client can be continued.",
                 "",
                 "The memory is a device DAX (/dev/dax0.0) or a file. Kernels from 6.5 on refuse remote writes into an"
-                        + " ordinary file; one in /dev/shm works. With 'auto' it is the first device DAX, else a"
-                        + " temporary file in /dev/shm, else anonymous memory, of which nothing survives the server.",
+                        + " ordinary file, but not into a file in /dev/shm. 'auto' selects the first device DAX,"
+                        + " otherwise a temporary file in /dev/shm, otherwise anonymous memory; the last two are lost"
+                        + " when the server ends.",
                 ""
             })
     static final class ServerCommand implements Callable<Integer> {
@@ -92,14 +94,14 @@ public final class Resume extends Program {
                 names = "--size",
                 converter = Size.class,
                 paramLabel = "BYTES",
-                description = "Size of the memory (64k, 1M, 2G...); a shorter file is made longer. Default: the whole"
-                        + " device or file, 256M for what 'auto' makes.")
+                description = "Size of the memory (64k, 1M, 2G...); a shorter file is extended. Default: the whole"
+                        + " device or file; 256M for memory that 'auto' makes.")
         private Long size;
 
         @Mixin
         private DirectWriteOption directWrite;
 
-        @Option(names = "--keep", description = "Serve on when a copy is complete.")
+        @Option(names = "--keep", description = "Continue to serve after a complete copy.")
         private boolean keep;
 
         @Spec
@@ -120,8 +122,8 @@ public final class Resume extends Program {
     @Command(
             name = "client",
             description = {
-                "Copies a file into the server's memory. Waits for the server if it does not listen yet, and again when"
-                        + " it is lost.",
+                "Copies a file into the server's memory. Waits until the server listens, at the start and after each"
+                        + " loss of the server.",
                 ""
             })
     static final class ClientCommand implements Callable<Integer> {
@@ -132,7 +134,7 @@ public final class Resume extends Program {
                 names = "--timeout",
                 defaultValue = "60",
                 paramLabel = "SECONDS",
-                description = "How long to try to reach the server; default ${DEFAULT-VALUE}.")
+                description = "How long to retry until the next commit; default ${DEFAULT-VALUE}.")
         private int timeout;
 
         @Parameters(paramLabel = "FILE", description = "The file.")

@@ -15,9 +15,9 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Offers its memory to one client after the other, and checks a copy that is complete. */
+/** Offers its memory to one client after the other, and checks complete copies. */
 final class Server {
-    /** The service that a client looks for: "rcpy". */
+    /** The mark of this program, which a client expects: "rcpy". */
     static final int SERVICE = 0x7263_7079;
 
     private final String address;
@@ -29,13 +29,13 @@ final class Server {
     }
 
     /**
-     * Serves until a client has left a complete copy.
+     * Serves until there is a complete copy of a client's file.
      *
      * @param where the memory: a path or {@link TargetMemory#AUTO}
      * @param size of the memory in bytes, or 0
-     * @param directWrite whether the operator has said that the platform makes written bytes persistent
-     * @param keep whether to go on all the same
-     * @throws IOException if the memory can't be mapped, or a copy is not the file that it should be
+     * @param directWrite whether the operator has stated that the platform makes written bytes persistent
+     * @param keep whether to continue after a complete copy
+     * @throws IOException if the memory can't be mapped, or a complete copy differs from the announced file
      */
     void serve(String where, long size, boolean directWrite, boolean keep) throws IOException, InterruptedException {
         TargetMemory target = new TargetMemory(size, System.out::println);
@@ -79,8 +79,8 @@ final class Server {
     }
 
     /**
-     * Tells what the last client has left; returns whether that is a complete copy of its file. One of an earlier client
-     * does not count.
+     * Prints the result of the last client. Returns whether the memory has a complete copy of the file that this client has
+     * announced; a copy from an earlier client does not count.
      */
     static boolean check(RpmaMemory memory) throws IOException {
         OptionalLong announced = CopyLayout.announced(header(memory));
