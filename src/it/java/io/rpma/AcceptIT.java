@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Blocked;
+import io.rpma.testing.Pair;
+import io.rpma.testing.TestDevice;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -22,23 +25,17 @@ import org.junit.jupiter.api.Timeout;
 
 /** An endpoint that several threads use at once. */
 @Timeout(90)
-class AcceptIT {
+class AcceptIT extends WithPeer {
     private static final int ROUNDS = 60;
 
     /** How long a resolution takes that nobody answers: longer than what is done meanwhile. */
     private static final int SLOW_MS = 4000;
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private RpmaPeer peer;
-    private String address;
-    private int port;
     private RpmaEp ep;
 
     @BeforeEach
     void listen() {
-        address = TestDevice.address();
-        port = TestDevice.port();
-        peer = TestDevice.peer();
         ep = RpmaEp.listen(peer, address, port);
     }
 
@@ -46,9 +43,8 @@ class AcceptIT {
     void close() throws InterruptedException {
         threads.shutdownNow();
         assertTrue(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS));
-        if (peer != null) {
+        if (ep != null) {
             ep.close();
-            peer.close();
         }
     }
 

@@ -4,31 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import io.rpma.testing.Pair;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Advice about the pages of a region, which soft-RoCE of these kernels does not take. */
 @Timeout(60)
-class AdviseIT {
+class AdviseIT extends WithConnection {
     private static final int SIZE = 1 << 16;
 
-    private Pair pair;
-    private Regions regions;
-
-    @BeforeEach
-    void open() throws InterruptedException {
-        pair = Pair.connect();
-        regions = new Regions(pair.peer, SIZE);
-    }
-
-    @AfterEach
-    void close() {
-        if (pair != null) {
-            regions.close();
-            pair.close();
-        }
+    AdviseIT() {
+        super(SIZE);
     }
 
     private void advise(long offset, long length) {

@@ -6,44 +6,33 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.internal.Logged;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Many posts in one downcall: what becomes of them, and of the rest when one of them can't be made. */
 @Timeout(60)
-class BatchIT {
+class BatchIT extends WithConnection {
     private static final int SIZE = 4096;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final int ON_ERROR = RpmaConn.F_COMPLETION_ON_ERROR;
 
     private final RpmaBatch batch = RpmaBatch.create(16);
-    private RpmaPeer peer;
-    private Pair pair;
-    private Regions regions;
 
-    @BeforeEach
-    void open() throws InterruptedException {
-        peer = TestDevice.peer();
-        pair = Pair.connect(peer, null, null);
-        regions = new Regions(peer, SIZE);
-        regions.fillLocal(7);
+    BatchIT() {
+        super(SIZE);
     }
 
-    @AfterEach
-    void close() {
-        if (regions != null) {
-            regions.close();
-            pair.close();
-        }
-        if (peer != null) {
-            peer.close();
-        }
+    @BeforeEach
+    void fill() {
+        regions.fillLocal(7);
     }
 
     private ByteBuffer local() {
@@ -354,7 +343,6 @@ class BatchIT {
 
     @Test
     void aConnectionThatIsNotEstablished() throws InterruptedException {
-        int port = TestDevice.port();
         try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
                 RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), port, null)
                         .connect()) {

@@ -1,13 +1,13 @@
 package io.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.rpma.internal.OpenResources;
+import io.rpma.testing.Pair;
 import io.rpma.testing.Race;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
 import java.lang.reflect.Method;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -15,81 +15,24 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * Closing what other threads post on, poll, wait for or make something of: they finish first or are told that it is
- * closed, and nothing worse happens.
- */
+/** Closes connections and regions that other threads use. */
 @Tag("stand-in")
 @Timeout(1200)
-class CloseRaceIT {
-    private static final boolean LONG = Boolean.getBoolean("rpma.long");
-
-    /** Of closings that cost next to nothing. */
-    private static final int ROUNDS = Integer.getInteger("rpma.race.rounds", LONG ? 2000 : 5);
-
-    /** Of closings that cost a connection each. */
-    private static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", LONG ? 1000 : 1);
-
+class CloseRaceIT extends CloseRace {
     /** The waits are raced by two tests, and other calls by one. */
-    private static final int CONNECTIONS_OF_POSTS = 2 * CONNECTIONS;
+    private static final int CONNECTIONS_OF_POSTS = 2 * Race.CONNECTIONS;
 
-    /** A peer each. */
-    private static final int PEERS = 1 + CONNECTIONS / 5;
-
-    /** A connection breaks when the device finds a region closed, so that it takes a new one from time to time. */
-    private static final int ROUNDS_OF_CONNECTION = 50;
-
-    private static final int SPINS = 4000;
-    private static final int SIZE = 64;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
-
-    private final RpmaConnCfg cfg = RpmaConnCfg.create();
-    private RpmaPeer peer;
-    private RpmaEp ep;
-    private int port;
-    private int otherPort;
-    private RpmaMemory memory;
-    private RpmaMrLocal target;
-    private OpenResources before;
-
-    @BeforeEach
-    void open() throws InterruptedException {
-        TestDevice.address();
-        Pair.connect().close();
-        before = OpenResources.now();
-        peer = TestDevice.peer();
-        port = TestDevice.port();
-        otherPort = TestDevice.port();
-        ep = RpmaEp.listen(peer, TestDevice.address(), port);
-        memory = RpmaMemory.allocate(SIZE);
-        target = peer.register(memory, Regions.ALL);
-    }
-
-    @AfterEach
-    void nothingIsLeft() {
-        if (peer != null) {
-            target.close();
-            memory.close();
-            ep.close();
-            peer.close();
-            // the configuration was there before
-            before.assertSameNow(4);
-        }
-        cfg.close();
-    }
 
     /** What the posts of a round work with: two connections, and a region of each side. */
     private final class Ends implements AutoCloseable {
@@ -155,11 +98,6 @@ class CloseRaceIT {
         }
     }
 
-    private static final ThreadLocal<RpmaCompletions> COMPLETIONS =
-            ThreadLocal.withInitial(() -> RpmaCompletions.create(16));
-
-    private static final ThreadLocal<RpmaBatch> BATCHES = ThreadLocal.withInitial(() -> RpmaBatch.create(16));
-
     private static void postBatch(Ends ends) {
         RpmaBatch batch = BATCHES.get();
         batch.clear();
@@ -189,7 +127,7 @@ class CloseRaceIT {
     @ParameterizedTest
     @EnumSource
     void theConnectionIsClosed(Hot hot) throws Exception {
-        try (Race race = new Race(2, SPINS)) {
+        try (Race race = new Race(2)) {
             for (int round = 0; round < CONNECTIONS_OF_POSTS; round++) {
                 try (Ends ends = new Ends(null)) {
                     race.run(() -> hot.use(ends), ends.client::close);
@@ -215,10 +153,10 @@ class CloseRaceIT {
     }
 
     private void regions(Hot hot, Post close, Post renew) throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int done = 0; done < ROUNDS; done += ROUNDS_OF_CONNECTION) {
+        try (Race race = new Race(2)) {
+            for (int done = 0; done < Race.ROUNDS; done += Race.ROUNDS_OF_CONNECTION) {
                 try (Ends ends = new Ends(null)) {
-                    for (int round = 0; round < ROUNDS_OF_CONNECTION; round++) {
+                    for (int round = 0; round < Race.ROUNDS_OF_CONNECTION; round++) {
                         race.run(() -> hot.use(ends), () -> close.post(ends));
                         renew.post(ends);
                     }
@@ -229,8 +167,8 @@ class CloseRaceIT {
 
     @Test
     void theOtherSideAndThenThisOneIsClosedWhileWriting() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < CONNECTIONS; round++) {
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.CONNECTIONS; round++) {
                 try (Ends ends = new Ends(null)) {
                     race.run(() -> Hot.WRITE.use(ends), () -> {
                         ends.server.close();
@@ -277,9 +215,10 @@ class CloseRaceIT {
     @ParameterizedTest
     @EnumSource
     void theConnectionIsClosedWhileWaiting(Waiting waiting) throws Exception {
-        waiting.configure.accept(cfg);
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < CONNECTIONS; round++) {
+        try (RpmaConnCfg cfg = RpmaConnCfg.create();
+                Race race = new Race(2)) {
+            waiting.configure.accept(cfg);
+            for (int round = 0; round < Race.CONNECTIONS; round++) {
                 try (Ends ends = new Ends(cfg)) {
                     race.run(
                             () -> {
@@ -296,9 +235,10 @@ class CloseRaceIT {
     @ParameterizedTest
     @EnumSource
     void theConnectionIsClosedWhileSomethingHappens(Waiting waiting) throws Exception {
-        waiting.configure.accept(cfg);
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < CONNECTIONS; round++) {
+        try (RpmaConnCfg cfg = RpmaConnCfg.create();
+                Race race = new Race(2)) {
+            waiting.configure.accept(cfg);
+            for (int round = 0; round < Race.CONNECTIONS; round++) {
                 try (Ends ends = new Ends(cfg)) {
                     ends.client.recv(ends.local, 0, SIZE, 1);
                     race.run(
@@ -341,9 +281,9 @@ class CloseRaceIT {
     @ParameterizedTest
     @EnumSource
     void theConnectionIsClosedWhileAsked(Cold cold) throws Exception {
-        cfg.setRcqSize(10).setComplChannel(true);
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < CONNECTIONS; round++) {
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setRcqSize(10).setComplChannel(true);
+                Race race = new Race(2)) {
+            for (int round = 0; round < Race.CONNECTIONS; round++) {
                 try (Ends ends = new Ends(cfg)) {
                     race.run(
                             () -> {
@@ -380,8 +320,8 @@ class CloseRaceIT {
 
     @Test
     void theRegionIsClosedWhileAsked() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < ROUNDS; round++) {
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.ROUNDS; round++) {
                 try (RpmaMrLocal region = peer.register(memory, Regions.ALL)) {
                     race.run(
                             () -> {
@@ -412,9 +352,9 @@ class CloseRaceIT {
 
     @Test
     void theConfigurationOfTheAppliedPlatformIsClosed() throws Exception {
-        try (Race race = new Race(2, SPINS);
+        try (Race race = new Race(2);
                 Ends ends = new Ends(null)) {
-            for (int round = 0; round < ROUNDS; round++) {
+            for (int round = 0; round < Race.ROUNDS; round++) {
                 try (RpmaPeerCfg peerCfg = RpmaPeerCfg.create()) {
                     race.run(
                             () -> {
@@ -424,326 +364,6 @@ class CloseRaceIT {
                             peerCfg::close);
                 }
             }
-        }
-    }
-
-    @Test
-    void theEndpointIsClosedWhileAsked() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < ROUNDS; round++) {
-                try (RpmaEp other = RpmaEp.listen(peer, TestDevice.address(), otherPort)) {
-                    race.run(
-                            () -> {
-                                assertTrue(other.nextConnReq(null, 10, TimeUnit.MICROSECONDS)
-                                        .isEmpty());
-                                return other.getFd() >= 0;
-                            },
-                            other::close);
-                }
-            }
-        }
-    }
-
-    @Test
-    void theConfigurationIsClosedWhileRequestsAreWaitedFor() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < ROUNDS; round++) {
-                try (RpmaConnCfg used = RpmaConnCfg.create()) {
-                    race.run(
-                            () -> ep.nextConnReq(used, 10, TimeUnit.MICROSECONDS)
-                                    .isEmpty(),
-                            used::close);
-                }
-            }
-        }
-    }
-
-    @Test
-    void theEndpointIsClosedWhileWaiting() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < ROUNDS; round++) {
-                try (RpmaEp other = RpmaEp.listen(peer, TestDevice.address(), otherPort)) {
-                    race.run(
-                            () -> {
-                                other.nextConnReq(null);
-                                return true;
-                            },
-                            other::close);
-                }
-            }
-        }
-    }
-
-    @Test
-    void theEndpointIsClosedWhileAClientComes() throws Exception {
-        try (Race race = new Race(1, SPINS)) {
-            for (int round = 0; round < CONNECTIONS; round++) {
-                try (RpmaEp other = RpmaEp.listen(peer, TestDevice.address(), otherPort);
-                        RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), otherPort, null)
-                                .connect()) {
-                    race.run(
-                            () -> {
-                                try (RpmaConnReq request = other.nextConnReq(null)) {
-                                    drop(request.connect());
-                                } catch (RpmaException e) {
-                                    // the client of the round before has come late, and is gone
-                                    assertEquals(RpmaError.PROVIDER, e.error(), e.toString());
-                                }
-                                return true;
-                            },
-                            () -> closeAtLast(other));
-                    assertTrue(client.toString().contains("RpmaConn#"));
-                }
-            }
-        }
-    }
-
-    /** A request that is neither connected nor closed keeps its endpoint. */
-    private static void closeAtLast(RpmaEp ep) {
-        boolean closed = false;
-        while (!closed) {
-            try {
-                ep.close();
-                closed = true;
-            } catch (IllegalStateException e) {
-                assertTrue(e.getMessage().contains("can't be closed before"), e.getMessage());
-                Thread.onSpinWait();
-            }
-        }
-    }
-
-    @Test
-    void theSharedReceiveQueueIsClosedWhilePostingAndPolling() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < ROUNDS; round++) {
-                try (RpmaSrq srq = RpmaSrq.create(peer, null)) {
-                    RpmaCq rcq = srq.getRcq().orElseThrow();
-                    race.run(
-                            () -> {
-                                srq.recv(target, 0, SIZE, 1);
-                                srq.recv(2);
-                                RpmaBatch batch = BATCHES.get();
-                                batch.clear();
-                                batch.recv(srq, target, 0, SIZE, 3);
-                                batch.recv(srq, 4);
-                                batch.post();
-                                rcq.poll(COMPLETIONS.get());
-                                return true;
-                            },
-                            srq::close);
-                }
-            }
-        }
-    }
-
-    @Test
-    void theSharedReceiveQueueIsClosedWhileWaiting() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < ROUNDS; round++) {
-                try (RpmaSrq srq = RpmaSrq.create(peer, null)) {
-                    RpmaCq rcq = srq.getRcq().orElseThrow();
-                    race.run(() -> rcq.await(COMPLETIONS.get()) >= 0, srq::close);
-                }
-            }
-        }
-    }
-
-    @Test
-    void theSharedReceiveQueueIsClosedWhileAsked() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < ROUNDS; round++) {
-                try (RpmaSrq srq = RpmaSrq.create(peer, null)) {
-                    RpmaCq rcq = srq.getRcq().orElseThrow();
-                    race.run(
-                            () -> {
-                                rcq.await(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS);
-                                return rcq.getFd() >= 0;
-                            },
-                            srq::close);
-                }
-            }
-        }
-    }
-
-    @Test
-    void theRegionOfASharedReceiveQueueIsClosed() throws Exception {
-        try (Race race = new Race(2, SPINS);
-                RpmaSrq srq = RpmaSrq.create(peer, null)) {
-            for (int round = 0; round < ROUNDS; round++) {
-                try (RpmaMrLocal region = peer.register(memory, RpmaMrUsage.RECV)) {
-                    race.run(() -> srq.recv(region, 0, SIZE, 1) || true, region::close);
-                }
-            }
-        }
-    }
-
-    @Test
-    void theRequestIsClosedOrConnectedWhilePosting() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < CONNECTIONS; round++) {
-                boolean connects = round % 2 == 0;
-                try (RpmaConnReq request = RpmaConnReq.create(peer, TestDevice.address(), port, null)) {
-                    race.run(() -> request.recv(target, 0, SIZE, 1) || true, () -> {
-                        if (connects) {
-                            request.connect().close();
-                        } else {
-                            drop(request);
-                        }
-                    });
-                }
-            }
-            takeWhatIsLeft();
-        }
-    }
-
-    /** What clients that gave up have left at the endpoint. */
-    private void takeWhatIsLeft() throws InterruptedException {
-        for (int i = 0; i < CONNECTIONS; i++) {
-            try {
-                ep.nextConnReq(null, 0, TimeUnit.SECONDS).ifPresent(RpmaConnReq::close);
-            } catch (RpmaException e) {
-                assertEquals(RpmaError.PROVIDER, e.error(), e.toString());
-            }
-        }
-    }
-
-    @Test
-    void theRegionOfARequestIsClosed() throws Exception {
-        try (Race race = new Race(2, SPINS);
-                RpmaConnReq request = RpmaConnReq.create(peer, TestDevice.address(), port, null)) {
-            for (int round = 0; round < ROUNDS; round++) {
-                try (RpmaMrLocal region = peer.register(memory, RpmaMrUsage.RECV)) {
-                    race.run(() -> request.recv(region, 0, SIZE, 1) || true, region::close);
-                }
-            }
-        }
-    }
-
-    @Test
-    void aRequestIsConnectedOrClosedOnlyOnce() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < CONNECTIONS; round++) {
-                AtomicInteger connected = new AtomicInteger();
-                try (RpmaConnReq request = RpmaConnReq.create(peer, TestDevice.address(), port, null)) {
-                    race.run(
-                            () -> {
-                                drop(request.connect());
-                                connected.incrementAndGet();
-                                return false;
-                            },
-                            request::close);
-                    assertTrue(connected.get() <= 1, "connected twice");
-                    assertThrows(IllegalStateException.class, request::connect);
-                }
-            }
-            takeWhatIsLeft();
-        }
-    }
-
-    private interface Making {
-        AutoCloseable make(CloseRaceIT test, RpmaPeer parent, RpmaMemory memory, RpmaConnCfg cfg) throws Exception;
-    }
-
-    /** What a peer and other objects are needed for. */
-    private enum Made {
-        REGION((test, parent, memory, cfg) -> parent.register(memory, RpmaMrUsage.READ_SRC)),
-        ENDPOINT((test, parent, memory, cfg) -> RpmaEp.listen(parent, TestDevice.address(), test.otherPort)),
-        BUFFER((test, parent, memory, cfg) -> parent.register(ByteBuffer.allocateDirect(SIZE), RpmaMrUsage.READ_SRC)),
-        SRQ((test, parent, memory, cfg) -> RpmaSrq.create(parent, null)),
-        REQUEST((test, parent, memory, cfg) -> RpmaConnReq.create(parent, TestDevice.address(), test.port, cfg));
-
-        private final Making making;
-
-        Made(Making making) {
-            this.making = making;
-        }
-    }
-
-    /** The peer, the memory and the configuration are closed while something is made of them. */
-    @ParameterizedTest
-    @EnumSource
-    void whatSomethingIsMadeOfIsClosed(Made made) throws Exception {
-        try (Race race = new Race(1, SPINS)) {
-            for (int round = 0; round < PEERS; round++) {
-                try (RpmaPeer parent = TestDevice.peer();
-                        RpmaMemory mapped = RpmaMemory.allocate(SIZE);
-                        RpmaConnCfg used = RpmaConnCfg.create()) {
-                    race.run(
-                            () -> {
-                                made.making.make(this, parent, mapped, used).close();
-                                return true;
-                            },
-                            () -> {
-                                drop(used);
-                                closeUnlessInUse(mapped);
-                                while (!closeUnlessInUse(parent)) {
-                                    Thread.onSpinWait();
-                                }
-                            });
-                }
-            }
-        }
-    }
-
-    @Test
-    void theConfigurationOfASharedReceiveQueueIsClosed() throws Exception {
-        try (Race race = new Race(2, SPINS)) {
-            for (int round = 0; round < ROUNDS; round++) {
-                try (RpmaSrqCfg used = RpmaSrqCfg.create()) {
-                    race.run(
-                            () -> {
-                                RpmaSrq.create(peer, used).close();
-                                return true;
-                            },
-                            used::close);
-                }
-            }
-        }
-    }
-
-    /** A request is made with one queue or the other, and that one can't be closed before it. */
-    @Test
-    void theSharedReceiveQueueOfAConfigurationIsExchangedAndClosed() throws Exception {
-        try (Race race = new Race(1, SPINS);
-                RpmaSrq kept = RpmaSrq.create(peer, null)) {
-            for (int round = 0; round < CONNECTIONS; round++) {
-                try (RpmaSrq exchanged = RpmaSrq.create(peer, null);
-                        RpmaConnCfg used = RpmaConnCfg.create().setSrq(exchanged)) {
-                    race.run(
-                            () -> {
-                                RpmaConnReq.create(peer, TestDevice.address(), port, used)
-                                        .close();
-                                return true;
-                            },
-                            () -> {
-                                used.setSrq(kept);
-                                while (!closeUnlessInUse(exchanged)) {
-                                    Thread.onSpinWait();
-                                }
-                                drop(used);
-                            });
-                }
-            }
-        }
-    }
-
-    private static void drop(AutoCloseable object) {
-        try {
-            object.close();
-        } catch (RuntimeException e) {
-            throw e;
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private static boolean closeUnlessInUse(AutoCloseable parent) {
-        try {
-            drop(parent);
-            return true;
-        } catch (IllegalStateException e) {
-            assertTrue(e.getMessage().contains("can't be closed before"), e.getMessage());
-            return false;
         }
     }
 }

@@ -3,7 +3,11 @@ package io.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.programs.CollectedProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -44,7 +48,7 @@ class CollectedMemoryIT {
         try (Jvm.Running program = Jvm.likeThis()
                         .limit(Duration.ofMinutes(20))
                         .start(
-                                CollectedProgram.class.getName(),
+                                CollectedProgram.class,
                                 facade.name(),
                                 kind.name(),
                                 address,

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Pair;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -17,14 +18,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Completions: none is lost, in whatever portions they are taken, and a full queue is an answer. */
 @Timeout(60)
-class CompletionIT {
+class CompletionIT extends WithConnection {
     private static final int SIZE = 1 << 18;
     private static final int SQ_SIZE = 16;
 
@@ -33,23 +32,13 @@ class CompletionIT {
 
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
-    private Pair pair;
-    private Regions regions;
-
-    @BeforeEach
-    void open() throws InterruptedException {
-        try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(SQ_SIZE).setCqSize(CQ_SIZE)) {
-            pair = Pair.connect(cfg);
-        }
-        regions = new Regions(pair.peer, SIZE);
+    CompletionIT() {
+        super(SIZE);
     }
 
-    @AfterEach
-    void close() {
-        if (pair != null) {
-            regions.close();
-            pair.close();
-        }
+    @Override
+    RpmaConnCfg cfg() {
+        return RpmaConnCfg.create().setSqSize(SQ_SIZE).setCqSize(CQ_SIZE);
     }
 
     private boolean write(long context) {
@@ -195,8 +184,8 @@ class CompletionIT {
         assertFalse(post.post());
         pair.client.disconnect();
         takeAll(posted);
-        close();
-        open();
+        disconnect();
+        connect();
     }
 
     @Test

@@ -6,41 +6,23 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Pair;
+import io.rpma.testing.TestDevice;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ObjIntConsumer;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** Making connections: the requests, their private data, and all the ways in which it fails. */
 @Timeout(60)
-class ConnectIT {
+class ConnectIT extends WithPeer {
     private static final int REQUEST_DATA = 56;
     private static final int ANSWER_DATA = 196;
-
-    private RpmaPeer peer;
-    private String address;
-    private int port;
-
-    @BeforeEach
-    void open() {
-        address = TestDevice.address();
-        port = TestDevice.port();
-        peer = TestDevice.peer();
-    }
-
-    @AfterEach
-    void close() {
-        if (peer != null) {
-            peer.close();
-        }
-    }
 
     private static RpmaConnReq next(RpmaEp ep) throws InterruptedException {
         return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();

@@ -3,7 +3,9 @@ package io.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.programs.CyclesProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.TestDevice;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,7 +33,7 @@ class CyclesIT {
                 .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-Xint")
                 .limit(Duration.ofSeconds(1100))
                 .run(
-                        CyclesProgram.class.getName(),
+                        CyclesProgram.class,
                         kind.name(),
                         TestDevice.address(),
                         Integer.toString(TestDevice.port()),

@@ -1,44 +1,31 @@
 package io.rpma;
 
-import static io.rpma.Readable.assertNotReadable;
-import static io.rpma.Readable.assertReadable;
+import static io.rpma.testing.Readable.assertNotReadable;
+import static io.rpma.testing.Readable.assertReadable;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Pair;
+import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** The descriptors that are lent for epoll(7) and the like: what they are, and when they are readable. */
 @Timeout(60)
-class DescriptorsIT {
+class DescriptorsIT extends WithPeer {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final int O_NONBLOCK = 04000;
     private static final int O_CLOEXEC = 02000000;
 
-    private RpmaPeer peer;
     private final RpmaCompletions completions = RpmaCompletions.create(4);
-
-    @BeforeEach
-    void open() {
-        peer = TestDevice.peer();
-    }
-
-    @AfterEach
-    void close() {
-        if (peer != null) {
-            peer.close();
-        }
-    }
 
     private static void assertDescriptor(String what, int fd) throws IOException {
         assertEquals(
@@ -84,7 +71,6 @@ class DescriptorsIT {
 
     @Test
     void anEndpointsIsReadableWhenSomebodyAsks() throws InterruptedException {
-        int port = TestDevice.port();
         try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port)) {
             assertNotReadable(ep.getFd());
             try (RpmaConn client =

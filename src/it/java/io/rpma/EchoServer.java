@@ -2,6 +2,7 @@ package io.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Pair;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

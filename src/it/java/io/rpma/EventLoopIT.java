@@ -10,8 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.internal.Natives;
 import io.rpma.internal.OpenResources;
+import io.rpma.testing.Blocked;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Pair;
 import io.rpma.testing.Race;
+import io.rpma.testing.RunningLoop;
+import io.rpma.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,7 +54,6 @@ class EventLoopIT {
 
     private static final int RACES =
             Integer.getInteger("rpma.race.rounds", Boolean.getBoolean("rpma.long") ? 1000 : 25);
-    private static final int SPINS = 4000;
 
     private final RpmaConnCfg cfg =
             RpmaConnCfg.create().setSqSize(QUEUE).setRqSize(QUEUE).setCqSize(2 * QUEUE);
@@ -515,7 +518,7 @@ class EventLoopIT {
     @Test
     void addedCancelledAndClosedInAnyOrder() throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(2);
-        try (Race race = new Race(2, SPINS)) {
+        try (Race race = new Race(2)) {
             for (int round = 0; round < RACES; round++) {
                 boolean byHandler = round % 5 == 0;
                 try (Pair pair = connect()) {

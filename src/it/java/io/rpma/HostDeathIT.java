@@ -3,6 +3,8 @@ package io.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.programs.SurvivorProgram;
+import io.rpma.programs.TargetProgram;
 import io.rpma.testing.Guest;
 import java.io.IOException;
 import java.nio.file.Path;

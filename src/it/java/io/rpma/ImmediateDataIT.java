@@ -4,35 +4,26 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Pair;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The 32 bits that come along with a message or a write. */
 @Timeout(60)
-class ImmediateDataIT {
+class ImmediateDataIT extends WithConnection {
     private static final int SIZE = 4096;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
-    private Pair pair;
-    private Regions regions;
-
-    @BeforeEach
-    void open() throws InterruptedException {
-        pair = Pair.connect();
-        regions = new Regions(pair.peer, SIZE);
-        regions.fillLocal(1);
+    ImmediateDataIT() {
+        super(SIZE);
     }
 
-    @AfterEach
-    void close() {
-        if (pair != null) {
-            regions.close();
-            pair.close();
-        }
+    @BeforeEach
+    void fill() {
+        regions.fillLocal(1);
     }
 
     private static void assertImmData(int expected, RpmaCompletions completions) {

@@ -8,13 +8,16 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaMr;
-import io.rpma.rdmacm.RdmaPair;
 import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.testing.Blocked;
+import io.rpma.testing.Pair;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.Readable;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,27 +27,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What objects do in the states that come before, after and beside the ordinary ones. */
 @Timeout(60)
-class LifecycleIT {
+class LifecycleIT extends WithPeer {
     private static final int SIZE = 64;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
-
-    private RpmaPeer peer;
-    private String address;
-    private int port;
-
-    @BeforeEach
-    void open() {
-        peer = TestDevice.peer();
-        address = TestDevice.address();
-        port = TestDevice.port();
-    }
-
-    @AfterEach
-    void close() {
-        if (peer != null) {
-            peer.close();
-        }
-    }
 
     private RpmaConn connect() {
         return RpmaConnReq.create(peer, address, port, null).connect();

@@ -5,37 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.programs.LockedMemoryProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What librpma's manual leaves to the kernel and the device. */
 @Timeout(60)
-class LimitsIT {
+class LimitsIT extends WithPeer {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final int ALL_USAGES = 0xff;
     private static final int USAGE = 20;
-
-    private RpmaPeer peer;
-    private String address;
-    private int port;
-
-    @BeforeEach
-    void open() {
-        peer = TestDevice.peer();
-        address = TestDevice.address();
-        port = TestDevice.port();
-    }
-
-    @AfterEach
-    void close() {
-        if (peer != null) {
-            peer.close();
-        }
-    }
 
     @Test
     void aTimeoutOfZeroResolvesNothing() {
@@ -135,8 +119,7 @@ class LimitsIT {
         if (System.getProperty("user.name").equals("root")) {
             jvm.under("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock");
         }
-        Jvm.Finished finished =
-                jvm.under("prlimit", "--memlock=65536").run(LockedMemoryProgram.class.getName(), address);
+        Jvm.Finished finished = jvm.under("prlimit", "--memlock=65536").run(LockedMemoryProgram.class, address);
         assertEquals(0, finished.status(), finished.toString());
         assertTrue(finished.out().contains("rpma_mr_reg failed"), finished.toString());
         assertTrue(finished.out().contains("the limit of locked memory may be too low"), finished.toString());

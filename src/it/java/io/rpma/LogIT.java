@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.internal.Delivery;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.RunningLoop;
+import io.rpma.testing.TestDevice;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;

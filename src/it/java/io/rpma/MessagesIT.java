@@ -6,11 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.internal.Logged;
+import io.rpma.testing.Pair;
+import io.rpma.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.function.Executable;
 
 /** Messages: sends that meet receives, and those that meet none, a small one or a full queue. */
 @Timeout(60)
-class MessagesIT {
+class MessagesIT extends WithConnection {
     private static final int SIZE = 1 << 16;
     private static final int QUEUE = 8;
 
@@ -27,30 +28,17 @@ class MessagesIT {
 
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
-    private RpmaPeer peer;
-    private Pair pair;
-    private Regions regions;
+    MessagesIT() {
+        super(SIZE);
+    }
 
     @BeforeEach
-    void open() throws InterruptedException {
-        peer = TestDevice.peer();
-        try (RpmaConnCfg cfg = cfg()) {
-            pair = Pair.connect(peer, cfg, cfg);
-        }
-        regions = new Regions(peer, SIZE);
+    void fill() {
         regions.fillLocal(1);
     }
 
-    @AfterEach
-    void close() {
-        if (pair != null) {
-            regions.close();
-            pair.close();
-            peer.close();
-        }
-    }
-
-    private static RpmaConnCfg cfg() {
+    @Override
+    RpmaConnCfg cfg() {
         return RpmaConnCfg.create().setSqSize(QUEUE).setRqSize(QUEUE).setCqSize(CQ_SIZE);
     }
 
@@ -124,7 +112,6 @@ class MessagesIT {
 
     @Test
     void receivesOfRequestsAreThereFromTheBeginning() throws InterruptedException {
-        int port = TestDevice.port();
         try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port)) {
             RpmaConnReq outgoing = RpmaConnReq.create(peer, TestDevice.address(), port, null);
             Pair.assertPosted(outgoing.recv(regions.target, 0, 8, 1));

@@ -3,6 +3,9 @@ package io.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

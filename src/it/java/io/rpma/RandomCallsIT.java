@@ -3,9 +3,12 @@ package io.rpma;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.rpma.RandomCalls.Choice;
-import io.rpma.RandomCalls.Slots;
 import io.rpma.internal.Natives;
+import io.rpma.testing.Pair;
+import io.rpma.testing.RandomCalls;
+import io.rpma.testing.RandomCalls.Choice;
+import io.rpma.testing.RandomCalls.Slots;
+import io.rpma.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -26,6 +29,8 @@ class RandomCallsIT {
     /** How long a part of a handshake may take; others may have closed what it waits for. */
     private static final int HANDSHAKE_MS = 100;
 
+    private static final int PORTS = 4;
+
     private final RandomCalls calls = new RandomCalls(200_000);
     private final RandomObjects objects = new RandomObjects(calls);
     private final Slots<RpmaMrRemote> remotes = objects.remotes;
@@ -41,14 +46,11 @@ class RandomCallsIT {
     @BeforeEach
     void findDevice() {
         address = TestDevice.address();
-        firstPort = TestDevice.port();
-        for (int i = 1; i < 4; i++) {
-            TestDevice.port();
-        }
+        firstPort = TestDevice.ports(PORTS);
     }
 
     private int port(Choice c) {
-        return c.oneIn(32) ? c.size() : firstPort + c.random.nextInt(4);
+        return c.oneIn(32) ? c.size() : firstPort + c.random.nextInt(PORTS);
     }
 
     private String address(Choice c) {

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Blocked;
+import io.rpma.testing.Pair;
+import io.rpma.testing.TestDevice;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -13,10 +16,9 @@ import org.junit.jupiter.api.Timeout;
 
 /** A completion queue for receives alone. */
 @Timeout(60)
-class ReceiveQueueIT {
+class ReceiveQueueIT extends WithPeer {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
-    private RpmaPeer peer;
     private Pair pair;
     private RpmaConn conn;
     private RpmaCq rcq;
@@ -24,7 +26,6 @@ class ReceiveQueueIT {
 
     @BeforeEach
     void open() throws InterruptedException {
-        peer = TestDevice.peer();
         try (RpmaConnCfg cfg = RpmaConnCfg.create().setRcqSize(10)) {
             pair = Pair.connect(peer, null, cfg);
         }
@@ -36,7 +37,6 @@ class ReceiveQueueIT {
     void close() {
         if (pair != null) {
             pair.close();
-            peer.close();
         }
     }
 

@@ -11,6 +11,9 @@ import com.sun.nio.file.ExtendedOpenOption;
 import io.rpma.internal.Errno;
 import io.rpma.internal.Natives;
 import io.rpma.testing.ArenaBuffer;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -23,8 +26,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Function;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -34,20 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Registering memory of every kind. */
 @Timeout(60)
-class RegistrationIT {
-    private RpmaPeer peer;
-
-    @BeforeEach
-    void open() {
-        peer = TestDevice.peer();
-    }
-
-    @AfterEach
-    void close() {
-        if (peer != null) {
-            peer.close();
-        }
-    }
+class RegistrationIT extends WithPeer {
 
     @Test
     void theRegionTellsWhatItIs() {

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Blocked;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Readable;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -17,11 +20,10 @@ import org.junit.jupiter.api.function.Executable;
 
 /** Waits for both queues of a connection at once. */
 @Timeout(60)
-class SharedChannelIT {
+class SharedChannelIT extends WithPeer {
     private static final int QUEUE = 64;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
-    private RpmaPeer peer;
     private Pair pair;
     private RpmaConn conn;
     private RpmaCq rcq;
@@ -29,7 +31,6 @@ class SharedChannelIT {
 
     @BeforeEach
     void open() throws InterruptedException {
-        peer = TestDevice.peer();
         try (RpmaConnCfg withoutRcq = cfg();
                 RpmaConnCfg withRcq = cfg().setRcqSize(QUEUE)) {
             pair = Pair.connect(peer, withoutRcq, withRcq);
@@ -50,7 +51,6 @@ class SharedChannelIT {
     void close() {
         if (pair != null) {
             pair.close();
-            peer.close();
         }
     }
 

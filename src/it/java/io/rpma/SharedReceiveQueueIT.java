@@ -10,6 +10,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.rpma.internal.Log;
 import io.rpma.internal.Logged;
 import io.rpma.internal.Natives;
+import io.rpma.testing.Blocked;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
 import io.rpma.testing.Together;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -25,25 +29,22 @@ import org.junit.jupiter.api.function.Executable;
 
 /** Receives that several connections share. */
 @Timeout(60)
-class SharedReceiveQueueIT {
+class SharedReceiveQueueIT extends WithPeer {
     private static final int SIZE = 4096;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
-    private RpmaPeer peer;
     private Regions regions;
 
     @BeforeEach
     void open() {
-        peer = TestDevice.peer();
         regions = new Regions(peer, SIZE);
         regions.fillLocal(1);
     }
 
     @AfterEach
     void close() {
-        if (peer != null) {
+        if (regions != null) {
             regions.close();
-            peer.close();
         }
     }
 

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.internal.Natives;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Pair;
+import io.rpma.testing.TestDevice;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -5,36 +5,27 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Pair;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Reads, writes, atomic writes and flushes: what they do, and what they refuse. */
 @Timeout(60)
-class TransferIT {
+class TransferIT extends WithConnection {
     private static final int SIZE = 4096;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final int ON_ERROR = RpmaConn.F_COMPLETION_ON_ERROR;
 
-    private Pair pair;
-    private Regions regions;
-
-    @BeforeEach
-    void open() throws InterruptedException {
-        pair = Pair.connect();
-        regions = new Regions(pair.peer, SIZE);
-        regions.fillLocal(42);
+    TransferIT() {
+        super(SIZE);
     }
 
-    @AfterEach
-    void close() {
-        if (pair != null) {
-            regions.close();
-            pair.close();
-        }
+    @BeforeEach
+    void fill() {
+        regions.fillLocal(42);
     }
 
     private ByteBuffer local() {

@@ -3,7 +3,11 @@ package io.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.programs.TargetProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -31,7 +35,7 @@ class TwoProcessesIT {
     void connect() throws InterruptedException {
         address = TestDevice.address();
         port = TestDevice.port();
-        target = Jvm.likeThis().start(TargetProgram.class.getName(), address, Integer.toString(port));
+        target = Jvm.likeThis().start(TargetProgram.class, address, Integer.toString(port));
         target.awaitLine(TargetProgram.LISTENING);
         peer = TestDevice.peer();
         regions = new Regions(peer, SIZE);
@@ -91,8 +95,7 @@ class TwoProcessesIT {
 
     @Test
     void theOtherProcessHoldsItsPort() throws InterruptedException {
-        try (Jvm.Running second =
-                Jvm.likeThis().start(TargetProgram.class.getName(), address, Integer.toString(port))) {
+        try (Jvm.Running second = Jvm.likeThis().start(TargetProgram.class, address, Integer.toString(port))) {
             Jvm.Finished end = second.awaitEnd();
             assertEquals(1, end.status(), end.toString());
             assertTrue(end.err().contains("another endpoint listens"), end.toString());

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Pair;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -12,32 +13,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Atomic writes whose 8 bytes come from a region. */
 @Timeout(60)
-class WriteAtomicIT {
+class WriteAtomicIT extends WithConnection {
     private static final int SIZE = 4096;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
-    private Pair pair;
-    private Regions regions;
-
-    @BeforeEach
-    void open() throws InterruptedException {
-        pair = Pair.connect();
-        regions = new Regions(pair.peer, SIZE);
-    }
-
-    @AfterEach
-    void close() {
-        if (pair != null) {
-            regions.close();
-            pair.close();
-        }
+    WriteAtomicIT() {
+        super(SIZE);
     }
 
     private boolean writeAtomic(long dstOffset, long srcOffset) {

@@ -18,7 +18,7 @@ class EventsAloneTest {
         Jvm.Finished finished = Jvm.likeThis()
                 .limit(Duration.ofSeconds(30))
                 .run(
-                        EventsAloneProgram.class.getName(),
+                        EventsAloneProgram.class,
                         Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString(),
                         Boolean.toString(isVirtual));
         assertThat(finished.status()).as(finished.toString()).isZero();

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.rpma.testing.Pair;
+import io.rpma.testing.RunningLoop;
 import io.rpma.testing.StandIn;
+import io.rpma.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;

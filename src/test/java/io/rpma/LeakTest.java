@@ -2,9 +2,9 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.programs.LeakProgram;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
-import io.rpma.testing.LeakProgram;
 import io.rpma.testing.LogCapture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -78,12 +78,12 @@ class LeakTest {
     void aReportTellsWhereTheObjectWasMade() throws Exception {
         Jvm.Finished finished = Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses())
                 .options("-Dio.rpma.leakSites=true")
-                .run(LeakProgram.class.getName());
+                .run(LeakProgram.class);
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out())
                 .containsPattern("WARNING: RpmaConnCfg#\\d+ was dropped without close\\(\\)\\R")
                 .contains("created here")
-                .contains("at io.rpma.testing.LeakProgram.makeAndDrop(LeakProgram.java:")
+                .contains("at io.rpma.programs.LeakProgram.makeAndDrop(LeakProgram.java:")
                 .doesNotContain("-Dio.rpma.leakSites");
     }
 }

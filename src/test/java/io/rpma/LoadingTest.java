@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rpma.internal.Loader;
-import io.rpma.testing.ClassLoadersProgram;
-import io.rpma.testing.CodeSourceProgram;
+import io.rpma.programs.ClassLoadersProgram;
+import io.rpma.programs.CodeSourceProgram;
+import io.rpma.programs.InterruptedProgram;
+import io.rpma.programs.LoadAgainProgram;
+import io.rpma.programs.LoadProgram;
+import io.rpma.programs.OtherPlatformProgram;
 import io.rpma.testing.Jvm;
-import io.rpma.testing.LoadAgainProgram;
-import io.rpma.testing.LoadProgram;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -40,7 +42,7 @@ class LoadingTest {
     }
 
     private static Jvm.Finished load(Jvm jvm) throws InterruptedException {
-        return jvm.run(LoadProgram.class.getName());
+        return jvm.run(LoadProgram.class);
     }
 
     private static byte[] shim() throws IOException {
@@ -70,7 +72,7 @@ class LoadingTest {
         Path missing = directory.resolve("missing");
         Jvm.Finished finished = jvm().options("-Djava.io.tmpdir=" + missing)
                 .run(
-                        LoadAgainProgram.class.getName(),
+                        LoadAgainProgram.class,
                         missing.toString(),
                         directory.resolve("file").toString());
         assertThat(finished.status()).as(finished.toString()).isZero();
@@ -188,7 +190,7 @@ class LoadingTest {
             })
     void classesThatAreFromNoJar(String place) throws Exception {
         Jvm.Finished finished = Jvm.onClassPath(Jvm.testClasses())
-                .run(CodeSourceProgram.class.getName(), Jvm.libraryJar().toString(), place);
+                .run(CodeSourceProgram.class, Jvm.libraryJar().toString(), place);
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out()).isEqualTo("loaded\n");
     }
@@ -197,45 +199,23 @@ class LoadingTest {
     @CsvSource({"Windows 11, amd64", "Linux, riscv64"})
     void aPlatformThatHasNoLibrary(String os, String arch) throws Exception {
         // As an argument of the launcher this would change the JVM itself.
-        Jvm.Finished finished = jvm().run(OtherPlatformProgram.class.getName(), os, arch);
+        Jvm.Finished finished = jvm().run(OtherPlatformProgram.class, os, arch);
         assertThat(finished.out())
                 .contains("rpma-java runs on Linux on x86_64 and aarch64, this is " + os + " on " + arch);
         assertThat(finished.status()).isEqualTo(FAILED);
     }
 
-    /** Pretends to run elsewhere. */
-    static final class OtherPlatformProgram {
-        private OtherPlatformProgram() {}
-
-        public static void main(String[] osAndArch) {
-            System.setProperty("os.name", osAndArch[0]);
-            System.setProperty("os.arch", osAndArch[1]);
-            LoadProgram.main(new String[0]);
-        }
-    }
-
     @Test
     void aThreadThatIsInterruptedCanLoad() throws Exception {
-        Jvm.Finished finished = jvm().run(InterruptedProgram.class.getName());
+        Jvm.Finished finished = jvm().run(InterruptedProgram.class);
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out()).isEqualTo("loaded, 1000 ms\ninterrupted: true\n");
-    }
-
-    /** Loads the library in a thread that is interrupted. */
-    static final class InterruptedProgram {
-        private InterruptedProgram() {}
-
-        public static void main(String[] arguments) {
-            Thread.currentThread().interrupt();
-            LoadProgram.main(arguments);
-            System.out.println("interrupted: " + Thread.interrupted());
-        }
     }
 
     @Test
     void aSecondClassLoaderIsRefused() throws Exception {
         Jvm.Finished finished = Jvm.onClassPath(Jvm.testClasses())
-                .run(ClassLoadersProgram.class.getName(), Jvm.libraryJar().toString(), "-", "-", "-");
+                .run(ClassLoadersProgram.class, Jvm.libraryJar().toString(), "-", "-", "-");
         assertThat(finished.status()).as(finished.toString()).isZero();
         String[] lines = finished.out().split("\n");
         assertThat(lines).hasSize(3);
@@ -251,7 +231,7 @@ class LoadingTest {
     @Test
     void aClassLoaderThatFailedIsNotInTheWay() throws Exception {
         Jvm.Finished finished = Jvm.onClassPath(Jvm.testClasses())
-                .run(ClassLoadersProgram.class.getName(), Jvm.libraryJar().toString(), "/nowhere/lib.so", "-", "-");
+                .run(ClassLoadersProgram.class, Jvm.libraryJar().toString(), "/nowhere/lib.so", "-", "-");
         assertThat(finished.status()).as(finished.toString()).isZero();
         String[] lines = finished.out().split("\n");
         assertThat(lines).hasSize(3);

@@ -10,6 +10,7 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.Signal;
 import io.rpma.internal.Waiter;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.RunningLoop;
 import io.rpma.testing.Together;
 import java.util.ArrayList;
 import java.util.List;

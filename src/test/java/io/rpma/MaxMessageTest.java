@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.rpma.rdmacm.RdmaMr;
-import io.rpma.rdmacm.RdmaPair;
 import io.rpma.rdmacm.RdmaQp;
 import io.rpma.rdmacm.RdmaSgeList;
+import io.rpma.testing.Pair;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.Regions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -2,6 +2,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.programs.OutOfMemoryProgram;
 import io.rpma.testing.Jvm;
 import java.time.Duration;
 import java.util.Random;
@@ -25,7 +26,7 @@ class OutOfMemoryTest {
         Jvm.Finished finished = Jvm.likeThis()
                 .options("-Xms24m", "-Xmx24m", "-XX:+UseSerialGC", "-XX:-UseTLAB")
                 .limit(Duration.ofMinutes(9))
-                .run(OutOfMemoryProgram.class.getName(), Integer.toString(SESSIONS), Long.toString(seed));
+                .run(OutOfMemoryProgram.class, Integer.toString(SESSIONS), Long.toString(seed));
         assertThat(finished.status()).as(finished.toString()).isZero();
         Matcher ranOut = RAN_OUT.matcher(finished.out());
         assertThat(ranOut.find()).as(finished.toString()).isTrue();

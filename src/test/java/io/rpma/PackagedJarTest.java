@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(90)
 class PackagedJarTest {
     /** A source file is run without a class of the tests on the class path. */
-    private static final String PROGRAM = "src/test/java/io/rpma/testing/LoadProgram.java";
+    private static final String PROGRAM = "src/test/java/io/rpma/programs/LoadProgram.java";
 
     private static final String MODULE = "io.rpma";
 

@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.testing.RandomCalls;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -2,9 +2,10 @@ package io.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.rpma.RandomCalls.Choice;
-import io.rpma.RandomCalls.Nothing;
-import io.rpma.RandomCalls.Slots;
+import io.rpma.testing.RandomCalls;
+import io.rpma.testing.RandomCalls.Choice;
+import io.rpma.testing.RandomCalls.Nothing;
+import io.rpma.testing.RandomCalls.Slots;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.BufferOverflowException;

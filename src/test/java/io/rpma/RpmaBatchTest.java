@@ -297,7 +297,7 @@ class RpmaBatchTest {
     /** Which is forbidden, and does no harm. */
     @Test
     void survivesThreadsThatUseItAtOnce() throws Exception {
-        try (Race race = new Race(3, 4000)) {
+        try (Race race = new Race(3)) {
             for (int round = 0; round < 300; round++) {
                 RpmaBatch shared = RpmaBatch.create(3);
                 race.run(

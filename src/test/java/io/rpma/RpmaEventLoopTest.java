@@ -10,6 +10,7 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.OpenResources;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.LogCapture;
+import io.rpma.testing.RunningLoop;
 import io.rpma.testing.Together;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;

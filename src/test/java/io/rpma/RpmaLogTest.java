@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.rpma.internal.Delivery;
+import io.rpma.programs.LogAtExitProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
-import io.rpma.testing.LogAtExitProgram;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
 import java.nio.file.Path;
@@ -248,7 +248,7 @@ class RpmaLogTest {
 
     @Test
     void theDefaultThresholds() throws Exception {
-        Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class.getName(), "thresholds");
+        Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class, "thresholds");
         assertThat(finished.out()).isEqualTo("WARNING DISABLED\n");
     }
 
@@ -264,7 +264,7 @@ class RpmaLogTest {
 
     @Test
     void nothingGoesToTheStandardErrorStream() throws Exception {
-        Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class.getName(), "aux");
+        Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class, "aux");
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.err()).isEmpty();
     }
@@ -277,7 +277,7 @@ class RpmaLogTest {
         int aborted = 128 + 6;
         assertThat(CProgram.run(Map.of("LD_PRELOAD", syslog), fail).status()).isEqualTo(aborted);
         for (String way : List.of("aux", "return")) {
-            Jvm.Finished finished = Jvm.likeThis().preload(syslog).run(LogAtExitProgram.class.getName(), way);
+            Jvm.Finished finished = Jvm.likeThis().preload(syslog).run(LogAtExitProgram.class, way);
             assertThat(finished.status()).as(finished.toString()).isZero();
         }
     }
@@ -287,7 +287,7 @@ class RpmaLogTest {
     @ValueSource(strings = {"exit", "return"})
     void messagesAtTheEndOfTheJvm(String end) throws Exception {
         for (int i = 0; i < 3; i++) {
-            Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class.getName(), end);
+            Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class, end);
             assertThat(finished.status()).as(finished.toString()).isZero();
         }
     }

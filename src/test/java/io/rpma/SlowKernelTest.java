@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
 import io.rpma.testing.StandIn;
+import io.rpma.testing.TestDevice;
 import io.rpma.testing.Together;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

@@ -3,6 +3,7 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.bench.Bench;
+import io.rpma.programs.SlowPageProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
 import java.nio.file.Path;
@@ -27,7 +28,7 @@ class SlowPageTest {
                 .environment("SLOW_PAGE", fifo.toString())
                 .limit(Duration.ofSeconds(30))
                 .run(
-                        SlowPageProgram.class.getName(),
+                        SlowPageProgram.class,
                         Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString(),
                         fifo.toString(),
                         Boolean.toString(inBatch),

@@ -3,8 +3,8 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.bench.Bench;
+import io.rpma.programs.StartProgram;
 import io.rpma.testing.Jvm;
-import io.rpma.testing.StartProgram;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ class StartTest {
         Jvm.Finished finished = Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses())
                 .options("-Xlog:class+load")
                 .run(
-                        StartProgram.class.getName(),
+                        StartProgram.class,
                         Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString());
         assertThat(finished.status()).as(finished.toString()).isZero();
         List<String> loaded = finished.out()

@@ -3,7 +3,9 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Pair;
 import io.rpma.testing.StandIn;
+import io.rpma.testing.TestDevice;
 import io.rpma.testing.VirtualThreads;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,17 +1,17 @@
 package io.rpma.rdmacm;
 
-import static io.rpma.rdmacm.RdmaDatagramPair.HEADER;
-import static io.rpma.rdmacm.RdmaPair.inline;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static io.rpma.testing.Failures.assertFails;
+import static io.rpma.testing.RdmaDatagramPair.HEADER;
+import static io.rpma.testing.RdmaPair.inline;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.rpma.RpmaCompletions;
-import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaWcStatus;
-import io.rpma.TestDevice;
+import io.rpma.testing.RdmaDatagramPair;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -52,10 +52,7 @@ class RdmaAhIT {
     }
 
     private static void assertRefused(String errno, ThrowingCallable call) {
-        assertThatExceptionOfType(RpmaException.class).isThrownBy(call).satisfies(e -> {
-            assertThat(e.operation()).isEqualTo("ibv_create_ah_from_wc");
-            assertThat(e.errnoName()).as(e.getMessage()).isEqualTo(errno);
-        });
+        assertFails("ibv_create_ah_from_wc", errno, call);
     }
 
     @Test

@@ -1,15 +1,15 @@
 package io.rpma.rdmacm;
 
-import static io.rpma.rdmacm.RdmaDatagramPair.HEADER;
-import static io.rpma.rdmacm.RdmaDatagramPair.listen;
-import static io.rpma.rdmacm.RdmaPair.TIMEOUT_S;
-import static io.rpma.rdmacm.RdmaPair.awaitEvent;
-import static io.rpma.rdmacm.RdmaPair.get;
-import static io.rpma.rdmacm.RdmaPair.inline;
-import static io.rpma.rdmacm.RdmaPair.put;
-import static io.rpma.rdmacm.RdmaPair.received;
-import static io.rpma.rdmacm.RdmaPair.sent;
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
+import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.RdmaDatagramPair.HEADER;
+import static io.rpma.testing.RdmaDatagramPair.listen;
+import static io.rpma.testing.RdmaPair.awaitEvent;
+import static io.rpma.testing.RdmaPair.get;
+import static io.rpma.testing.RdmaPair.inline;
+import static io.rpma.testing.RdmaPair.put;
+import static io.rpma.testing.RdmaPair.received;
+import static io.rpma.testing.RdmaPair.sent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -19,8 +19,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaMemory;
-import io.rpma.TestDevice;
 import io.rpma.testing.Allocation;
+import io.rpma.testing.RdmaDatagramPair;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.TestDevice;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;

@@ -8,6 +8,7 @@ import static io.rpma.rdmacm.RdmaPost.Local.PARTS;
 import static io.rpma.rdmacm.RdmaPost.Local.REGION;
 import static io.rpma.rdmacm.RdmaPost.Local.WORD;
 
+import io.rpma.testing.RdmaPair;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Stream;

@@ -1,10 +1,10 @@
 package io.rpma.rdmacm;
 
-import static io.rpma.rdmacm.RdmaPair.SIZE;
-import static io.rpma.rdmacm.RdmaPair.inline;
-import static io.rpma.rdmacm.RdmaPair.received;
-import static io.rpma.rdmacm.RdmaPair.sent;
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
+import static io.rpma.testing.RdmaPair.SIZE;
+import static io.rpma.testing.RdmaPair.inline;
+import static io.rpma.testing.RdmaPair.received;
+import static io.rpma.testing.RdmaPair.sent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -13,7 +13,8 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaMemory;
-import io.rpma.TestDevice;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.TestDevice;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Locale;

@@ -1,28 +1,30 @@
 package io.rpma.rdmacm;
 
-import static io.rpma.rdmacm.RdmaPair.get;
-import static io.rpma.rdmacm.RdmaPair.getLong;
-import static io.rpma.rdmacm.RdmaPair.inline;
-import static io.rpma.rdmacm.RdmaPair.put;
-import static io.rpma.rdmacm.RdmaPair.putLong;
-import static io.rpma.rdmacm.RdmaPair.received;
-import static io.rpma.rdmacm.RdmaPair.sent;
 import static io.rpma.rdmacm.RdmaQp.F_FENCE;
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
 import static io.rpma.rdmacm.RdmaQp.F_SOLICITED;
+import static io.rpma.testing.RdmaPair.get;
+import static io.rpma.testing.RdmaPair.getLong;
+import static io.rpma.testing.RdmaPair.inline;
+import static io.rpma.testing.RdmaPair.put;
+import static io.rpma.testing.RdmaPair.putLong;
+import static io.rpma.testing.RdmaPair.received;
+import static io.rpma.testing.RdmaPair.sent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import io.rpma.Blocked;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.RpmaWcStatus;
-import io.rpma.TestDevice;
 import io.rpma.testing.Allocation;
+import io.rpma.testing.Blocked;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Pair;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.TestDevice;
 import io.rpma.testing.Together;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -395,7 +397,7 @@ class RdmaPostIT {
             }
         });
         for (int taken = 0; taken < 16; ) {
-            int more = qp.getSendComp(completions, RdmaPair.TIMEOUT_S, TimeUnit.SECONDS);
+            int more = qp.getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS);
             assertThat(more).isPositive();
             taken += more;
         }
@@ -444,7 +446,7 @@ class RdmaPostIT {
 
     private void awaitAll(Taken taken, RpmaCompletions completions) throws InterruptedException {
         while (taken.total.get() < WRITES) {
-            int count = qp.getSendComp(completions, RdmaPair.TIMEOUT_S, TimeUnit.SECONDS);
+            int count = qp.getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS);
             assertThat(count).as("completions of a wait").isPositive();
             taken.add(completions, count);
         }
@@ -506,8 +508,7 @@ class RdmaPostIT {
     void aMessageThatNobodyReceivesBreaksTheConnection(int asked, int accepted) throws InterruptedException {
         int port = TestDevice.port();
         try (RdmaId listener = RdmaPair.listen(port);
-                RdmaId client = RdmaPair.resolved(port)) {
-            client.createQp(RdmaPair.attr());
+                RdmaId client = RdmaPair.prepared(port)) {
             client.connect(new RdmaConnParam().rnrRetryCount(asked));
             try (RdmaId server = RdmaPair.request(listener)) {
                 server.createQp(RdmaPair.attr());
@@ -602,7 +603,7 @@ class RdmaPostIT {
         assertThat(posted).isBetween(serverQp.maxRecvWr(), 9_999);
         pair.server.disconnect();
         RpmaCompletions flushed = RpmaCompletions.create(1);
-        assertThat(serverQp.getRecvComp(flushed, RdmaPair.TIMEOUT_S, TimeUnit.SECONDS))
+        assertThat(serverQp.getRecvComp(flushed, Pair.TIMEOUT_S, TimeUnit.SECONDS))
                 .isEqualTo(1);
         assertThat(flushed.status(0)).isSameAs(RpmaWcStatus.WR_FLUSH_ERR);
     }

@@ -4,14 +4,15 @@ import static io.rpma.rdmacm.RdmaAccess.LOCAL_WRITE;
 import static io.rpma.rdmacm.RdmaAccess.REMOTE_ATOMIC;
 import static io.rpma.rdmacm.RdmaAccess.REMOTE_READ;
 import static io.rpma.rdmacm.RdmaAccess.REMOTE_WRITE;
-import static io.rpma.rdmacm.RdmaPair.get;
-import static io.rpma.rdmacm.RdmaPair.getLong;
-import static io.rpma.rdmacm.RdmaPair.inline;
-import static io.rpma.rdmacm.RdmaPair.put;
-import static io.rpma.rdmacm.RdmaPair.putLong;
-import static io.rpma.rdmacm.RdmaPair.received;
-import static io.rpma.rdmacm.RdmaPair.sent;
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
+import static io.rpma.testing.Failures.assertFails;
+import static io.rpma.testing.RdmaPair.get;
+import static io.rpma.testing.RdmaPair.getLong;
+import static io.rpma.testing.RdmaPair.inline;
+import static io.rpma.testing.RdmaPair.put;
+import static io.rpma.testing.RdmaPair.putLong;
+import static io.rpma.testing.RdmaPair.received;
+import static io.rpma.testing.RdmaPair.sent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -21,9 +22,10 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaWcStatus;
-import io.rpma.TestDevice;
 import io.rpma.testing.ArenaBuffer;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
@@ -353,13 +355,6 @@ class RdmaRegistrationIT {
         try (RpmaMemory memory = RpmaMemory.mapReadOnly(file(directory))) {
             assertFails("ibv_reg_mr", "EFAULT", () -> RdmaMr.reg(id, memory.address(), SIZE, memory, LOCAL_WRITE));
         }
-    }
-
-    private static void assertFails(String operation, String errno, ThrowingCallable registration) {
-        assertThatExceptionOfType(RpmaException.class)
-                .isThrownBy(registration)
-                .satisfies(e -> assertThat(e.operation()).isEqualTo(operation))
-                .satisfies(e -> assertThat(e.errnoName()).as(e.getMessage()).isEqualTo(errno));
     }
 
     @Test

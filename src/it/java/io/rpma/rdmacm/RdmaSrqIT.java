@@ -1,11 +1,11 @@
 package io.rpma.rdmacm;
 
-import static io.rpma.rdmacm.RdmaPair.attr;
-import static io.rpma.rdmacm.RdmaPair.get;
-import static io.rpma.rdmacm.RdmaPair.inline;
-import static io.rpma.rdmacm.RdmaPair.received;
-import static io.rpma.rdmacm.RdmaPair.sent;
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
+import static io.rpma.testing.RdmaPair.attr;
+import static io.rpma.testing.RdmaPair.get;
+import static io.rpma.testing.RdmaPair.inline;
+import static io.rpma.testing.RdmaPair.received;
+import static io.rpma.testing.RdmaPair.sent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -14,8 +14,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
-import io.rpma.TestDevice;
 import io.rpma.testing.Allocation;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.TestDevice;
 import java.util.function.ToIntFunction;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

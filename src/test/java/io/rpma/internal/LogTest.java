@@ -9,10 +9,10 @@ import io.rpma.RpmaLog;
 import io.rpma.RpmaLogLevel;
 import io.rpma.RpmaLogThreshold;
 import io.rpma.RpmaPeerCfg;
+import io.rpma.programs.LoadProgram;
+import io.rpma.programs.LogAtExitProgram;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
-import io.rpma.testing.LoadProgram;
-import io.rpma.testing.LogAtExitProgram;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.Together;
 import java.nio.file.Files;
@@ -244,7 +244,7 @@ class LogTest {
         Path off = Files.writeString(directory.resolve("logging.properties"), "io.rpma.level = OFF\n");
         Jvm.Finished finished = Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses())
                 .options("-Djava.util.logging.config.file=" + off)
-                .run(LoadProgram.class.getName(), NOBODYS);
+                .run(LoadProgram.class, NOBODYS);
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out()).matches("loaded, 1000 ms\ndetail: .*" + NOBODYS + ".*\n");
         assertThat(finished.err()).isEmpty();
@@ -253,14 +253,14 @@ class LogTest {
     @Test
     void theConsoleHasNothingThatAnExceptionSays() throws Exception {
         Jvm.Finished finished =
-                Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses()).run(LoadProgram.class.getName(), NOBODYS);
+                Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses()).run(LoadProgram.class, NOBODYS);
         assertThat(finished.out()).contains("detail: ").contains(NOBODYS);
         assertThat(finished.err()).isEmpty();
     }
 
     @Test
     void theEndOfTheJvmDeliversTheRest() throws Exception {
-        Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class.getName(), "last");
+        Jvm.Finished finished = Jvm.likeThis().run(LogAtExitProgram.class, "last");
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out()).isEqualTo("got all\n");
     }

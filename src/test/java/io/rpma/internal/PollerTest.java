@@ -2,6 +2,7 @@ package io.rpma.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.programs.WatchProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
@@ -199,8 +200,7 @@ class PollerTest {
     }
 
     private static int epollCalls(String counter, int waits) throws InterruptedException {
-        Jvm.Finished finished =
-                Jvm.likeThis().preload(counter).run(WatchProgram.class.getName(), Integer.toString(waits));
+        Jvm.Finished finished = Jvm.likeThis().preload(counter).run(WatchProgram.class, Integer.toString(waits));
         Matcher calls = EPOLL_CALLS.matcher(finished.out());
         assertThat(calls.find()).as(finished.toString()).isTrue();
         return Integer.parseInt(calls.group(1));

@@ -3,6 +3,8 @@ package io.rpma.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.rpma.programs.RefusedThreadProgram;
+import io.rpma.programs.VirtualWaitsProgram;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Together;
@@ -197,7 +199,7 @@ class VirtualWaitsTest {
     void aThousandWaitOnOneCarrier() throws Exception {
         Jvm.Finished end = Jvm.likeThis()
                 .options("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1")
-                .run(VirtualWaitsProgram.class.getName(), "1000");
+                .run(VirtualWaitsProgram.class, "1000");
         assertThat(end.status()).as(end.toString()).isZero();
         assertThat(end.out()).contains(VirtualWaitsProgram.ALL_WOKEN + 1000);
     }
@@ -207,7 +209,7 @@ class VirtualWaitsTest {
     void oneThatCanNotGoOnDoesNotKeepTheOthers() throws Exception {
         Jvm.Finished end = Jvm.likeThis()
                 .options("--add-opens=java.base/java.lang=ALL-UNNAMED")
-                .run(RefusedThreadProgram.class.getName());
+                .run(RefusedThreadProgram.class);
         assertThat(end.status()).as(end.toString()).isZero();
         assertThat(end.out().lines()).containsExactly("woken: true", "reported: refused");
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import io.rpma.programs.DescriptorLimitProgram;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Together;
@@ -247,8 +248,7 @@ class WaiterTest {
 
     @Test
     void failsWithoutDescriptors() throws Exception {
-        Jvm.Finished finished =
-                Jvm.likeThis().under("prlimit", "--nofile=256").run(DescriptorLimitProgram.class.getName());
+        Jvm.Finished finished = Jvm.likeThis().under("prlimit", "--nofile=256").run(DescriptorLimitProgram.class);
         assertThat(finished.status()).as(finished.toString()).isZero();
         String remedy =
                 "; too many descriptors are open: see ulimit -n, and /proc/sys/fs/file-max for all processes together";

@@ -134,6 +134,13 @@ public final class Jvm {
         return this;
     }
 
+    /** Runs a program to its end. */
+    public Finished run(Class<?> program, String... arguments) throws InterruptedException {
+        try (Running running = start(program, arguments)) {
+            return running.awaitEnd();
+        }
+    }
+
     /** Runs a program (a class, a module's class with {@code -m} before it, or a source file) to its end. */
     public Finished run(String... programAndArguments) throws InterruptedException {
         try (Running running = start(programAndArguments)) {
@@ -144,6 +151,12 @@ public final class Jvm {
     /** Starts a program that is no JVM. */
     public static Running command(Duration limit, String... command) throws IOException {
         return new Running(new ProcessBuilder(command).start(), limit);
+    }
+
+    /** Starts a program. */
+    public Running start(Class<?> program, String... arguments) {
+        return start(Stream.concat(Stream.of(program.getName()), Stream.of(arguments))
+                .toArray(String[]::new));
     }
 
     /** Starts a program (a class, a module's class with {@code -m} before it, or a source file). */

@@ -12,10 +12,21 @@ import java.util.concurrent.TimeUnit;
 
 /** Threads that use something while it is closed: they succeed, or are told that it is closed. */
 public final class Race implements AutoCloseable {
+    /** Rounds of a closing that costs next to nothing. */
+    public static final int ROUNDS = Integer.getInteger("rpma.race.rounds", isLong() ? 2000 : 5);
+
+    /** Rounds of a closing that costs a connection each. */
+    public static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", isLong() ? 1000 : 1);
+
+    /** Rounds with one connection, which breaks when the device finds a region closed. */
+    public static final int ROUNDS_OF_CONNECTION = 50;
+
+    /** How long a closing waits at most, in rounds of a loop, so that it meets the uses at every point. */
+    private static final int SPINS = 4000;
+
     private static final int LIMIT_S = 60;
 
     private final int users;
-    private final int spins;
     private final CyclicBarrier start;
     private final ExecutorService executor;
     private final Random random = new Random(1);
@@ -32,13 +43,15 @@ public final class Race implements AutoCloseable {
      * Starts the threads.
      *
      * @param users how many there are
-     * @param spins how long the closing waits at most, in rounds of a loop, so that it meets the uses at every point
      */
-    public Race(int users, int spins) {
+    public Race(int users) {
         this.users = users;
-        this.spins = spins;
         start = new CyclicBarrier(users + 1);
         executor = Executors.newFixedThreadPool(users);
+    }
+
+    private static boolean isLong() {
+        return Boolean.getBoolean("rpma.long");
     }
 
     /** One round: the uses, repeated until they end, and the closing at some time meanwhile. */
@@ -52,7 +65,7 @@ public final class Race implements AutoCloseable {
             }));
         }
         start.await(LIMIT_S, TimeUnit.SECONDS);
-        for (int i = random.nextInt(spins); i > 0; i--) {
+        for (int i = random.nextInt(SPINS); i > 0; i--) {
             Thread.onSpinWait();
         }
         close.run();

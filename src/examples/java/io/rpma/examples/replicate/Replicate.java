@@ -1,14 +1,16 @@
 package io.rpma.examples.replicate;
 
 import io.rpma.RpmaMemory;
-import io.rpma.examples.common.DirectWriteOption;
+import io.rpma.examples.common.EndpointOptions;
+import io.rpma.examples.common.MemoryOptions;
 import io.rpma.examples.common.Program;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.TargetMemory;
+import io.rpma.examples.common.TimeoutOption;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -46,34 +48,15 @@ public final class Replicate extends Program {
 
     /** The options of both sides. */
     private static final class Connection {
-        @Option(
-                names = "--address",
-                required = true,
-                paramLabel = "ADDRESS",
-                description = "Address of the receiver's RDMA device.")
-        private String address;
+        @Mixin
+        private final EndpointOptions endpoint = new EndpointOptions("the receiver's", "of the receiver");
 
-        @Option(
-                names = "--port",
-                defaultValue = "7204",
-                paramLabel = "PORT",
-                description = "Port of the receiver; default ${DEFAULT-VALUE}.")
-        private int port;
-
-        @Option(
-                names = "--timeout",
-                defaultValue = "60",
-                paramLabel = "SECONDS",
-                description = "Timeout of the waits for the other side; default ${DEFAULT-VALUE}.")
-        private int timeout;
-
-        @Spec(Spec.Target.MIXEE)
-        private CommandSpec command;
+        @Mixin
+        private final TimeoutOption timeout = new TimeoutOption("wait for the other side");
 
         void check() {
-            Program.check(command, "--address", !address.isEmpty(), "is not empty");
-            Program.check(command, "--port", port >= 1 && port <= 65535, "is 1 to 65535");
-            Program.check(command, "--timeout", timeout >= 1, "is at least 1 second");
+            endpoint.check();
+            timeout.check();
         }
     }
 
@@ -91,7 +74,7 @@ public final class Replicate extends Program {
     static final class Receive implements Callable<Integer> {
         private static final long LEAST_SIZE = Layout.DATA + Layout.ALIGNMENT;
 
-        @CommandLine.Mixin
+        @Mixin
         private Connection connection;
 
         @Option(
@@ -101,16 +84,8 @@ public final class Replicate extends Program {
                 description = "The memory; default ${DEFAULT-VALUE}.")
         private String memory;
 
-        @Option(
-                names = "--size",
-                converter = Size.class,
-                paramLabel = "BYTES",
-                description = "Size of the memory (64k, 1M, 2G...); a shorter file is extended. Default: the whole"
-                        + " device or file; 256M for memory that 'auto' makes.")
-        private Long size;
-
-        @CommandLine.Mixin
-        private DirectWriteOption directWrite;
+        @Mixin
+        private MemoryOptions memoryOptions;
 
         @Option(
                 names = "--transfer-timeout",
@@ -125,11 +100,14 @@ public final class Replicate extends Program {
         @Override
         public Integer call() throws Exception {
             connection.check();
-            check(command, "--memory", !memory.isEmpty(), "is not empty");
-            check(command, "--size", size == null || size >= LEAST_SIZE, "is at least " + LEAST_SIZE + " bytes");
+            memoryOptions.check(memory, LEAST_SIZE);
             check(command, "--transfer-timeout", transferTimeout >= 1, "is at least 1 second");
-            new Receiver(connection.address, connection.port, connection.timeout, transferTimeout)
-                    .receive(memory, size == null ? 0 : size, directWrite.isGiven());
+            new Receiver(
+                            connection.endpoint.address(),
+                            connection.endpoint.port(),
+                            connection.timeout.seconds(),
+                            transferTimeout)
+                    .receive(memory, memoryOptions.size(), memoryOptions.directWrite());
             return 0;
         }
     }
@@ -177,7 +155,7 @@ public final class Replicate extends Program {
         private static final int MOST_DEPTH = 1024;
         private static final long MOST_BUFFERS = 1 << 30;
 
-        @CommandLine.Mixin
+        @Mixin
         private Connection connection;
 
         @Option(
@@ -212,7 +190,13 @@ public final class Replicate extends Program {
                     "--chunk",
                     chunk * depth <= MOST_BUFFERS,
                     "times --depth is at most 1G, all locked in memory");
-            new Sender(connection.address, connection.port, chunk.intValue(), depth, connection.timeout).send(file);
+            new Sender(
+                            connection.endpoint.address(),
+                            connection.endpoint.port(),
+                            chunk.intValue(),
+                            depth,
+                            connection.timeout.seconds())
+                    .send(file);
             return 0;
         }
     }

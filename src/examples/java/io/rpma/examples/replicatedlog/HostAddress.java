@@ -1,5 +1,6 @@
 package io.rpma.examples.replicatedlog;
 
+import io.rpma.examples.common.EndpointOptions;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
@@ -12,8 +13,6 @@ import picocli.CommandLine.TypeConversionException;
  * @param port the port on which the replica listens
  */
 record HostAddress(String address, int port) {
-    static final int DEFAULT_PORT = 7204;
-
     /** Parses an address of the command line. */
     static final class Converter implements ITypeConverter<HostAddress> {
         private static final Pattern SYNTAX = Pattern.compile(
@@ -25,7 +24,7 @@ record HostAddress(String address, int port) {
             if (!parts.matches()) {
                 throw new TypeConversionException("'" + text + "' is no address: write 10.0.0.1 or 10.0.0.1:7204");
             }
-            int port = parts.group(3) == null ? DEFAULT_PORT : Integer.parseInt(parts.group(3));
+            int port = parts.group(3) == null ? EndpointOptions.DEFAULT_PORT : Integer.parseInt(parts.group(3));
             if (port < 1 || port > 65535) {
                 throw new TypeConversionException("'" + text + "' has no port: it is 1 to 65535");
             }

@@ -1,9 +1,11 @@
 package io.rpma.examples.replicatedlog;
 
 import io.rpma.RpmaMemory;
-import io.rpma.examples.common.DirectWriteOption;
+import io.rpma.examples.common.EndpointOptions;
+import io.rpma.examples.common.MemoryOptions;
 import io.rpma.examples.common.Program;
 import io.rpma.examples.common.Size;
+import io.rpma.examples.common.TimeoutOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -61,33 +63,14 @@ public final class ReplicatedLog extends Program {
     static final class Replica implements Callable<Integer> {
         private static final long LEAST_SIZE = LogLayout.RECORDS + LogLayout.RECORD_HEADER_LENGTH;
 
-        @Option(
-                names = "--address",
-                required = true,
-                paramLabel = "ADDRESS",
-                description = "Address of this host's RDMA device.")
-        private String address;
-
-        @Option(
-                names = "--port",
-                defaultValue = "" + HostAddress.DEFAULT_PORT,
-                paramLabel = "PORT",
-                description = "Port to listen on; default ${DEFAULT-VALUE}.")
-        private int port;
+        @Mixin
+        private final EndpointOptions endpoint = new EndpointOptions("this host's", "to listen on");
 
         @Option(names = "--memory", required = true, paramLabel = "PATH", description = "The memory, or 'auto'.")
         private String memory;
 
-        @Option(
-                names = "--size",
-                converter = Size.class,
-                paramLabel = "BYTES",
-                description = "Size of the memory (64k, 1M, 2G...); a shorter file is extended. Default: the whole"
-                        + " device or file; 256M for memory that 'auto' makes.")
-        private Long size;
-
         @Mixin
-        private DirectWriteOption directWrite;
+        private MemoryOptions memoryOptions;
 
         @Option(
                 names = "--format",
@@ -98,17 +81,12 @@ public final class ReplicatedLog extends Program {
         @Option(names = "--show", description = "Print the records too.")
         private boolean show;
 
-        @Spec
-        private CommandSpec command;
-
         @Override
         public Integer call() throws Exception {
-            check(command, "--address", !address.isEmpty(), "is not empty");
-            check(command, "--port", port >= 1 && port <= 65535, "is 1 to 65535");
-            check(command, "--memory", !memory.isEmpty(), "is not empty");
-            check(command, "--size", size == null || size >= LEAST_SIZE, "is at least " + LEAST_SIZE + " bytes");
-            new ReplicaServer(address, port)
-                    .serve(memory, size == null ? 0 : size, directWrite.isGiven(), format, show);
+            endpoint.check();
+            memoryOptions.check(memory, LEAST_SIZE);
+            new ReplicaServer(endpoint.address(), endpoint.port())
+                    .serve(memory, memoryOptions.size(), memoryOptions.directWrite(), format, show);
             return 0;
         }
     }
@@ -151,12 +129,8 @@ public final class ReplicatedLog extends Program {
         @Option(names = "--stdin", description = "Append the lines of the standard input instead.")
         private boolean stdin;
 
-        @Option(
-                names = "--timeout",
-                defaultValue = "60",
-                paramLabel = "SECONDS",
-                description = "How long to retry until the next acknowledgement; default ${DEFAULT-VALUE}.")
-        private int timeout;
+        @Mixin
+        private final TimeoutOption timeout = new TimeoutOption("retry until the next acknowledgement");
 
         @Spec
         private CommandSpec command;
@@ -185,8 +159,8 @@ public final class ReplicatedLog extends Program {
                     "--size",
                     size == null || (size >= Writers.LEAST_SIZE && size <= LogLayout.MOST_PAYLOAD),
                     "is " + Writers.LEAST_SIZE + " to " + LogLayout.MOST_PAYLOAD);
-            check(command, "--timeout", timeout >= 1, "is at least 1 second");
-            new Appender(replicas, timeout).append(startWriters());
+            timeout.check();
+            new Appender(replicas, timeout.seconds()).append(startWriters());
             return 0;
         }
 

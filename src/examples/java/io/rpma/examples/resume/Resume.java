@@ -1,16 +1,15 @@
 package io.rpma.examples.resume;
 
-import io.rpma.examples.common.DirectWriteOption;
+import io.rpma.examples.common.EndpointOptions;
+import io.rpma.examples.common.MemoryOptions;
 import io.rpma.examples.common.Program;
-import io.rpma.examples.common.Size;
+import io.rpma.examples.common.TimeoutOption;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /**
  * Copies a file into another host's persistent memory. If that host is lost and comes back, the copy continues at the last
@@ -43,29 +42,8 @@ public final class Resume extends Program {
         System.exit(new Resume().run(args));
     }
 
-    /** The options of both sides. */
-    private static final class Connection {
-        @Option(
-                names = "--address",
-                required = true,
-                paramLabel = "ADDRESS",
-                description = "Address of the server's RDMA device.")
-        private String address;
-
-        @Option(
-                names = "--port",
-                defaultValue = "7204",
-                paramLabel = "PORT",
-                description = "Port of the server; default ${DEFAULT-VALUE}.")
-        private int port;
-
-        @Spec(Spec.Target.MIXEE)
-        private CommandSpec command;
-
-        void check() {
-            Program.check(command, "--address", !address.isEmpty(), "is not empty");
-            Program.check(command, "--port", port >= 1 && port <= 65535, "is 1 to 65535");
-        }
+    private static EndpointOptions endpointOptions() {
+        return new EndpointOptions("the server's", "of the server");
     }
 
     /** The server's command line. */
@@ -85,35 +63,23 @@ public final class Resume extends Program {
         private static final long LEAST_SIZE = CopyLayout.DATA + CopyLayout.ALIGNMENT;
 
         @Mixin
-        private Connection connection;
+        private final EndpointOptions endpoint = endpointOptions();
 
         @Option(names = "--memory", required = true, paramLabel = "PATH", description = "The memory, or 'auto'.")
         private String memory;
 
-        @Option(
-                names = "--size",
-                converter = Size.class,
-                paramLabel = "BYTES",
-                description = "Size of the memory (64k, 1M, 2G...); a shorter file is extended. Default: the whole"
-                        + " device or file; 256M for memory that 'auto' makes.")
-        private Long size;
-
         @Mixin
-        private DirectWriteOption directWrite;
+        private MemoryOptions memoryOptions;
 
         @Option(names = "--keep", description = "Continue to serve after a complete copy.")
         private boolean keep;
 
-        @Spec
-        private CommandSpec command;
-
         @Override
         public Integer call() throws Exception {
-            connection.check();
-            check(command, "--memory", !memory.isEmpty(), "is not empty");
-            check(command, "--size", size == null || size >= LEAST_SIZE, "is at least " + LEAST_SIZE + " bytes");
-            new Server(connection.address, connection.port)
-                    .serve(memory, size == null ? 0 : size, directWrite.isGiven(), keep);
+            endpoint.check();
+            memoryOptions.check(memory, LEAST_SIZE);
+            new Server(endpoint.address(), endpoint.port())
+                    .serve(memory, memoryOptions.size(), memoryOptions.directWrite(), keep);
             return 0;
         }
     }
@@ -128,26 +94,19 @@ public final class Resume extends Program {
             })
     static final class ClientCommand implements Callable<Integer> {
         @Mixin
-        private Connection connection;
+        private final EndpointOptions endpoint = endpointOptions();
 
-        @Option(
-                names = "--timeout",
-                defaultValue = "60",
-                paramLabel = "SECONDS",
-                description = "How long to retry until the next commit; default ${DEFAULT-VALUE}.")
-        private int timeout;
+        @Mixin
+        private final TimeoutOption timeout = new TimeoutOption("retry until the next commit");
 
         @Parameters(paramLabel = "FILE", description = "The file.")
         private Path file;
 
-        @Spec
-        private CommandSpec command;
-
         @Override
         public Integer call() throws Exception {
-            connection.check();
-            check(command, "--timeout", timeout >= 1, "is at least 1 second");
-            new Client(connection.address, connection.port, timeout).copy(file);
+            endpoint.check();
+            timeout.check();
+            new Client(endpoint.address(), endpoint.port(), timeout.seconds()).copy(file);
             return 0;
         }
     }

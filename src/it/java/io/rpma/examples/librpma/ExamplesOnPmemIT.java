@@ -3,8 +3,8 @@ package io.rpma.examples.librpma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.RpmaMemory;
-import io.rpma.TestDevice;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;

@@ -2,8 +2,8 @@ package io.rpma.examples.rdmacm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rpma.TestDevice;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

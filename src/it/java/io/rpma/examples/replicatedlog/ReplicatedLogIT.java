@@ -3,8 +3,8 @@ package io.rpma.examples.replicatedlog;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.RpmaMemory;
-import io.rpma.TestDevice;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -67,9 +66,7 @@ class ReplicatedLogIT {
     }
 
     private Jvm.Running start(String... arguments) {
-        String[] all = Stream.concat(Stream.of(ReplicatedLog.class.getName()), Stream.of(arguments))
-                .toArray(String[]::new);
-        Jvm.Running running = Jvm.likeThis().limit(LIMIT).start(all);
+        Jvm.Running running = Jvm.likeThis().limit(LIMIT).start(ReplicatedLog.class, arguments);
         started.add(running);
         return running;
     }
@@ -250,7 +247,7 @@ class ReplicatedLogIT {
                 .limit(LIMIT)
                 .under("sh", "-c", "exec \"$@\" >/dev/full", "sh")
                 .run(
-                        ReplicatedLog.class.getName(),
+                        ReplicatedLog.class,
                         "append",
                         "--replica",
                         address + ":" + pmemPort,

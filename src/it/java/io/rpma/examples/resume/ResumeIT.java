@@ -3,10 +3,10 @@ package io.rpma.examples.resume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.RpmaMemory;
-import io.rpma.TestDevice;
 import io.rpma.examples.common.Sha256;
 import io.rpma.examples.replicate.Replicate;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
@@ -60,9 +60,7 @@ class ResumeIT {
     }
 
     private Jvm.Running start(String... arguments) {
-        List<String> all = new ArrayList<>(List.of(Resume.class.getName()));
-        all.addAll(List.of(arguments));
-        Jvm.Running running = Jvm.likeThis().limit(LIMIT).start(all.toArray(String[]::new));
+        Jvm.Running running = Jvm.likeThis().limit(LIMIT).start(Resume.class, arguments);
         started.add(running);
         return running;
     }
@@ -149,7 +147,7 @@ class ResumeIT {
 
         Jvm.Running other = Jvm.likeThis()
                 .limit(LIMIT)
-                .start(Replicate.class.getName(), "send", "--address", address, "--port", port, file.toString());
+                .start(Replicate.class, "send", "--address", address, "--port", port, file.toString());
         started.add(other);
         assertThat(assertEnds(other, 1).err()).contains("is not of this program");
         server.awaitLine("no file was announced");

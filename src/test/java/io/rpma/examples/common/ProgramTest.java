@@ -47,7 +47,7 @@ class ProgramTest {
 
     @Test
     void aProgramThatWasHeard() throws InterruptedException {
-        Jvm.Finished end = Jvm.likeThis().run(Talker.class.getName());
+        Jvm.Finished end = Jvm.likeThis().run(Talker.class);
         assertThat(end.status()).as(end.toString()).isZero();
         assertThat(end.out()).isEqualTo("done\n");
     }
@@ -55,7 +55,7 @@ class ProgramTest {
     @Test
     void aProgramThatNobodyCouldHear() throws InterruptedException {
         Jvm.Finished end =
-                Jvm.likeThis().under("sh", "-c", "exec \"$@\" >/dev/full", "sh").run(Talker.class.getName());
+                Jvm.likeThis().under("sh", "-c", "exec \"$@\" >/dev/full", "sh").run(Talker.class);
         assertThat(end.status()).as(end.toString()).isEqualTo(1);
         assertThat(end.err()).isEqualTo("talker: the standard output can't be written\n");
     }

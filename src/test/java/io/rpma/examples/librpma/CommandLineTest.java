@@ -69,7 +69,7 @@ class CommandLineTest {
 
     @Test
     void theLogExampleNeedsNoDevice() throws InterruptedException {
-        Jvm.Finished end = Jvm.likeThis().run(ExampleLog.class.getName());
+        Jvm.Finished end = Jvm.likeThis().run(ExampleLog.class);
         assertThat(end.status()).as(end.toString()).isZero();
         assertThat(end.out())
                 .startsWith("Let's write messages to the logger io.rpma\n")

@@ -3,6 +3,7 @@ package io.rpma.examples.replicate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.RpmaMemory;
+import io.rpma.examples.common.CommandLines;
 import io.rpma.examples.common.Sha256;
 import io.rpma.testing.Jvm;
 import java.io.IOException;
@@ -62,8 +63,7 @@ class ReplicateTest {
                 "send --address a --timeout 0 FILE | --timeout is at least 1 second",
             })
     void misuse(String arguments, String message) {
-        assertThat(run(arguments.split(" "))).isEqualTo(2);
-        assertThat(errors.toString()).contains(message).contains("--help").hasLineCount(1);
+        CommandLines.assertMisused(new Replicate(), arguments, message);
     }
 
     @Test
@@ -107,7 +107,7 @@ class ReplicateTest {
         Path file = Files.write(directory.resolve("file"), new byte[SIZE]);
         Jvm.Finished end = Jvm.likeThis()
                 .limit(Duration.ofSeconds(50))
-                .run(Replicate.class.getName(), "send", "--address", "192.0.2.1", "--timeout", "1", file.toString());
+                .run(Replicate.class, "send", "--address", "192.0.2.1", "--timeout", "1", file.toString());
         assertThat(end.status()).as(end.toString()).isEqualTo(1);
         assertThat(end.err())
                 .startsWith("replicate send: no receiver has answered at 192.0.2.1 port 7204 within 1 s (--timeout): ")

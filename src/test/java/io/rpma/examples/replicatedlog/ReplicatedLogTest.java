@@ -2,9 +2,8 @@ package io.rpma.examples.replicatedlog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.examples.common.CommandLines;
 import io.rpma.testing.Jvm;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,10 +20,7 @@ class ReplicatedLogTest {
     private Path directory;
 
     private static Jvm.Finished run(String... arguments) throws InterruptedException {
-        String[] all = new String[arguments.length + 1];
-        all[0] = ReplicatedLog.class.getName();
-        System.arraycopy(arguments, 0, all, 1, arguments.length);
-        return Jvm.likeThis().limit(Duration.ofSeconds(50)).run(all);
+        return Jvm.likeThis().limit(Duration.ofSeconds(50)).run(ReplicatedLog.class, arguments);
     }
 
     @ParameterizedTest
@@ -56,13 +52,7 @@ class ReplicatedLogTest {
                 "show | Missing required option: '--memory=PATH'",
             })
     void misuse(String arguments, String message) {
-        StringWriter errors = new StringWriter();
-        int status = new ReplicatedLog()
-                .commandLine()
-                .setErr(new PrintWriter(errors))
-                .execute(arguments == null ? new String[0] : arguments.split(" "));
-        assertThat(errors.toString()).contains(message).contains("--help").hasLineCount(1);
-        assertThat(status).isEqualTo(2);
+        CommandLines.assertMisused(new ReplicatedLog(), arguments, message);
     }
 
     @Test
@@ -102,7 +92,7 @@ class ReplicatedLogTest {
         Path memory = Files.write(directory.resolve("log"), TestLog.of(8192, "one", "two"));
         Jvm.Finished end = Jvm.likeThis()
                 .under("sh", "-c", "exec \"$@\" >/dev/full", "sh")
-                .run(ReplicatedLog.class.getName(), "show", "--memory", memory.toString());
+                .run(ReplicatedLog.class, "show", "--memory", memory.toString());
         assertThat(end.status()).as(end.toString()).isEqualTo(1);
         assertThat(end.err()).isEqualTo("replicatedlog show: the standard output can't be written\n");
     }

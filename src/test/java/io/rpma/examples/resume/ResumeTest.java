@@ -2,9 +2,8 @@ package io.rpma.examples.resume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.examples.common.CommandLines;
 import io.rpma.testing.Jvm;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,10 +20,7 @@ class ResumeTest {
     private Path directory;
 
     private static Jvm.Finished run(String... arguments) throws InterruptedException {
-        String[] all = new String[arguments.length + 1];
-        all[0] = Resume.class.getName();
-        System.arraycopy(arguments, 0, all, 1, arguments.length);
-        return Jvm.likeThis().limit(Duration.ofSeconds(50)).run(all);
+        return Jvm.likeThis().limit(Duration.ofSeconds(50)).run(Resume.class, arguments);
     }
 
     @ParameterizedTest
@@ -44,13 +40,7 @@ class ResumeTest {
                 "client --address a --memory auto FILE | Unknown option",
             })
     void misuse(String arguments, String message) {
-        StringWriter errors = new StringWriter();
-        int status = new Resume()
-                .commandLine()
-                .setErr(new PrintWriter(errors))
-                .execute(arguments == null ? new String[0] : arguments.split(" "));
-        assertThat(errors.toString()).contains(message).contains("--help").hasLineCount(1);
-        assertThat(status).isEqualTo(2);
+        CommandLines.assertMisused(new Resume(), arguments, message);
     }
 
     @Test

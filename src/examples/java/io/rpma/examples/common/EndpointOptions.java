@@ -1,0 +1,61 @@
+package io.rpma.examples.common;
+
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Spec;
+
+/** The options for the address and the port that one side listens on. */
+public final class EndpointOptions {
+    /** The port, if none is given. */
+    public static final int DEFAULT_PORT = 7204;
+
+    private static final int MOST_PORT = 65535;
+
+    private final OptionSpec address;
+    private final OptionSpec port;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    /**
+     * For a command.
+     *
+     * @param device whose address it is, for the help
+     * @param use of the port, for the help
+     */
+    public EndpointOptions(String device, String use) {
+        address = OptionSpec.builder("--address")
+                .type(String.class)
+                .required(true)
+                .paramLabel("ADDRESS")
+                .description("Address of " + device + " RDMA device.")
+                .build();
+        port = OptionSpec.builder("--port")
+                .type(int.class)
+                .defaultValue("" + DEFAULT_PORT)
+                .paramLabel("PORT")
+                .description("Port " + use + "; default ${DEFAULT-VALUE}.")
+                .build();
+    }
+
+    @Spec
+    void addTo(CommandSpec mixin) {
+        mixin.addOption(address).addOption(port);
+    }
+
+    /** The address. */
+    public String address() {
+        return address.getValue();
+    }
+
+    /** The port. */
+    public int port() {
+        return port.getValue();
+    }
+
+    /** Refuses an empty address, and a number that is no port. */
+    public void check() {
+        Program.check(command, "--address", !address().isEmpty(), "is not empty");
+        Program.check(command, "--port", port() >= 1 && port() <= MOST_PORT, "is 1 to " + MOST_PORT);
+    }
+}

@@ -1,0 +1,54 @@
+package io.rpma.examples.common;
+
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The options for the offered memory. The path is no part of them, because only some programs have a default path. */
+public final class MemoryOptions {
+    @Option(
+            names = "--size",
+            converter = Size.class,
+            paramLabel = "BYTES",
+            description = "Size of the memory (64k, 1M, 2G...); a shorter file is extended. Default: the whole"
+                    + " device or file; 256M for memory that 'auto' makes.")
+    private Long size;
+
+    @Option(
+            names = "--direct-write-to-pmem",
+            description =
+                    "State that remote writes are persistent after a read has flushed them out of the device, because the"
+                            + " platform keeps them out of its processors' caches: on Intel, DDIO is off for the device. The"
+                            + " program can't check this. If it is false, a power cut loses acknowledged bytes. Without this"
+                            + " option, if reads emulate flushes, the other side asks this program to make the bytes"
+                            + " persistent, which is safe and slower. The option has no effect if flushes are native or the"
+                            + " memory is not persistent.")
+    private boolean directWrite;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    /** For picocli. */
+    public MemoryOptions() {}
+
+    /** The size in bytes; 0 for the whole of a device or a file. */
+    public long size() {
+        return size == null ? 0 : size;
+    }
+
+    /** Whether the operator has said that the platform makes written bytes persistent. */
+    public boolean directWrite() {
+        return directWrite;
+    }
+
+    /**
+     * Refuses an empty path, and a size that is too small.
+     *
+     * @param path the value of {@code --memory}
+     * @param least the size that the program needs
+     */
+    public void check(String path, long least) {
+        Program.check(command, "--memory", !path.isEmpty(), "is not empty");
+        Program.check(command, "--size", size == null || size >= least, "is at least " + least + " bytes");
+    }
+}

@@ -1,0 +1,72 @@
+package io.rpma.programs;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.testing.Pair;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** A host that writes into another one's memory until that one is gone, and tells how it learns of it. */
+public final class SurvivorProgram {
+    public static final String WRITING = "writing";
+    public static final String LOST = "lost: ";
+    public static final String NOTHING = "nothing";
+    public static final String CLOSED = "closed after ";
+
+    private static final int LIMIT_S = 10;
+
+    private SurvivorProgram() {}
+
+    /**
+     * @param arguments the address and the port of {@link TargetProgram}
+     */
+    public static void main(String[] arguments) throws InterruptedException {
+        String address = arguments[0];
+        int port = Integer.parseInt(arguments[1]);
+        long closing;
+        try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.remote(address));
+                RpmaMemory memory = RpmaMemory.allocate(TargetProgram.SIZE);
+                RpmaMrLocal source = peer.register(memory, RpmaMrUsage.WRITE_SRC);
+                RpmaConn conn = RpmaConnReq.create(peer, address, port, null).connect()) {
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, conn);
+            try (RpmaMrRemote target = RpmaMrRemote.fromDescriptor(conn.getPrivateData())) {
+                System.out.println(LOST + writeUntilLost(conn, source, target));
+            }
+            closing = System.nanoTime();
+        }
+        System.out.println(CLOSED + millisSince(closing) + " ms");
+    }
+
+    private static long millisSince(long start) {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+    }
+
+    private static String writeUntilLost(RpmaConn conn, RpmaMrLocal source, RpmaMrRemote target)
+            throws InterruptedException {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        long start = System.nanoTime();
+        for (long done = 0; ; done++) {
+            // little, because soft-RoCE may crash its kernel when it gives up a lot that a dead host has not answered
+            conn.write(target, 0, source, 0, Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, done);
+            if (conn.getCq().await(completions, LIMIT_S, TimeUnit.SECONDS) == 0) {
+                return NOTHING + " in " + LIMIT_S + " s";
+            }
+            if (!completions.isSuccess(0)) {
+                Optional<RpmaConnEvent> event = conn.nextEvent(0, TimeUnit.SECONDS);
+                return completions.status(0) + " " + event + " " + millisSince(start) + " ms after the last success";
+            }
+            if (done == 0) {
+                System.out.println(WRITING);
+            }
+            start = System.nanoTime();
+        }
+    }
+}

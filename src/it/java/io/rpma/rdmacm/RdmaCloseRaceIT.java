@@ -1,0 +1,456 @@
+package io.rpma.rdmacm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaException;
+import io.rpma.internal.OpenResources;
+import io.rpma.testing.Race;
+import io.rpma.testing.RdmaDatagramPair;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.TestDevice;
+import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Closing librdmacm's ids and regions while other threads use them, as {@code io.rpma.CloseRaceIT} does with librpma's objects. */
+@Tag("stand-in")
+@Timeout(1200)
+class RdmaCloseRaceIT {
+    private static final int SIZE = 64;
+    private static final int SIGNALED = RdmaQp.F_SIGNALED;
+    private static final RdmaInlineData BYTES = RdmaInlineData.create(32);
+
+    private static final ThreadLocal<RpmaCompletions> COMPLETIONS =
+            ThreadLocal.withInitial(() -> RpmaCompletions.create(16));
+
+    private static final ThreadLocal<RdmaSgeList> LISTS = ThreadLocal.withInitial(() -> RdmaSgeList.create(2));
+
+    private OpenResources before;
+
+    @BeforeAll
+    static void findDevice() {
+        TestDevice.address();
+    }
+
+    @BeforeEach
+    void count() throws InterruptedException {
+        RdmaPair.connect().close();
+        before = OpenResources.now();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        before.assertSameNow(4);
+    }
+
+    /** A connection, with a second region of the client that can be closed for itself. */
+    private static final class Ends implements AutoCloseable {
+        final RdmaPair pair = RdmaPair.connect();
+        final RdmaQp qp = pair.client.qp();
+        final long remote = pair.serverMr.address();
+        final int rkey = pair.serverMr.rkey();
+        volatile RdmaMr local = region();
+
+        Ends() throws InterruptedException {}
+
+        final RdmaMr region() {
+            return RdmaMr.regMsgs(pair.server, ByteBuffer.allocateDirect(SIZE));
+        }
+
+        RdmaSgeList list() {
+            return LISTS.get().clear().add(local, 0, 8).add(local, 8, 8);
+        }
+
+        /** The client, without the region that keeps it open. */
+        void closeClient() {
+            pair.clientMr.close();
+            pair.client.close();
+        }
+
+        @Override
+        public void close() {
+            local.close();
+            pair.close();
+        }
+    }
+
+    private interface Post {
+        void post(Ends ends);
+    }
+
+    /** The calls that do not block; the name is that of the method. */
+    private enum Hot {
+        POST_WRITE(ends -> ends.qp.postWrite(ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1)),
+        POST_WRITEV(ends -> ends.qp.postWritev(ends.list(), SIGNALED, ends.remote, ends.rkey, 1)),
+        POST_WRITE_INLINE(ends -> ends.qp.postWriteInline(BYTES, 32, SIGNALED, ends.remote, ends.rkey, 1)),
+        POST_WRITE_WITH_IMM(
+                ends -> ends.qp.postWriteWithImm(ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 2, 1)),
+        POST_WRITE_WITH_IMM_INLINE(
+                ends -> ends.qp.postWriteWithImmInline(BYTES, 32, SIGNALED, ends.remote, ends.rkey, 2, 1)),
+        POST_READ(ends -> ends.qp.postRead(ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1)),
+        POST_READV(ends -> ends.qp.postReadv(ends.list(), SIGNALED, ends.remote, ends.rkey, 1)),
+        POST_SEND(ends -> ends.qp.postSend(ends.local, 0, SIZE, SIGNALED, 1)),
+        POST_SENDV(ends -> ends.qp.postSendv(ends.list(), SIGNALED, 1)),
+        POST_SEND_INLINE(ends -> ends.qp.postSendInline(BYTES, 32, SIGNALED, 1)),
+        POST_SEND_WITH_IMM(ends -> ends.qp.postSendWithImm(ends.local, 0, SIZE, SIGNALED, 2, 1)),
+        POST_SEND_WITH_IMM_INLINE(ends -> ends.qp.postSendWithImmInline(BYTES, 32, SIGNALED, 2, 1)),
+        POST_RECV(ends -> ends.qp.postRecv(ends.local, 0, SIZE, 1)),
+        POST_RECVV(ends -> ends.qp.postRecvv(ends.list(), 1)),
+        POST_COMPARE_AND_SWAP(
+                ends -> ends.qp.postCompareAndSwap(ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 2, 1)),
+        POST_FETCH_AND_ADD(ends -> ends.qp.postFetchAndAdd(ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 1)),
+        POLL_SEND_COMP(ends -> {}),
+        POLL_RECV_COMP(ends -> ends.qp.pollRecvComp(COMPLETIONS.get()));
+
+        private final Post post;
+
+        Hot(Post post) {
+            this.post = post;
+        }
+
+        /** Makes the call, and room for the next one. */
+        boolean use(Ends ends) {
+            post.post(ends);
+            ends.qp.pollSendComp(COMPLETIONS.get());
+            return true;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theIdIsClosed(Hot hot) throws Exception {
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.CONNECTIONS; round++) {
+                try (Ends ends = new Ends()) {
+                    race.run(() -> hot.use(ends), ends::closeClient);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.MATCH_NONE,
+            names = {".*_INLINE", "POLL_.*"})
+    void theRegionIsClosed(Hot hot) throws Exception {
+        try (Race race = new Race(2)) {
+            for (int done = 0; done < Race.ROUNDS; done += Race.ROUNDS_OF_CONNECTION) {
+                try (Ends ends = new Ends()) {
+                    for (int round = 0; round < Race.ROUNDS_OF_CONNECTION; round++) {
+                        race.run(() -> hot.use(ends), () -> ends.local.close());
+                        ends.local = ends.region();
+                    }
+                }
+            }
+        }
+    }
+
+    private interface Wait {
+        void await(Ends ends) throws InterruptedException;
+    }
+
+    private enum Waiting {
+        NEXT_EVENT(ends -> ends.pair.client.nextEvent()),
+        NEXT_EVENT_FOR_SOME_TIME(ends -> ends.pair.client.nextEvent(10, TimeUnit.MICROSECONDS)),
+        AWAIT_EVENT(ends -> ends.pair.client.awaitEvent(RdmaEventType.DISCONNECTED, 1, TimeUnit.MINUTES)),
+        GET_SEND_COMP(ends -> ends.qp.getSendComp(COMPLETIONS.get())),
+        GET_SEND_COMP_FOR_SOME_TIME(ends -> ends.qp.getSendComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
+        GET_RECV_COMP(ends -> ends.qp.getRecvComp(COMPLETIONS.get())),
+        GET_RECV_COMP_FOR_SOME_TIME(ends -> ends.qp.getRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS)),
+        GET_SOLICITED_RECV_COMP(ends -> ends.qp.getSolicitedRecvComp(COMPLETIONS.get())),
+        GET_SOLICITED_RECV_COMP_FOR_SOME_TIME(
+                ends -> ends.qp.getSolicitedRecvComp(COMPLETIONS.get(), 10, TimeUnit.MICROSECONDS));
+
+        private final Wait wait;
+
+        Waiting(Wait wait) {
+            this.wait = wait;
+        }
+    }
+
+    /** What the threads wait for comes while the id is closed. */
+    @ParameterizedTest
+    @EnumSource
+    void theIdIsClosedWhileWaiting(Waiting waiting) throws Exception {
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.CONNECTIONS; round++) {
+                boolean happens = round % 2 == 0;
+                try (Ends ends = new Ends()) {
+                    ends.qp.postRecv(ends.local, 0, SIZE, 1);
+                    race.run(
+                            () -> {
+                                waiting.wait.await(ends);
+                                return true;
+                            },
+                            () -> {
+                                if (happens) {
+                                    ends.qp.postWriteInline(BYTES, 32, SIGNALED, ends.remote, ends.rkey, 1);
+                                    ends.pair.server.qp().postSendInline(BYTES, 32, SIGNALED, 1);
+                                    ends.pair.server.disconnect();
+                                }
+                                ends.closeClient();
+                            });
+                }
+            }
+        }
+    }
+
+    private enum Cold {
+        DISCONNECT(id -> id.disconnect()),
+        LOCAL_ADDR(id -> id.localAddr()),
+        PEER_ADDR(id -> id.peerAddr()),
+        CREATE_QP(id -> id.createQp(RdmaPair.attr())),
+        CREATE_SRQ(id -> id.createSrq(1, 1)),
+        REG_MSGS(id -> RdmaMr.regMsgs(id, ByteBuffer.allocateDirect(SIZE)).close()),
+        REJECT(id -> id.reject(new byte[0])),
+        CONNECT(id -> id.connect(new RdmaConnParam())),
+        ACCEPT(id -> id.accept(new RdmaConnParam())),
+        LISTEN(id -> id.listen(0)),
+        RESOLVE_ROUTE(id -> id.resolveRoute(1)),
+        BIND_ADDR(id -> id.bindAddr(RdmaPair.address(0))),
+        RESOLVE_ADDR(id -> id.resolveAddr(null, RdmaPair.address(1), 1));
+
+        private final Consumer<RdmaId> call;
+
+        Cold(Consumer<RdmaId> call) {
+            this.call = call;
+        }
+
+        /** A wrong state of the id is no failure; that the id is closed is thrown on. */
+        boolean use(RdmaId id) {
+            giveWay();
+            try {
+                call.accept(id);
+            } catch (RpmaException e) {
+                return true;
+            } catch (IllegalStateException e) {
+                if (e.getMessage().contains("closed")) {
+                    throw e;
+                }
+            }
+            return true;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anIdWithADeviceIsClosed(Cold cold) throws Exception {
+        int port = TestDevice.port();
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.CONNECTIONS; round++) {
+                RdmaId id = RdmaPair.resolved(port);
+                race.run(() -> cold.use(id), () -> closeUntilChildless(id));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"BIND_ADDR", "RESOLVE_ADDR"})
+    void anIdWithoutADeviceIsClosed(Cold cold) throws Exception {
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.ROUNDS; round++) {
+                RdmaId id = RdmaId.create(RdmaPortSpace.TCP);
+                race.run(() -> cold.use(id), id::close);
+            }
+        }
+    }
+
+    /**
+     * Called while this thread has no region or address handle of the id: on one processor the closing thread would run for
+     * minutes until it finds the id without any.
+     */
+    private static void giveWay() {
+        Thread.yield();
+    }
+
+    /** A region or an address handle of another thread is there for a moment. */
+    private static void closeUntilChildless(RdmaId id) {
+        while (true) {
+            try {
+                id.close();
+                return;
+            } catch (IllegalStateException e) {
+                if (!e.getMessage().contains("can't be closed before")) {
+                    throw e;
+                }
+                giveWay();
+            }
+        }
+    }
+
+    @Test
+    void aListenerIsClosed() throws Exception {
+        int port = TestDevice.port();
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.CONNECTIONS; round++) {
+                RdmaId listener = RdmaPair.listen(port);
+                try (RdmaId client = RdmaPair.prepared(port)) {
+                    client.connect(new RdmaConnParam());
+                    race.run(
+                            () -> {
+                                listener.getRequest().close();
+                                return true;
+                            },
+                            listener::close);
+                }
+            }
+        }
+    }
+
+    @Test
+    void theOwnerOfASharedReceiveQueueIsClosed() throws Exception {
+        try (Race race = new Race(2);
+                RdmaPair pair = RdmaPair.connect()) {
+            for (int round = 0; round < Race.ROUNDS; round++) {
+                RdmaId owner = RdmaId.create(RdmaPortSpace.TCP);
+                owner.bindAddr(RdmaPair.address(0));
+                RdmaSrq srq = owner.createSrq(4, 1);
+                race.run(
+                        () -> {
+                            srq.postRecv(pair.clientMr, 0, SIZE, 1);
+                            srq.postRecvv(LISTS.get().clear().add(pair.clientMr, 0, 8), 1);
+                            return true;
+                        },
+                        owner::close);
+            }
+        }
+    }
+
+    /** Two ids for datagrams, with memory to send from. */
+    private static final class Datagrams implements AutoCloseable {
+        final RdmaDatagramPair pair = RdmaDatagramPair.connect();
+        final RdmaMr region = RdmaMr.regMsgs(pair.server, ByteBuffer.allocateDirect(SIZE));
+
+        Datagrams() throws InterruptedException {}
+
+        RdmaAh ah() {
+            return pair.client.createAh(pair.established);
+        }
+
+        boolean send(RdmaAh ah) {
+            RdmaQp qp = pair.client.qp();
+            int to = pair.established.qpNum();
+            qp.postUdSend(region, 0, SIZE, SIGNALED, ah, to, 1);
+            qp.postUdSendInline(BYTES, 32, SIGNALED, ah, to, 1);
+            qp.pollSendComp(COMPLETIONS.get());
+            return true;
+        }
+
+        @Override
+        public void close() {
+            region.close();
+            pair.close();
+        }
+    }
+
+    @Test
+    void anAddressHandleIsClosed() throws Exception {
+        try (Race race = new Race(2);
+                Datagrams datagrams = new Datagrams()) {
+            for (int round = 0; round < Race.ROUNDS; round++) {
+                RdmaAh ah = datagrams.ah();
+                race.run(() -> datagrams.send(ah), ah::close);
+            }
+        }
+    }
+
+    @Test
+    void anIdForDatagramsIsClosed() throws Exception {
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.CONNECTIONS; round++) {
+                try (Datagrams datagrams = new Datagrams()) {
+                    RdmaAh ah = datagrams.ah();
+                    race.run(() -> datagrams.send(ah), () -> {
+                        ah.close();
+                        datagrams.pair.client.close();
+                    });
+                }
+            }
+        }
+    }
+
+    @Test
+    void anIdIsClosedThatAddressHandlesAreMadeFor() throws Exception {
+        try (Race race = new Race(2);
+                RdmaDatagramPair pair = RdmaDatagramPair.connect()) {
+            for (int round = 0; round < Race.ROUNDS; round++) {
+                RdmaId id = RdmaId.create(RdmaPortSpace.UDP);
+                id.bindAddr(RdmaPair.address(0));
+                race.run(
+                        () -> {
+                            giveWay();
+                            id.createAh(pair.established).close();
+                            return true;
+                        },
+                        () -> closeUntilChildless(id));
+            }
+        }
+    }
+
+    @Test
+    void aRegionIsClosedThatADatagramIsIn() throws Exception {
+        ByteBuffer memory = ByteBuffer.allocateDirect(SIZE);
+        try (Race race = new Race(2);
+                RdmaDatagramPair pair = RdmaDatagramPair.connect()) {
+            RpmaCompletions received;
+            try (RdmaMr region = RdmaMr.regMsgs(pair.server, memory)) {
+                received = pair.receive(region, 0);
+            }
+            for (int round = 0; round < Race.ROUNDS; round++) {
+                RdmaMr region = RdmaMr.regMsgs(pair.server, memory);
+                race.run(
+                        () -> {
+                            pair.server.createAh(received, 0, region, 0).close();
+                            return true;
+                        },
+                        region::close);
+            }
+        }
+    }
+
+    @Test
+    void anAddressIsClosed() throws Exception {
+        int port = TestDevice.port();
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.CONNECTIONS; round++) {
+                RdmaAddrInfo info = RdmaAddrInfo.active(TestDevice.address(), port, RdmaPortSpace.TCP);
+                race.run(
+                        () -> {
+                            RdmaId.createEp(info, null).close();
+                            return true;
+                        },
+                        info::close);
+            }
+        }
+    }
+
+    @Test
+    void everyPostRaces() {
+        Set<String> posts = Arrays.stream(RdmaQp.class.getMethods())
+                .filter(method -> method.getDeclaringClass() == RdmaQp.class)
+                .map(Method::getName)
+                .filter(name -> name.startsWith("post") || name.startsWith("poll"))
+                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> raced = Arrays.stream(Hot.values())
+                .map(hot -> hot.name().replace("_", "").toLowerCase(Locale.ROOT))
+                .collect(Collectors.toCollection(TreeSet::new));
+        raced.addAll(Set.of("postudsend", "postudsendinline"));
+        assertThat(posts.stream().map(name -> name.toLowerCase(Locale.ROOT)))
+                .containsExactlyInAnyOrderElementsOf(raced);
+    }
+}

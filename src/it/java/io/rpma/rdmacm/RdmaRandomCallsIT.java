@@ -1,0 +1,440 @@
+package io.rpma.rdmacm;
+
+import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
+import io.rpma.testing.RandomCalls;
+import io.rpma.testing.RandomCalls.Choice;
+import io.rpma.testing.RandomCalls.Nothing;
+import io.rpma.testing.RandomCalls.Slots;
+import io.rpma.testing.RdmaDatagramPair;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.TestDevice;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Random calls of librdmacm's verbs. */
+@Tag("stand-in")
+@Timeout(900)
+class RdmaRandomCallsIT {
+    private static final Class<RpmaException> FAILS = RpmaException.class;
+    private static final Class<InterruptedException> INTERRUPTED = InterruptedException.class;
+    private static final int HANDSHAKE_MS = 100;
+    private static final int PORTS = 4;
+
+    private final RandomCalls calls = new RandomCalls(100_000);
+    private final Slots<RpmaMemory> memories = calls.new Slots<>(4);
+    private final Slots<RdmaId> ids = calls.new Slots<>(8);
+    private final Slots<RdmaId> listeners = calls.new Slots<>(4);
+    private final Slots<RdmaQp> qps = calls.new Slots<>(8);
+    private final Slots<RdmaMr> mrs = calls.new Slots<>(6);
+    private final Slots<RdmaSrq> srqs = calls.new Slots<>(3);
+    private final Slots<RdmaAh> ahs = calls.new Slots<>(3);
+    private final Slots<RdmaEvent> events = calls.new Slots<>(4);
+    private final Slots<RdmaAddrInfo> infos = calls.new Slots<>(3);
+    private String address;
+    private int firstPort;
+
+    @BeforeEach
+    void findDevice() {
+        address = TestDevice.address();
+        firstPort = TestDevice.ports(PORTS);
+    }
+
+    private int port(Choice c) {
+        return firstPort + c.random.nextInt(PORTS);
+    }
+
+    private InetSocketAddress socketAddress(Choice c) {
+        return c.maybeNull(new InetSocketAddress(c.oneIn(32) ? "192.0.2.1" : address, port(c)));
+    }
+
+    private InetSocketAddress source(Choice c) {
+        return new InetSocketAddress(c.oneIn(32) ? "192.0.2.1" : address, c.oneIn(4) ? port(c) : 0);
+    }
+
+    private static RdmaPortSpace space(Choice c) {
+        return c.oneIn(4) ? RdmaPortSpace.UDP : RdmaPortSpace.TCP;
+    }
+
+    private RdmaQpInitAttr attr(Choice c) throws Nothing {
+        RdmaQpInitAttr attr = new RdmaQpInitAttr()
+                .maxSendWr(c.oneIn(32) ? Integer.MAX_VALUE : 1 + c.random.nextInt(20))
+                .maxRecvWr(1 + c.random.nextInt(20))
+                .maxSendSge(1 + c.random.nextInt(4))
+                .maxRecvSge(1 + c.random.nextInt(4))
+                .maxInlineData(c.random.nextInt(100))
+                .sigAll(c.oneIn(2));
+        return c.maybeNull(c.oneIn(8) ? attr.srq(srqs.any(c)) : attr);
+    }
+
+    private static RdmaConnParam param(Choice c) {
+        return c.maybeNull(new RdmaConnParam()
+                .privateData(c.bytes(c.oneIn(4) ? 255 : 56))
+                .rnrRetryCount(1)
+                .initiatorDepth(c.oneIn(4) ? c.random.nextInt(256) : RdmaConnParam.MAX));
+    }
+
+    private static ByteBuffer buffer(Choice c) {
+        int size = c.random.nextInt(64);
+        return c.maybeNull(c.oneIn(8) ? ByteBuffer.allocate(size) : ByteBuffer.allocateDirect(size));
+    }
+
+    private static RdmaInlineData inline(Choice c) {
+        return c.maybeNull(RdmaInlineData.create(1 + c.random.nextInt(c.oneIn(8) ? 5000 : 64)));
+    }
+
+    private RdmaSgeList list(Choice c) throws Nothing {
+        RdmaSgeList list = RdmaSgeList.create(4);
+        for (int parts = c.random.nextInt(5); parts > 0; parts--) {
+            list.add(mrs.any(c), c.number(), c.number());
+        }
+        return c.maybeNull(list);
+    }
+
+    private static int flags(Choice c) {
+        return c.oneIn(16) ? c.random.nextInt() : c.random.nextInt(8);
+    }
+
+    /** Of a region of these, mostly: whatever the number, the device checks it. */
+    private long remote(Choice c) throws Nothing {
+        return c.oneIn(64) ? c.number() : mrs.one(c).address() + 8 * c.random.nextInt(8);
+    }
+
+    private int key(Choice c) throws Nothing {
+        return c.oneIn(64) ? c.random.nextInt() : mrs.one(c).rkey();
+    }
+
+    @Test
+    void nothingButTheDocumentedExceptions() throws Exception {
+        RdmaPair.connect().close();
+        addIds();
+        addConnecting();
+        addRegions();
+        addPosts();
+        addCompletions();
+        calls.run();
+        calls.assertSucceeded(
+                "handshake",
+                "datagrams",
+                "RdmaId.resolveAddr from a source",
+                "RdmaId.createSrq",
+                "RdmaId.createAh",
+                "RdmaMr.reg of a buffer",
+                "RdmaMr.reg of an address",
+                "RdmaMr.regMsgs of a buffer",
+                "postWrite",
+                "postWritev",
+                "postWriteInline",
+                "postRead",
+                "postReadv",
+                "postSend",
+                "postSendv",
+                "postRecv",
+                "postRecvv",
+                "postCompareAndSwap",
+                "postFetchAndAdd",
+                "postUdSend",
+                "postUdSendInline",
+                "RdmaSrq.postRecv",
+                "RdmaSrq.postRecvv",
+                "pollSendComp",
+                "getSendComp without end",
+                "getRecvComp without end",
+                "getSolicitedRecvComp without end");
+    }
+
+    private void addIds() {
+        calls.add(2, "RdmaId.create", c -> ids.put(c, RdmaId.create(c.maybeNull(space(c)))), FAILS);
+        calls.add(2, "RdmaId.close", c -> ids.one(c).close(), FAILS);
+        calls.add(2, "listen", this::listen, FAILS);
+        calls.add(1, "listener.close", c -> listeners.one(c).close(), FAILS);
+        calls.add(
+                2,
+                "RdmaAddrInfo.active",
+                c -> infos.put(c, RdmaAddrInfo.active(address, port(c), c.maybeNull(space(c)))),
+                FAILS);
+        calls.add(2, "RdmaAddrInfo.passive", c -> infos.put(c, RdmaAddrInfo.passive(null, 0, space(c))), FAILS);
+        calls.add(1, "RdmaAddrInfo.close", c -> infos.one(c).close());
+        calls.add(2, "RdmaAddrInfo.address", c -> infos.one(c).address());
+        calls.add(2, "RdmaId.createEp", c -> ids.put(c, RdmaId.createEp(infos.any(c), attr(c))), FAILS);
+        calls.add(2, "RdmaId.createQp", c -> qps.put(c, ids.one(c).createQp(attr(c))), FAILS);
+        calls.add(1, "RdmaId.qp", c -> qps.put(c, ids.one(c).qp()));
+        calls.add(
+                2,
+                "RdmaId.createSrq",
+                c -> srqs.put(c, ids.one(c).createSrq(c.size(), 1 + c.random.nextInt(3))),
+                FAILS);
+        calls.add(1, "RdmaId.localAddr", c -> ids.one(c).localAddr());
+        calls.add(1, "RdmaId.peerAddr", c -> ids.one(c).peerAddr());
+        calls.add(2, "leftover", c -> calls.retireLeftover());
+        calls.add(1, "interrupt", calls::interruptOne);
+    }
+
+    private void listen(Choice c) throws Exception {
+        RdmaId id = RdmaId.create(space(c));
+        listeners.put(c, id);
+        id.bindAddr(socketAddress(c));
+        id.listen(c.size());
+    }
+
+    private void addConnecting() {
+        calls.add(2, "RdmaId.bindAddr", c -> ids.one(c).bindAddr(socketAddress(c)), FAILS);
+        calls.add(
+                2,
+                "RdmaId.resolveAddr",
+                c -> ids.one(c).resolveAddr(null, socketAddress(c), c.random.nextInt(-1, 100)),
+                FAILS);
+        calls.add(
+                2,
+                "RdmaId.resolveAddr from a source",
+                c -> ids.one(c).resolveAddr(source(c), socketAddress(c), c.random.nextInt(-1, 100)),
+                FAILS);
+        calls.add(2, "RdmaId.resolveRoute", c -> ids.one(c).resolveRoute(c.random.nextInt(-1, 100)), FAILS);
+        calls.add(1, "RdmaId.listen", c -> ids.one(c).listen(c.size()), FAILS);
+        calls.add(2, "RdmaId.connect", c -> ids.one(c).connect(param(c)), FAILS);
+        calls.add(2, "RdmaId.accept", c -> ids.one(c).accept(param(c)), FAILS);
+        calls.add(1, "RdmaId.reject", c -> ids.one(c).reject(c.bytes(c.oneIn(4) ? 300 : 148)), FAILS);
+        calls.add(1, "RdmaId.disconnect", c -> ids.one(c).disconnect(), FAILS);
+        calls.add(4, "RdmaId.nextEvent", this::nextEvent, FAILS, INTERRUPTED);
+        calls.add(
+                1, "RdmaId.nextEvent without end", c -> events.put(c, ids.one(c).nextEvent()), FAILS, INTERRUPTED);
+        calls.add(
+                2,
+                "RdmaId.awaitEvent",
+                c -> events.put(c, ids.one(c).awaitEvent(c.of(RdmaEventType.values()), c.timeout(), c.unit())),
+                FAILS,
+                INTERRUPTED);
+        calls.add(4, "RdmaId.getRequest", c -> request(c, listeners.one(c)), FAILS, INTERRUPTED);
+        calls.add(1, "RdmaId.getRequest of any", c -> request(c, ids.one(c)), FAILS, INTERRUPTED);
+        calls.add(10, "handshake", this::handshake, FAILS, INTERRUPTED);
+        calls.add(10, "datagrams", this::datagrams, FAILS, INTERRUPTED);
+        calls.add(2, "RdmaId.createAh", c -> ahs.put(c, ids.one(c).createAh(events.any(c))), FAILS);
+        calls.add(
+                1,
+                "RdmaId.createAh of completion",
+                c -> ahs.put(c, ids.one(c).createAh(c.completions, c.size(), mrs.any(c), c.number())),
+                FAILS);
+        calls.add(1, "RdmaAh.close", c -> ahs.one(c).close(), FAILS);
+    }
+
+    private void nextEvent(Choice c) throws Exception {
+        Optional<RdmaEvent> event = ids.one(c).nextEvent(c.timeout(), c.unit());
+        if (event.isPresent()) {
+            events.put(c, event.get());
+        }
+    }
+
+    private void request(Choice c, RdmaId listener) throws Exception {
+        Optional<RdmaId> request = listener.getRequest(c.timeout(), c.unit());
+        if (request.isPresent()) {
+            ids.put(c, request.get());
+        }
+    }
+
+    /** Both sides of a connection in the order in which they get somewhere, if nobody else interferes. */
+    private void handshake(Choice c) throws Exception {
+        Ends ends = connect(c, RdmaPortSpace.TCP);
+        ends.server.awaitEvent(RdmaEventType.ESTABLISHED, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
+    }
+
+    /** A datagram to a server, which gets no event, and what an answer to it needs. */
+    private void datagrams(Choice c) throws Exception {
+        Ends ends = connect(c, RdmaPortSpace.UDP);
+        RdmaAh there = ends.client.createAh(ends.established);
+        ahs.put(c, there);
+        RdmaMr region = RdmaMr.regMsgs(ends.server, ByteBuffer.allocateDirect(RdmaDatagramPair.HEADER));
+        mrs.put(c, region);
+        ends.server.qp().postRecv(region, 0, RdmaDatagramPair.HEADER, c.context());
+        ends.client.qp().postUdSend(region, 0, 0, 0, there, ends.established.qpNum(), c.context());
+        int taken = ends.server.qp().getRecvComp(c.completions, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
+        c.check(taken);
+        ahs.put(c, ends.server.createAh(c.completions, 0, region, 0));
+    }
+
+    private record Ends(RdmaId client, RdmaId server, RdmaEvent established) {}
+
+    private Ends connect(Choice c, RdmaPortSpace space) throws Exception {
+        RdmaId listener = listeners.one(c);
+        InetSocketAddress there = listener.localAddr().orElseThrow(() -> Nothing.HERE);
+        if (listener.portSpace() != space) {
+            throw Nothing.HERE;
+        }
+        RdmaId client = RdmaId.create(space);
+        ids.put(c, client);
+        client.resolveAddr(null, there, HANDSHAKE_MS);
+        client.awaitEvent(RdmaEventType.ADDR_RESOLVED, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
+        client.resolveRoute(HANDSHAKE_MS);
+        client.awaitEvent(RdmaEventType.ROUTE_RESOLVED, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
+        qps.put(c, client.createQp(RdmaPair.attr()));
+        client.connect(new RdmaConnParam().rnrRetryCount(1));
+        RdmaId server = listener.getRequest(HANDSHAKE_MS, TimeUnit.MILLISECONDS).orElseThrow(() -> Nothing.HERE);
+        ids.put(c, server);
+        qps.put(c, server.createQp(RdmaPair.attr()));
+        server.accept(new RdmaConnParam().rnrRetryCount(1));
+        RdmaEvent established = client.awaitEvent(RdmaEventType.ESTABLISHED, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
+        events.put(c, established);
+        return new Ends(client, server, established);
+    }
+
+    private static RdmaAccess[] access(Choice c) {
+        return c.oneIn(8) ? new RdmaAccess[] {c.of(RdmaAccess.values())} : RdmaAccess.values();
+    }
+
+    private void addRegions() {
+        calls.add(4, "RpmaMemory.allocate", c -> memories.put(c, RpmaMemory.allocate(64 + c.random.nextInt(8192))));
+        calls.add(1, "RpmaMemory.close", c -> memories.one(c).close());
+        calls.add(16, "RdmaMr.reg", c -> mrs.put(c, RdmaMr.reg(ids.one(c), memories.any(c), access(c))), FAILS);
+        calls.add(2, "RdmaMr.regMsgs", c -> mrs.put(c, RdmaMr.regMsgs(ids.any(c), memories.one(c))), FAILS);
+        calls.add(2, "RdmaMr.regMsgs of a buffer", c -> mrs.put(c, RdmaMr.regMsgs(ids.one(c), buffer(c))), FAILS);
+        calls.add(2, "RdmaMr.reg of a buffer", c -> mrs.put(c, RdmaMr.reg(ids.one(c), buffer(c), access(c))), FAILS);
+        calls.add(2, "RdmaMr.reg of an address", c -> mrs.put(c, regAddress(c)), FAILS);
+        calls.add(2, "RdmaMr.regRead", c -> mrs.put(c, RdmaMr.regRead(ids.one(c), buffer(c))), FAILS);
+        calls.add(2, "RdmaMr.regWrite", c -> mrs.put(c, RdmaMr.regWrite(ids.one(c), buffer(c))), FAILS);
+        calls.add(2, "RdmaMr.close", c -> mrs.one(c).close(), FAILS);
+    }
+
+    /** Of the memory that owns it: what is mapped elsewhere is not for the device to write to. */
+    private RdmaMr regAddress(Choice c) throws Nothing {
+        RpmaMemory memory = memories.one(c);
+        long size = c.oneIn(16) ? -c.random.nextInt(16) : memory.size();
+        return RdmaMr.reg(ids.one(c), memory.address(), size, c.maybeNull(memory), access(c));
+    }
+
+    private void addPosts() {
+        calls.add(
+                20,
+                "postWrite",
+                c -> qps.one(c).postWrite(mrs.any(c), c.number(), c.number(), flags(c), remote(c), key(c), c.context()),
+                FAILS);
+        calls.add(
+                20, "postWritev", c -> qps.one(c).postWritev(list(c), flags(c), remote(c), key(c), c.context()), FAILS);
+        calls.add(
+                20,
+                "postWriteInline",
+                c -> qps.one(c).postWriteInline(inline(c), c.size(), flags(c), remote(c), key(c), c.context()),
+                FAILS);
+        calls.add(
+                8,
+                "postWriteWithImm",
+                c -> qps.one(c)
+                        .postWriteWithImm(
+                                mrs.any(c), c.number(), c.number(), flags(c), remote(c), key(c), c.size(), c.context()),
+                FAILS);
+        calls.add(
+                8,
+                "postWriteWithImmInline",
+                c -> qps.one(c)
+                        .postWriteWithImmInline(
+                                inline(c), c.size(), flags(c), remote(c), key(c), c.size(), c.context()),
+                FAILS);
+        calls.add(
+                12,
+                "postRead",
+                c -> qps.one(c).postRead(mrs.any(c), c.number(), c.number(), flags(c), remote(c), key(c), c.context()),
+                FAILS);
+        calls.add(8, "postReadv", c -> qps.one(c).postReadv(list(c), flags(c), remote(c), key(c), c.context()), FAILS);
+        calls.add(
+                12,
+                "postSend",
+                c -> qps.one(c).postSend(mrs.any(c), c.number(), c.number(), flags(c), c.context()),
+                FAILS);
+        calls.add(8, "postSendv", c -> qps.one(c).postSendv(list(c), flags(c), c.context()), FAILS);
+        calls.add(
+                8, "postSendInline", c -> qps.one(c).postSendInline(inline(c), c.size(), flags(c), c.context()), FAILS);
+        calls.add(
+                4,
+                "postSendWithImm",
+                c -> qps.one(c).postSendWithImm(mrs.any(c), c.number(), c.number(), flags(c), c.size(), c.context()),
+                FAILS);
+        calls.add(
+                8,
+                "postSendWithImmInline",
+                c -> qps.one(c).postSendWithImmInline(inline(c), c.size(), flags(c), c.size(), c.context()),
+                FAILS);
+        calls.add(16, "postRecv", c -> qps.one(c).postRecv(mrs.any(c), c.number(), c.number(), c.context()), FAILS);
+        calls.add(8, "postRecvv", c -> qps.one(c).postRecvv(list(c), c.context()), FAILS);
+        calls.add(
+                8,
+                "postCompareAndSwap",
+                c -> qps.one(c)
+                        .postCompareAndSwap(
+                                mrs.any(c), c.number(), flags(c), remote(c), key(c), c.number(), 1, c.context()),
+                FAILS);
+        calls.add(
+                8,
+                "postFetchAndAdd",
+                c -> qps.one(c)
+                        .postFetchAndAdd(mrs.any(c), c.number(), flags(c), remote(c), key(c), c.number(), c.context()),
+                FAILS);
+        calls.add(
+                8,
+                "postUdSend",
+                c -> qps.one(c)
+                        .postUdSend(
+                                mrs.any(c),
+                                c.number(),
+                                c.number(),
+                                flags(c),
+                                ahs.any(c),
+                                c.random.nextInt(),
+                                c.context()),
+                FAILS);
+        calls.add(
+                8,
+                "postUdSendInline",
+                c -> qps.one(c)
+                        .postUdSendInline(
+                                inline(c),
+                                c.size(),
+                                flags(c),
+                                ahs.any(c),
+                                qps.one(c).qpNum(),
+                                c.context()),
+                FAILS);
+        calls.add(
+                4,
+                "RdmaSrq.postRecv",
+                c -> srqs.one(c).postRecv(mrs.any(c), c.number(), c.number(), c.context()),
+                FAILS);
+        calls.add(2, "RdmaSrq.postRecvv", c -> srqs.one(c).postRecvv(list(c), c.context()), FAILS);
+    }
+
+    private void addCompletions() {
+        calls.add(32, "pollSendComp", c -> c.check(qps.one(c).pollSendComp(c.completions)), FAILS);
+        calls.add(16, "pollRecvComp", c -> c.check(qps.one(c).pollRecvComp(c.completions)), FAILS);
+        calls.add(
+                8,
+                "getSendComp",
+                c -> c.check(qps.one(c).getSendComp(c.completions, c.timeout(), c.unit())),
+                FAILS,
+                INTERRUPTED);
+        calls.add(
+                8,
+                "getRecvComp",
+                c -> c.check(qps.one(c).getRecvComp(c.completions, c.timeout(), c.unit())),
+                FAILS,
+                INTERRUPTED);
+        calls.add(
+                4,
+                "getSolicitedRecvComp",
+                c -> c.check(qps.one(c).getSolicitedRecvComp(c.completions, c.timeout(), c.unit())),
+                FAILS,
+                INTERRUPTED);
+        calls.add(
+                1, "getSendComp without end", c -> c.check(qps.one(c).getSendComp(c.completions)), FAILS, INTERRUPTED);
+        calls.add(
+                1, "getRecvComp without end", c -> c.check(qps.one(c).getRecvComp(c.completions)), FAILS, INTERRUPTED);
+        calls.add(
+                1,
+                "getSolicitedRecvComp without end",
+                c -> c.check(qps.one(c).getSolicitedRecvComp(c.completions)),
+                FAILS,
+                INTERRUPTED);
+    }
+}

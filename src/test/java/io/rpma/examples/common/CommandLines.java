@@ -1,0 +1,26 @@
+package io.rpma.examples.common;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+
+/** Command lines of the examples. */
+public final class CommandLines {
+    private CommandLines() {}
+
+    /**
+     * The program refuses its arguments in one line, and ends with status 2.
+     *
+     * @param arguments separated by blanks, or null for none
+     * @param message part of the line
+     */
+    public static void assertMisused(Program program, String arguments, String message) {
+        StringWriter errors = new StringWriter();
+        int status = program.commandLine()
+                .setErr(new PrintWriter(errors))
+                .execute(arguments == null ? new String[0] : arguments.split(" "));
+        assertThat(errors.toString()).contains(message).contains("--help").hasLineCount(1);
+        assertThat(status).isEqualTo(2);
+    }
+}

@@ -1,0 +1,70 @@
+package io.rpma.programs;
+
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaException;
+import io.rpma.internal.Fake;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Waiter;
+import java.io.FileInputStream;
+import java.io.FileNotFoundException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/** Fails where it needs a descriptor and there is none left. */
+public final class DescriptorLimitProgram {
+    private static final String OPERATION = "rpma_conn_next_event";
+
+    private DescriptorLimitProgram() {}
+
+    /** Prints what the failures say, a line each. */
+    public static void main(String[] arguments) throws Exception {
+        NativeObject object = Fake.unwatchable("Waitable");
+        loadClasses();
+        StringBuilder failures = new StringBuilder();
+        Deque<FileInputStream> files = takeAllDescriptors();
+        try {
+            failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
+            failures.append(failure(RpmaEventLoop::create));
+            // for the waiter, but not for the end of its wait by close()
+            files.remove().close();
+            failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
+        } finally {
+            for (FileInputStream file : files) {
+                file.close();
+            }
+        }
+        System.out.print(failures);
+        System.out.println(Waiter.await(OPERATION, object, 0));
+    }
+
+    /** They may need descriptors too. */
+    private static void loadClasses() throws Exception {
+        failure(() -> RpmaDevice.local("192.0.2.1"));
+        RpmaEventLoop.create().close();
+        Waiter.left(Waiter.FOREVER, 0);
+    }
+
+    private static Deque<FileInputStream> takeAllDescriptors() {
+        Deque<FileInputStream> files = new ArrayDeque<>();
+        try {
+            while (true) {
+                files.add(new FileInputStream("/dev/null"));
+            }
+        } catch (FileNotFoundException e) {
+            return files;
+        }
+    }
+
+    private interface Failing {
+        Object call() throws Exception;
+    }
+
+    private static String failure(Failing failing) throws Exception {
+        try {
+            return "no failure: " + failing.call() + "\n";
+        } catch (RpmaException e) {
+            return e.getMessage() + "\n";
+        }
+    }
+}

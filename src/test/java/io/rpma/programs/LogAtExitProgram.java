@@ -1,0 +1,77 @@
+package io.rpma.programs;
+
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
+import io.rpma.RpmaLog;
+import io.rpma.RpmaLogLevel;
+import io.rpma.RpmaLogThreshold;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/** Makes librpma log, in several threads until the JVM ends or with its own way to the standard error stream open. */
+public final class LogAtExitProgram {
+    private static final int THREADS = 4;
+    private static final int MESSAGES = 200;
+
+    private LogAtExitProgram() {}
+
+    /** "aux" logs a message, "last" many at the end, "thresholds" prints the defaults; "exit" and "return" end in these two ways while all threads are at it. */
+    public static void main(String[] arguments) throws InterruptedException {
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {});
+        if (arguments[0].equals("aux")) {
+            RpmaLog.setThreshold(RpmaLogThreshold.AUX, RpmaLogLevel.DEBUG);
+            fail();
+            return;
+        }
+        if (arguments[0].equals("thresholds")) {
+            System.out.println(
+                    RpmaLog.getThreshold(RpmaLogThreshold.MAIN) + " " + RpmaLog.getThreshold(RpmaLogThreshold.AUX));
+            return;
+        }
+        if (arguments[0].equals("last")) {
+            failMoreThanIsDelivered();
+            return;
+        }
+        CountDownLatch started = new CountDownLatch(THREADS);
+        for (int i = 0; i < THREADS; i++) {
+            Thread thread = new Thread(() -> {
+                fail();
+                started.countDown();
+                while (true) {
+                    fail();
+                }
+            });
+            thread.setDaemon(true);
+            thread.start();
+        }
+        started.await();
+        if (arguments[0].equals("exit")) {
+            System.exit(0);
+        }
+    }
+
+    /** The function is slower than the calls, so that most of the messages are left when main ends. */
+    private static void failMoreThanIsDelivered() {
+        AtomicInteger got = new AtomicInteger();
+        RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+            LockSupport.parkNanos(1_000_000);
+            if (got.incrementAndGet() == MESSAGES) {
+                System.out.println("got all");
+            }
+        });
+        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
+        for (int i = 0; i < MESSAGES; i++) {
+            fail();
+        }
+    }
+
+    private static void fail() {
+        try {
+            RpmaDevice.local("192.0.2.1");
+        } catch (RpmaException e) {
+            return;
+        }
+        throw new AssertionError("the address is only for documentation");
+    }
+}

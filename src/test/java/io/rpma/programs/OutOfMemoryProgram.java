@@ -1,0 +1,223 @@
+package io.rpma.programs;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.RpmaPeerCfg;
+import io.rpma.RpmaSrq;
+import io.rpma.RpmaSrqCfg;
+import io.rpma.internal.Natives;
+import io.rpma.internal.OpenResources;
+import io.rpma.rdmacm.RdmaAccess;
+import io.rpma.rdmacm.RdmaAddrInfo;
+import io.rpma.rdmacm.RdmaConnParam;
+import io.rpma.rdmacm.RdmaEventType;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaMr;
+import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.rdmacm.RdmaQpInitAttr;
+import io.rpma.testing.TestDevice;
+import java.util.Arrays;
+import java.util.Random;
+
+/**
+ * Goes through sessions while the heap is full but for a few bytes, another number each time, so that memory runs out at any
+ * step, and closes all that they have opened. Wants a small heap, and threads without allocation buffers of their own.
+ */
+public final class OutOfMemoryProgram {
+    private static final int WARM_UP = 10;
+    private static final int BLOCK = 1 << 16;
+    private static final int CRUMB = 112;
+
+    /** All that a session holds on to fits into so many. */
+    private static final int MOST_CRUMBS = 96;
+
+    /** So many that what lists the children of a peer has to grow. */
+    private static final int REGIONS = 24;
+
+    private static final int TIMEOUT_S = 20;
+    private static final RpmaMrUsage[] USAGES = {
+        RpmaMrUsage.WRITE_SRC, RpmaMrUsage.WRITE_DST, RpmaMrUsage.FLUSH_TYPE_VISIBILITY
+    };
+    private static final RdmaAccess[] ACCESS = {RdmaAccess.LOCAL_WRITE};
+
+    private final Random random;
+    private final Object[] blocks = new Object[1024];
+    private final Object[] crumbs = new Object[1 << 17];
+    private int crumbCount;
+    private final AutoCloseable[] opened = new AutoCloseable[64];
+    private int openedCount;
+
+    private OutOfMemoryProgram(long seed) {
+        random = new Random(seed);
+    }
+
+    /** Takes the number of sessions and the seed. */
+    public static void main(String[] arguments) throws Exception {
+        new OutOfMemoryProgram(Long.parseLong(arguments[1])).run(Integer.parseInt(arguments[0]));
+    }
+
+    private void run(int sessions) throws Exception {
+        for (int i = 0; i < WARM_UP; i++) {
+            session(i);
+            closeTooEarly();
+            close();
+        }
+        OpenResources before = OpenResources.now();
+        int ranOut = 0;
+        for (int i = 0; i < sessions; i++) {
+            fill();
+            for (int free = random.nextInt(MOST_CRUMBS); free > 0 && crumbCount > 0; free--) {
+                crumbs[--crumbCount] = null;
+            }
+            boolean withoutMemory = random.nextInt(4) == 0;
+            try {
+                session(i);
+            } catch (VirtualMachineError e) {
+                // an InternalError where the JVM has no memory to link a call
+                ranOut++;
+            }
+            if (withoutMemory) {
+                closeWithoutMemory();
+            }
+            release();
+            close();
+            if (Natives.handleCount() != 0) {
+                throw new AssertionError("session " + i + " has left " + Natives.handleCount() + " native objects");
+            }
+        }
+        before.assertSameNow(1);
+        System.out.println("ran out of memory: " + ranOut);
+    }
+
+    private void fill() {
+        try {
+            for (int i = 0; i < blocks.length; i++) {
+                blocks[i] = new byte[BLOCK];
+            }
+        } catch (OutOfMemoryError e) {
+            fillUp();
+        }
+    }
+
+    private void fillUp() {
+        try {
+            while (true) {
+                crumbs[crumbCount] = new byte[CRUMB];
+                crumbCount++;
+            }
+        } catch (OutOfMemoryError e) {
+            return;
+        }
+    }
+
+    private void release() {
+        Arrays.fill(blocks, null);
+        Arrays.fill(crumbs, null);
+        crumbCount = 0;
+    }
+
+    private void session(int number) throws Exception {
+        if (number % 2 == 0) {
+            rpma();
+        } else {
+            rdmacm();
+        }
+    }
+
+    private <T extends AutoCloseable> T open(T object) {
+        opened[openedCount++] = object;
+        return object;
+    }
+
+    /** What fails for want of memory is closed later. */
+    private void closeWithoutMemory() throws Exception {
+        for (int i = openedCount - 1; i >= 0; i--) {
+            try {
+                opened[i].close();
+            } catch (VirtualMachineError | IllegalStateException e) {
+                continue;
+            }
+        }
+    }
+
+    /** For the classes of the refusal. */
+    private void closeTooEarly() {
+        AutoCloseable parent = opened[0];
+        if (parent instanceof RpmaPeer) {
+            assertThrows(IllegalStateException.class, parent::close);
+        }
+    }
+
+    private void close() throws Exception {
+        while (openedCount > 0) {
+            openedCount--;
+            opened[openedCount].close();
+            opened[openedCount] = null;
+        }
+    }
+
+    private void rpma() throws Exception {
+        int port = TestDevice.port();
+        String address = TestDevice.address();
+        RpmaPeer peer = open(RpmaPeer.create(RpmaDevice.local(address)));
+        RpmaSrqCfg srqCfg = open(RpmaSrqCfg.create());
+        RpmaSrq srq = open(RpmaSrq.create(peer, srqCfg));
+        RpmaMemory memory = open(RpmaMemory.allocate(4096));
+        RpmaMrLocal region = open(peer.register(memory, USAGES));
+        for (int i = 0; i < REGIONS; i++) {
+            open(peer.register(memory, USAGES));
+        }
+        RpmaEp ep = open(RpmaEp.listen(peer, address, port));
+        RpmaConnCfg cfg = open(RpmaConnCfg.create());
+        cfg.setSrq(srq);
+        RpmaConnReq asking = open(RpmaConnReq.create(peer, address, port, null));
+        RpmaConn client = open(asking.connect());
+        RpmaConnReq asked = open(ep.nextConnReq(cfg, TIMEOUT_S, SECONDS).orElseThrow());
+        RpmaConn server = open(asked.connect());
+        client.nextEvent(TIMEOUT_S, SECONDS);
+        server.nextEvent(TIMEOUT_S, SECONDS);
+        RpmaMrRemote remote = open(RpmaMrRemote.fromDescriptor(region.getDescriptor()));
+        RpmaPeerCfg peerCfg = open(RpmaPeerCfg.create());
+        client.applyRemotePeerCfg(peerCfg);
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        client.write(remote, 0, region, 0, 8, RpmaConn.F_COMPLETION_ALWAYS, 1);
+        client.getCq().await(completions, TIMEOUT_S, SECONDS);
+        RpmaEventLoop loop = open(RpmaEventLoop.create());
+        loop.onEvent(client, event -> {});
+    }
+
+    private void rdmacm() throws Exception {
+        int port = TestDevice.port();
+        String address = TestDevice.address();
+        RdmaAddrInfo here = open(RdmaAddrInfo.passive(address, port, RdmaPortSpace.TCP));
+        RdmaId listener = open(RdmaId.createEp(here, new RdmaQpInitAttr()));
+        listener.listen(0);
+        RdmaAddrInfo there = open(RdmaAddrInfo.active(address, port, RdmaPortSpace.TCP));
+        RdmaId client = open(RdmaId.createEp(there, null));
+        client.createSrq(1, 1);
+        client.createQp(new RdmaQpInitAttr());
+        RpmaMemory memory = open(RpmaMemory.allocate(4096));
+        RdmaMr region = open(RdmaMr.reg(client, memory, ACCESS));
+        client.connect(new RdmaConnParam());
+        RdmaId server = open(listener.getRequest(TIMEOUT_S, SECONDS).orElseThrow());
+        server.accept(new RdmaConnParam());
+        client.awaitEvent(RdmaEventType.ESTABLISHED, TIMEOUT_S, SECONDS);
+        server.awaitEvent(RdmaEventType.ESTABLISHED, TIMEOUT_S, SECONDS);
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        client.qp().postSend(region, 0, 8, 0, 1);
+        client.qp().pollSendComp(completions);
+    }
+}

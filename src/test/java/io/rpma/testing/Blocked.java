@@ -1,0 +1,113 @@
+package io.rpma.testing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/** A thread inside of a wait: started, and seen asleep in the native that blocks or behind another thread's wait. */
+public final class Blocked {
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    private final FutureTask<Object> task;
+    private final Thread thread;
+
+    /** Starts the wait and returns when it blocks. */
+    public Blocked(Callable<?> wait) {
+        this(wait, "await", "cqAwait");
+    }
+
+    /**
+     * Starts the wait and returns when it blocks.
+     *
+     * @param natives the natives that may block, or the beginnings of their names
+     */
+    public Blocked(Callable<?> wait, String... natives) {
+        task = new FutureTask<>(wait::call);
+        thread = new Thread(task, "blocked-" + COUNT.incrementAndGet());
+        thread.setDaemon(true);
+        thread.start();
+        while (!isIn("io.rpma.internal.Natives", natives) && !isIn(LockSupport.class.getName(), "park")
+                || !isAsleep()) {
+            assertFalse(task.isDone(), "the wait ended at once");
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Whether the kernel has put the thread to sleep: a native that blocks polls before. */
+    private boolean isAsleep() {
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (Path kernelTask : tasks) {
+                String[] fields = Files.readString(kernelTask.resolve("stat")).split("[()]");
+                if (fields[1].equals(thread.getName())) {
+                    return fields[2].startsWith(" S");
+                }
+            }
+            return false;
+        } catch (IOException e) {
+            // another thread has ended meanwhile
+            return false;
+        }
+    }
+
+    /** {@code names} are the beginnings of the methods'. */
+    private boolean isIn(String type, String... names) {
+        return Stream.of(thread.getStackTrace())
+                .filter(frame -> frame.getClassName().equals(type))
+                .anyMatch(frame -> Stream.of(names).anyMatch(frame.getMethodName()::startsWith));
+    }
+
+    /** Whether the wait has ended. */
+    public boolean isDone() {
+        return task.isDone();
+    }
+
+    /** Interrupts the thread that waits. */
+    public void interrupt() {
+        thread.interrupt();
+    }
+
+    /** What the wait returns. */
+    public Object result() throws InterruptedException, ExecutionException, TimeoutException {
+        return task.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+    }
+
+    /** The exception that ends the wait. */
+    public Throwable failure() {
+        return assertThrows(ExecutionException.class, this::result).getCause();
+    }
+
+    /** The wait ends with the exception for a closed object. */
+    public void assertClosed() {
+        Throwable failure = failure();
+        assertEquals(IllegalStateException.class, failure.getClass(), failure.toString());
+        assertTrue(failure.getMessage().contains("is closed"), failure.getMessage());
+    }
+
+    /** The wait ends by the closing, with an exception that says so. */
+    public static void assertWokenByClose(Callable<?> wait, Runnable close) {
+        Blocked blocked = new Blocked(wait);
+        close.run();
+        blocked.assertClosed();
+    }
+
+    /** The wait ends by the interruption of its thread. */
+    public static void assertWokenByInterrupt(Callable<?> wait) {
+        Blocked blocked = new Blocked(wait);
+        blocked.interrupt();
+        assertEquals(InterruptedException.class, blocked.failure().getClass());
+    }
+}

@@ -1,0 +1,33 @@
+package io.rpma.testing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.rpma.internal.Fake;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
+import java.util.concurrent.TimeUnit;
+
+/** poll(2) on a descriptor, by the native that waits: the descriptor takes the place of the one that wakes a waiter. */
+public final class Readable {
+    private Readable() {}
+
+    /** Waits until it is. */
+    public static void assertReadable(int fd) {
+        assertEquals(Result.WOKEN, poll(fd, TimeUnit.SECONDS.toNanos(Pair.TIMEOUT_S)), "descriptor " + fd);
+    }
+
+    /** Looks once. */
+    public static void assertNotReadable(int fd) {
+        assertEquals(Result.TIMED_OUT, poll(fd, 0), "descriptor " + fd);
+    }
+
+    private static int poll(int fd, long nanos) {
+        NativeObject object = Fake.unwatchable("Waitable");
+        try {
+            return Natives.await(object.handle(), fd, nanos);
+        } finally {
+            object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+        }
+    }
+}

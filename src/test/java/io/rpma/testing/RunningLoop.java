@@ -1,0 +1,46 @@
+package io.rpma.testing;
+
+import io.rpma.RpmaEventLoop;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+
+/** An event loop in a thread of its own. */
+public final class RunningLoop implements AutoCloseable {
+    private static final int LIMIT_S = 60;
+
+    /** The loop. */
+    public final RpmaEventLoop loop = RpmaEventLoop.create();
+
+    private final FutureTask<Void> run = new FutureTask<>(loop::run, null);
+    /** The thread that runs the loop. */
+    public final Thread thread = new Thread(run, "loop");
+
+    /** Starts the loop. */
+    public RunningLoop() {
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Has something done by the loop, and waits for it. */
+    public void call(Runnable task) throws Exception {
+        FutureTask<Void> called = new FutureTask<>(task, null);
+        loop.execute(called);
+        called.get(LIMIT_S, TimeUnit.SECONDS);
+    }
+
+    /** Waits for the end of the loop's thread, which must not have failed. */
+    public void awaitEnd() throws Exception {
+        run.get(LIMIT_S, TimeUnit.SECONDS);
+        thread.join(TimeUnit.SECONDS.toMillis(LIMIT_S));
+    }
+
+    @Override
+    public void close() {
+        loop.close();
+        try {
+            awaitEnd();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+}

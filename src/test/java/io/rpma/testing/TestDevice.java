@@ -1,0 +1,136 @@
+package io.rpma.testing;
+
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
+import io.rpma.RpmaPeer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The RDMA device that the tests run on, found at run time. */
+public final class TestDevice {
+    /** The name of the lock for tests that share the persistent memory with no other. */
+    public static final String PMEM = "persistent memory";
+
+    private static final AtomicInteger PORT = new AtomicInteger(Integer.getInteger("rpma.port", 20000));
+    private static final String ADDRESS = find();
+    private static final String PMEM_PATH = System.getProperty("rpma.pmem", System.getenv("RPMA_PMEM"));
+
+    private TestDevice() {}
+
+    /** The device's address; without a device the calling test is skipped, or fails if a device is required. */
+    public static String address() {
+        if (ADDRESS == null) {
+            missing("no RDMA device found: set -Drpma.address, or use 'native/rxe test'");
+        }
+        return ADDRESS;
+    }
+
+    /**
+     * An address of the device's network that nobody answers for: its resolution takes as long as it may. In networks other
+     * than those that {@code native/rxe} makes it may have to be set.
+     */
+    public static String silentAddress() {
+        return System.getProperty("rpma.silent.address", address().replaceAll("\\d+$", "253"));
+    }
+
+    /** Whether the device is soft-RoCE or another one without hardware. */
+    public static boolean isSoft() {
+        Path device =
+                Path.of("/sys/class/infiniband", RpmaDevice.local(address()).name());
+        return Files.notExists(device.resolve("device"));
+    }
+
+    /** The device DAX; without one as {@link #address()}. */
+    public static Path pmem() {
+        if (!hasPmem()) {
+            missing("no device DAX: set -Drpma.pmem, or use 'native/rxe test'");
+        }
+        return Path.of(PMEM_PATH);
+    }
+
+    /** Memory for the server of an example: the device DAX or, on a machine without one, a new file in tmpfs. */
+    public static Path pmemOrTmpfs() throws IOException {
+        return hasPmem() ? pmem() : Files.createTempFile(Path.of("/dev/shm"), "memory", null);
+    }
+
+    /** Deletes such memory, if it is a file. */
+    public static void delete(Path pmemOrTmpfs) throws IOException {
+        if (!hasPmem()) {
+            Files.delete(pmemOrTmpfs);
+        }
+    }
+
+    private static boolean hasPmem() {
+        return PMEM_PATH != null && !PMEM_PATH.isEmpty();
+    }
+
+    private static void missing(String reason) {
+        if (Boolean.getBoolean("rpma.device.required")) {
+            fail(reason);
+        }
+        abort(reason);
+    }
+
+    /** A port that no other test of this JVM uses. */
+    public static int port() {
+        return ports(1);
+    }
+
+    /** The first of so many ports that no other test of this JVM uses. */
+    public static int ports(int count) {
+        return PORT.getAndAdd(count);
+    }
+
+    /** The option by which a JVM gets so many ports that no test of this one uses. */
+    public static String portsOption(int count) {
+        return "-Drpma.port=" + ports(count);
+    }
+
+    /** A new peer on the device. */
+    public static RpmaPeer peer() {
+        return RpmaPeer.create(RpmaDevice.local(address()));
+    }
+
+    /** What the tests expect of the device where it depends on the kernel. */
+    public static boolean kernelIsAtLeast(int major, int minor) {
+        String[] version = System.getProperty("os.version").split("\\D+");
+        int runningMajor = Integer.parseInt(version[0]);
+        return runningMajor > major || (runningMajor == major && Integer.parseInt(version[1]) >= minor);
+    }
+
+    private static String find() {
+        String configured = System.getProperty("rpma.address", System.getenv("RPMA_ADDRESS"));
+        if (configured != null && !configured.isEmpty()) {
+            return configured;
+        }
+        try {
+            // throws where no interface is up
+            return NetworkInterface.networkInterfaces()
+                    .flatMap(NetworkInterface::inetAddresses)
+                    .filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+                    .map(InetAddress::getHostAddress)
+                    .filter(TestDevice::isOnDevice)
+                    .findFirst()
+                    .orElse(null);
+        } catch (SocketException e) {
+            return null;
+        }
+    }
+
+    private static boolean isOnDevice(String address) {
+        try {
+            RpmaDevice.local(address);
+            return true;
+        } catch (RpmaException e) {
+            return false;
+        }
+    }
+}
