@@ -12,9 +12,9 @@ abstract class WithConnection extends WithPeer {
     private final long size;
 
     /**
-     * For a test.
+     * Creates the set-up.
      *
-     * @param size of each region
+     * @param size the size of each region in bytes
      */
     WithConnection(long size) {
         this.size = size;

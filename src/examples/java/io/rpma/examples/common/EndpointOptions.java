@@ -6,7 +6,7 @@ import picocli.CommandLine.Spec;
 
 /** The options for the address and the port that one side listens on. */
 public final class EndpointOptions {
-    /** The port, if none is given. */
+    /** The port that the programs use by default. */
     public static final int DEFAULT_PORT = 7204;
 
     private static final int MOST_PORT = 65535;
@@ -18,10 +18,10 @@ public final class EndpointOptions {
     private CommandSpec command;
 
     /**
-     * For a command.
+     * Creates the options of a command. The help texts differ between the programs.
      *
-     * @param device whose address it is, for the help
-     * @param use of the port, for the help
+     * @param device the owner of the address: "the server's"
+     * @param use the use of the port: "of the server"
      */
     public EndpointOptions(String device, String use) {
         address = OptionSpec.builder("--address")

@@ -4,7 +4,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Spec;
 
-/** The option for how long a program waits for another host. */
+/** The option that limits how long a program waits for another host. */
 public final class TimeoutOption {
     private final OptionSpec timeout;
 
@@ -12,9 +12,9 @@ public final class TimeoutOption {
     private CommandSpec command;
 
     /**
-     * For a command.
+     * Creates the option of a command. The help texts differ between the programs.
      *
-     * @param wait that it limits, for the help
+     * @param wait the wait that the option limits: "try to reach the server"
      */
     public TimeoutOption(String wait) {
         timeout = OptionSpec.builder("--timeout")

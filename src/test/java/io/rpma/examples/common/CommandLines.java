@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 
-/** Command lines of the examples. */
+/** Checks of the command lines of the examples. */
 public final class CommandLines {
     private CommandLines() {}
 
@@ -13,7 +13,7 @@ public final class CommandLines {
      * The program refuses its arguments in one line, and ends with status 2.
      *
      * @param arguments separated by blanks, or null for none
-     * @param message part of the line
+     * @param message a part of the line
      */
     public static void assertMisused(Program program, String arguments, String message) {
         StringWriter errors = new StringWriter();
