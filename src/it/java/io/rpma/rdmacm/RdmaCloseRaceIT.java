@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Closing librdmacm's ids and regions while other threads use them, as {@code io.rpma.CloseRaceIT} does with librpma's objects. */
+/** Closes ids, regions and other objects of librdmacm that other threads use; {@code io.rpma.CloseRaceIT} is for librpma. */
 @Tag("stand-in")
 @Timeout(1200)
 class RdmaCloseRaceIT {
