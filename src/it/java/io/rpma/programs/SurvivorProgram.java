@@ -2,9 +2,11 @@ package io.rpma.programs;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
@@ -32,10 +34,11 @@ public final class SurvivorProgram {
         String address = arguments[0];
         int port = Integer.parseInt(arguments[1]);
         long closing;
-        try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.remote(address));
+        try (RpmaPeer peer = RpmaPeer.create(deviceTo(address));
+                RpmaConnCfg cfg = RpmaConnCfg.create().setTimeout((int) TimeUnit.SECONDS.toMillis(Pair.TIMEOUT_S));
                 RpmaMemory memory = RpmaMemory.allocate(TargetProgram.SIZE);
                 RpmaMrLocal source = peer.register(memory, RpmaMrUsage.WRITE_SRC);
-                RpmaConn conn = RpmaConnReq.create(peer, address, port, null).connect()) {
+                RpmaConn conn = RpmaConnReq.create(peer, address, port, cfg).connect()) {
             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, conn);
             try (RpmaMrRemote target = RpmaMrRemote.fromDescriptor(conn.getPrivateData())) {
                 System.out.println(LOST + writeUntilLost(conn, source, target));
@@ -43,6 +46,20 @@ public final class SurvivorProgram {
             closing = System.nanoTime();
         }
         System.out.println(CLOSED + millisSince(closing) + " ms");
+    }
+
+    /** librpma resolves the address within a second, in which a guest on a busy machine may not answer. */
+    private static RpmaDevice deviceTo(String address) {
+        long start = System.nanoTime();
+        while (true) {
+            try {
+                return RpmaDevice.remote(address);
+            } catch (RpmaException e) {
+                if (millisSince(start) > TimeUnit.SECONDS.toMillis(Pair.TIMEOUT_S)) {
+                    throw e;
+                }
+            }
+        }
     }
 
     private static long millisSince(long start) {
