@@ -113,7 +113,7 @@ static jint device_is_flush_native(JNI_PARAMS, jlong device)
 	return (attributes.device_cap_flags_ex & flushes) == flushes && librpma_has_native_flush();
 }
 
-jint device_max_message_of_port(struct ibv_context *context, uint8_t port)
+static jint max_message_of_port(struct ibv_context *context, uint8_t port)
 {
 	struct ibv_port_attr attributes;
 	if (ibv_query_port(context, port, &attributes) != 0 || attributes.max_msg_sz == 0 || attributes.max_msg_sz > INT32_MAX)
@@ -121,19 +121,22 @@ jint device_max_message_of_port(struct ibv_context *context, uint8_t port)
 	return (jint)attributes.max_msg_sz;
 }
 
-/* of all ports, because librpma does not report which of them a connection uses; the device itself refuses more */
-static jint device_max_message(JNI_PARAMS, jlong device)
+jint device_max_message_of(struct ibv_context *context)
 {
-	struct ibv_context *context = jni_pointer(device);
 	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
 	if (ibv_query_device_ex(context, NULL, &attributes) != 0)
 		return INT32_MAX;
 	jint max = INT32_MAX;
 	for (unsigned port = 1; port <= attributes.orig_attr.phys_port_cnt; port++) {
-		jint of_port = device_max_message_of_port(context, (uint8_t)port);
+		jint of_port = max_message_of_port(context, (uint8_t)port);
 		max = of_port < max ? of_port : max;
 	}
 	return max;
+}
+
+static jint device_max_message(JNI_PARAMS, jlong device)
+{
+	return device_max_message_of(jni_pointer(device));
 }
 
 static jbyteArray device_name(JNI_PARAMS, jlong device)

@@ -6,9 +6,11 @@
 
 #include <infiniband/verbs.h>
 #include <jni.h>
-#include <stdint.h>
 
-/* how many bytes one operation of a port transfers, at most INT32_MAX; INT32_MAX if the port does not report a number */
-jint device_max_message_of_port(struct ibv_context *context, uint8_t port);
+/*
+ * the number of bytes that one operation of any port transfers, at most INT32_MAX; INT32_MAX if the device reports none; not of
+ * one port, because librpma does not report which of them a connection uses
+ */
+jint device_max_message_of(struct ibv_context *context);
 
 #endif

@@ -465,7 +465,7 @@ static jint id_max_message(JNI_PARAMS, jlong handle)
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
 		return RESULT_CLOSED;
-	jint max = self->id->verbs == NULL ? RESULT_NO_DEVICE : device_max_message_of_port(self->id->verbs, self->id->port_num);
+	jint max = self->id->verbs == NULL ? RESULT_NO_DEVICE : device_max_message_of(self->id->verbs);
 	handle_release(handle);
 	return max;
 }

@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Log;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
@@ -144,6 +145,8 @@ public final class RpmaEp implements AutoCloseable {
         try {
             long taken = Natives.epNextConnReq(object.handle(), use.handle());
             if (taken == Result.NO_EVENT) {
+                // a client that has given up leaves a message
+                Log.deliver();
                 return false;
             }
             request.object().made(NEXT, taken);

@@ -41,7 +41,7 @@ public final class Log {
     /** The delivering thread, null before the first message. */
     private static volatile Thread deliverer;
 
-    private static boolean hasExitHook;
+    private static volatile boolean hasExitHook;
 
     /** Whether the thread may have a message that it has taken. */
     private static volatile boolean delivering;
@@ -106,7 +106,7 @@ public final class Log {
      *
      * <p>Throws nothing, because it runs between a call and the use of its result, which must not be lost.
      */
-    static void deliver() {
+    public static void deliver() {
         if (Natives.hasMessages()) {
             wakeDeliverer();
         }
@@ -123,12 +123,12 @@ public final class Log {
 
     private static void wakeDeliverer() {
         try {
-            if (!hasExitHook || deliverer == null) {
+            if (!hasExitHook) {
                 startDeliverer();
             }
             LockSupport.unpark(deliverer);
         } catch (Throwable e) {
-            // no memory, no thread, or the JVM ends: the messages stay in the ring until the next call
+            // no memory or no thread: the messages stay in the ring until the next call
             return;
         }
     }
@@ -140,8 +140,17 @@ public final class Log {
         if (!hasExitHook) {
             Thread hook = new Thread(null, Log::awaitSettled, "rpma log at exit", 0, false);
             hook.setContextClassLoader(null);
-            Runtime.getRuntime().addShutdownHook(hook);
+            addShutdownHook(hook);
             hasExitHook = true;
+        }
+    }
+
+    private static void addShutdownHook(Thread hook) {
+        try {
+            Runtime.getRuntime().addShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // the JVM ends already
+            return;
         }
     }
 

@@ -723,7 +723,7 @@ public final class RdmaId implements AutoCloseable {
             object.endUses();
             retire();
             // without the lock: the kernel can take seconds, and threads that wait for the lock must see the closed id
-            // at once
+            // soon
             destroy();
         }
     }
@@ -737,19 +737,17 @@ public final class RdmaId implements AutoCloseable {
         }
     }
 
-    /** Ends all use of the id and of its queues. */
+    /**
+     * Ends all use of the id and of its queues. Takes no lock: a closed id gets no queue, and a lock can need memory, without
+     * which nobody could close the id any more.
+     */
     private void retire() {
-        control.lock();
-        try {
-            retired = Natives.idRetire(
-                    object.handle(),
-                    requests == null ? 0 : requests.handle(),
-                    qp == null ? 0 : qp.sendQueue(),
-                    qp == null ? 0 : qp.recvQueue(),
-                    srq == null ? 0 : srq.handle());
-        } finally {
-            control.unlock();
-        }
+        retired = Natives.idRetire(
+                object.handle(),
+                requests == null ? 0 : requests.handle(),
+                qp == null ? 0 : qp.sendQueue(),
+                qp == null ? 0 : qp.recvQueue(),
+                srq == null ? 0 : srq.handle());
     }
 
     private void destroy() {

@@ -12,6 +12,8 @@ public final class Logged implements AutoCloseable {
 
     public Logged() {
         RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
+        // messages of earlier calls belong to others
+        Delivery.settle();
         log = new LogCapture();
     }
 

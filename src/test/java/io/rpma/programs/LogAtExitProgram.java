@@ -12,11 +12,14 @@ import java.util.concurrent.locks.LockSupport;
 /** Makes librpma log, in several threads until the JVM ends or with its own way to the standard error stream open. */
 public final class LogAtExitProgram {
     private static final int THREADS = 4;
-    private static final int MESSAGES = 200;
+    private static final int MESSAGES = 100;
 
     private LogAtExitProgram() {}
 
-    /** "aux" logs a message, "last" many at the end, "thresholds" prints the defaults; "exit" and "return" end in these two ways while all threads are at it. */
+    /**
+     * "aux" logs a message, "last" many at the end, "thresholds" prints the defaults; "exit" and "return" end in these two ways
+     * while all threads are at it.
+     */
     public static void main(String[] arguments) throws InterruptedException {
         RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {});
         if (arguments[0].equals("aux")) {
@@ -33,6 +36,7 @@ public final class LogAtExitProgram {
             failMoreThanIsDelivered();
             return;
         }
+        RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
         CountDownLatch started = new CountDownLatch(THREADS);
         for (int i = 0; i < THREADS; i++) {
             Thread thread = new Thread(() -> {
