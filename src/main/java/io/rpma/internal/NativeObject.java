@@ -34,9 +34,8 @@ public final class NativeObject {
     private static final AtomicLong COUNT = new AtomicLong();
 
     static {
-        // initialise Log before the first native object exists: if this failed later for lack of memory, nothing could
-        // close
-        // that object
+        // initialise Log before the first native object exists: if this failed later for lack of memory,
+        // nothing could close that object
         Log.threshold();
     }
 
@@ -124,8 +123,8 @@ public final class NativeObject {
             throw Call.failure(operation, result, parents);
         }
         handle = result;
-        // a thread that sees the facade also sees the fields that were set after its construction, as if they were
-        // final
+        // a thread that sees the facade also sees the fields that were set after its construction,
+        // as if they were final
         VarHandle.releaseFence();
         Log.deliver();
     }
@@ -248,12 +247,11 @@ public final class NativeObject {
      *
      * @param operation the C function
      * @param delete frees the native object of the handle
-     * @return the result of the native method
      * @throws io.rpma.RpmaException if the native method failed
      */
-    public long free(String operation, LongUnaryOperator delete) {
+    public void free(String operation, LongUnaryOperator delete) {
         try {
-            return Call.check(operation, delete.applyAsLong(handle), this);
+            Call.check(operation, delete.applyAsLong(handle), this);
         } finally {
             leaveParents();
         }

@@ -88,8 +88,8 @@ public final class Poller {
      * @param nanos the timeout, rounded up to milliseconds; or {@link Waiter#FOREVER}
      */
     public void poll(long nanos) {
-        // epoll reports each object once: if an action fails, for example for lack of memory, the next call runs the
-        // rest
+        // epoll reports each object once: if an action fails, for example for lack of memory, the next call
+        // runs the rest
         if (nextReady == readyCount) {
             awaitReady(nanos);
         }

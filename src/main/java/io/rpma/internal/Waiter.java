@@ -161,9 +161,8 @@ public final class Waiter extends Interruptible {
     @Override
     void wake() {
         Natives.wakerWake(fd);
-        // set after the wake-up, because JDK 23 and later can call this method late, while reset() runs: in the other
-        // order,
-        // reset() could clear the flag before the wake-up, and the count would stay in the eventfd for ever
+        // set after the wake-up, because JDK 23 and later can call this method late, while reset() runs: in the
+        // other order, reset() could clear the flag before the wake-up, and the count would stay in the eventfd
         woken = true;
     }
 }

@@ -722,8 +722,8 @@ public final class RdmaId implements AutoCloseable {
         if (markClosed()) {
             object.endUses();
             retire();
-            // without the lock: the kernel can take seconds, and threads that wait for the lock must see the closed id
-            // soon
+            // without the lock: the kernel can take seconds, and threads that wait for the lock must see the
+            // closed id soon
             destroy();
         }
     }

@@ -82,9 +82,8 @@ public final class RdmaSgeList {
         if (length + bytes > most) {
             throw Check.tooLong(length + bytes, most);
         }
-        // read once, here and in use(): a second thread, which the contract forbids, can make the count wrong, but
-        // never
-        // larger than the capacity
+        // read once, here and in use(): a second thread, which the contract forbids, can make the count wrong,
+        // but never larger than the capacity
         int added = count;
         if (added == regions.length) {
             throw new IllegalStateException("the list has " + added + " parts and takes no more");
