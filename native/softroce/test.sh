@@ -270,7 +270,7 @@ name_failed_tests() {
             return match($0, " " name "=\"[^\"]*") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : ""
         }
         /<testcase / { test = value("classname") "." value("name") }
-        /<(failure|error)[ >]/ { print test ": " value("type") ": " substr(value("message"), 1, 300) }' |
+        /<(failure|error)[ >]/ { print test ": " value("type") ": " substr(value("message"), 1, 2000) }' |
         sed 's/&#10;/ /g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&apos;/'"'"'/g; s/&amp;/\&/g')
 }
 

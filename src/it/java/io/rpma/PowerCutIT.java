@@ -9,7 +9,6 @@ import io.rpma.testing.Guest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(3600)
 class PowerCutIT {
     private static final int CUTS = Integer.getInteger("rpma.cuts", Boolean.getBoolean("rpma.long") ? 20 : 3);
-    private static final Duration STANDSTILL = Duration.ofSeconds(22);
     private static final String TARGET = "10.0.0.1";
     private static final String OTHER = "10.0.0.2";
     private static final String ACKNOWLEDGED = "acknowledged ";
@@ -57,6 +55,14 @@ class PowerCutIT {
         return Guest.boot(directory, 2, command);
     }
 
+    /**
+     * Boots the other host for a transfer that has to succeed. Persistent memory excludes user-mode Linux, where a transfer to a
+     * guest of QEMU stopped twice; docs/decisions.md has the facts.
+     */
+    private Guest bootReliableOther(String command) throws IOException {
+        return Guest.boot(directory, 2, directory.resolve("nvdimm-of-the-other"), command);
+    }
+
     /** Not to wait for anything: the moments are random. */
     private void pauseUpTo(int millis) {
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(millis)));
@@ -72,8 +78,9 @@ class PowerCutIT {
         String receiver = Guest.java(Replicate.class, "check --memory $RPMA_PMEM") + "; echo checked $?; "
                 + Guest.java(Replicate.class, "receive --memory $RPMA_PMEM --timeout 120 --address " + TARGET)
                 + "; read line"; // a host outlives its program: the power may be cut after the transfer
-        String sender =
-                Guest.java(Replicate.class, "send --address " + TARGET + " " + file) + "; echo ended $?; read line";
+        String sender = Guest.java(Replicate.class, "send --address " + TARGET + " " + file)
+                + "; status=$?; [ $status = 0 ] || (cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep '[1-9]' *) >&2"
+                + "; echo ended $status; read line";
         boolean wasReplicated = false;
         try {
             for (int cuts = 0; cuts <= CUTS; cuts++) {
@@ -97,17 +104,14 @@ class PowerCutIT {
      * Cuts the power of both hosts, that of the receiver first, and without a pause: a soft-RoCE that closes the connection to
      * a dead host may crash its kernel, and then there is no machine to cut the power of.
      *
-     * @param complete whether to wait for the end of the transfer, so that this content at least has to survive, although the
-     *     sender's host stands still meanwhile
+     * @param complete whether to wait for the end of the transfer, so that this content at least has to survive
      * @return whether the sender had said that the file is replicated
      */
     private boolean cutWhileSending(Guest receiving, String sender, boolean complete)
             throws IOException, InterruptedException {
-        try (Guest sending = bootOther(sender)) {
+        try (Guest sending = complete ? bootReliableOther(sender) : bootOther(sender)) {
             receiving.command().awaitLine("a sender has connected");
             if (complete) {
-                // The receiver waits for a host that has no processor for as long as --timeout says.
-                sending.standStill(STANDSTILL);
                 assertEquals(
                         "ended 0",
                         sending.command().awaitLine("ended "),

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /** A guest of {@code native/rxe}, as one of two hosts: runs a command, until it ends or the power is cut. */
 public final class Guest implements AutoCloseable {
@@ -82,25 +81,6 @@ public final class Guest implements AutoCloseable {
         machines.forEach(ProcessHandle::destroyForcibly);
         for (Guest guest : guests) {
             guest.rxe.process().waitFor();
-        }
-    }
-
-    /** Stops the guest's machine for a while, as a host does that has no processor for it. */
-    public void standStill(Duration time) throws IOException, InterruptedException {
-        String machine = Long.toString(machine().pid());
-        signal("-STOP", machine);
-        try {
-            TimeUnit.NANOSECONDS.sleep(time.toNanos());
-        } finally {
-            signal("-CONT", machine);
-        }
-    }
-
-    private static void signal(String signal, String process) throws IOException, InterruptedException {
-        int status =
-                new ProcessBuilder("kill", signal, process).inheritIO().start().waitFor();
-        if (status != 0) {
-            throw new AssertionError("kill " + signal + " " + process + " has ended with " + status);
         }
     }
 
