@@ -149,6 +149,16 @@ static struct cm_event *push(struct cm_id *id, enum event type, int status)
 	return event;
 }
 
+void cm_notify_listeners(uint32_t type)
+{
+	lock();
+	for (struct cm_id *id = ids; id != NULL; id = id->next) {
+		if (id->state == LISTENING)
+			push(id, (enum event)type, 0);
+	}
+	unlock();
+}
+
 static void push_with_data(struct cm_id *id, enum event type, int status, const uint8_t *data, size_t length,
 		size_t field)
 {

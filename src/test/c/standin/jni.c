@@ -35,3 +35,10 @@ JNIEXPORT jstring JNICALL Java_io_rpma_testing_StandIn_alive(JNIEnv *env, jclass
 	(void)natives;
 	return (*env)->NewStringUTF(env, standin_alive());
 }
+
+JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_notifyListeners(JNIEnv *env, jclass natives, jint event)
+{
+	(void)env;
+	(void)natives;
+	cm_notify_listeners((uint32_t)event);
+}

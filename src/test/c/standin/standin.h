@@ -142,6 +142,8 @@ struct cm_file *cm_file_new(int fd);
 void cm_file_close(struct cm_file *file);
 /* A command, as the kernel's write takes it. */
 long cm_write(struct cm_file *file, const void *command, size_t size);
+/* Delivers an event of this number to each id that listens. */
+void cm_notify_listeners(uint32_t type);
 /* cdev.c: what a descriptor stands for, or NULL. */
 struct cm_file *cm_file_of(int fd);
 

@@ -29,6 +29,9 @@ import org.junit.jupiter.api.Timeout;
 class FailingKernelTest {
     private static final int EAGAIN = 11;
     private static final int ENOMEM = 12;
+    private static final int CONNECT_ERROR = 6;
+    private static final int UNREACHABLE = 7;
+    private static final int DEVICE_REMOVAL = 11;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
     private static final Pattern LEAK =
@@ -81,6 +84,24 @@ class FailingKernelTest {
             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
         }
+    }
+
+    @Test
+    void aClientThatGivesUpIsNoRequest() throws Exception {
+        StandIn.notifyListeners(CONNECT_ERROR);
+        StandIn.notifyListeners(UNREACHABLE);
+        for (int event = 0; event < 2; event++) {
+            assertThat(ep.nextConnReq(null, 0, TimeUnit.SECONDS)).isEmpty();
+        }
+        assertThatAClientIsAccepted();
+    }
+
+    @Test
+    void theRemovalOfTheDeviceIsAFailure() {
+        StandIn.notifyListeners(DEVICE_REMOVAL);
+        assertThatThrownBy(() -> ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS))
+                .isInstanceOf(RpmaException.class)
+                .hasMessageContaining("RDMA_CM_EVENT_DEVICE_REMOVAL");
     }
 
     /** Otherwise librpma would take back its acceptance, and wait for the client's answer, which does not come here. */

@@ -63,6 +63,9 @@ public final class StandIn implements AutoCloseable {
     /** Which objects of the device exist, such as {@code 2 queue pair, 1 memory region}. */
     public static native String alive();
 
+    /** Delivers an event of librdmacm, by its number, to each id that listens. */
+    public static native void notifyListeners(int event);
+
     private static native void addFault(String call, int times, int errno, boolean gate);
 
     private static native void clearFaults();
