@@ -34,7 +34,6 @@ class CloseRaceTest {
 
     @Test
     void aParentIsClosedOrHasAChildButNotBoth() throws Exception {
-        int refusedParents = 0;
         for (int round = 0; round < 500; round++) {
             NativeObject parent = Fake.object("RpmaPeer", 1);
             NativeObject[] child = new NativeObject[1];
@@ -53,9 +52,7 @@ class CloseRaceTest {
             });
             assertThat(child[0] == null).isEqualTo(closed[0]);
             assertThat(parent.isClosed()).isEqualTo(closed[0]);
-            refusedParents += closed[0] ? 0 : 1;
         }
-        assertThat(refusedParents).isBetween(0, 500);
     }
 
     @Test
@@ -94,7 +91,7 @@ class CloseRaceTest {
         }
     }
 
-    /** A handle that is closed must never reach the object that takes its entry in the native table. */
+    /** A closed handle must never reach the object that reuses its entry in the native table. */
     @Test
     void randomUseOfObjectsThatComeAndGo() throws Exception {
         long seed = new Random().nextLong();
@@ -127,7 +124,7 @@ class CloseRaceTest {
         assertThat(used).hasPositiveValue();
     }
 
-    /** An object of one of several kinds, whose native side knows a number that is its own. */
+    /** A configuration or a region. Its native object stores a random number that identifies it. */
     private abstract static class Sized implements AutoCloseable {
         static Sized create(Random random) {
             int number = 1 + random.nextInt(1_000_000);

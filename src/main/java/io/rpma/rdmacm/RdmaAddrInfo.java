@@ -1,5 +1,6 @@
 package io.rpma.rdmacm;
 
+import io.rpma.internal.Check;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.net.InetSocketAddress;
@@ -25,9 +26,6 @@ import java.net.InetSocketAddress;
 public final class RdmaAddrInfo implements AutoCloseable {
     private static final int MAX_PORT = 65535;
 
-    /** The maximum length of a host name (RFC 1123, 2.1). */
-    private static final int MAX_NODE = 255;
-
     private final NativeObject object;
     private final RdmaPortSpace portSpace;
     private final boolean passive;
@@ -52,7 +50,7 @@ public final class RdmaAddrInfo implements AutoCloseable {
      * @throws io.rpma.RpmaException if the name is unknown or there is no RDMA device
      */
     public static RdmaAddrInfo active(String node, int port, RdmaPortSpace portSpace) {
-        checkNode(node);
+        Check.address(node);
         checkPort(port, 1);
         return get(node, port, portSpace, false);
     }
@@ -72,16 +70,10 @@ public final class RdmaAddrInfo implements AutoCloseable {
      */
     public static RdmaAddrInfo passive(String node, int port, RdmaPortSpace portSpace) {
         if (node != null) {
-            checkNode(node);
+            Check.address(node);
         }
         checkPort(port, 0);
         return get(node, port, portSpace, true);
-    }
-
-    private static void checkNode(String node) {
-        if (node.isEmpty() || node.length() > MAX_NODE) {
-            throw new IllegalArgumentException("an address has 1 to " + MAX_NODE + " characters, not " + node.length());
-        }
     }
 
     private static void checkPort(int port, int least) {

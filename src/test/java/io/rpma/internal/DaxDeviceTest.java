@@ -6,11 +6,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which device DAX is persistent, by what the kernel has of it in sysfs. */
+/** The decision whether a device DAX is persistent, from its attributes in sysfs. */
+@Timeout(30)
 class DaxDeviceTest {
     @TempDir
     private Path sysfs;
@@ -33,7 +35,7 @@ class DaxDeviceTest {
         assertThat(DaxDevice.isPersistent(device)).isEqualTo(persistent);
     }
 
-    /** As virtio-pmem's, whose host has to be asked for each flush. */
+    /** A region of virtio-pmem has no domain, because the host must execute each flush. */
     @Test
     void aRegionWithoutADomainIsNotPersistent() throws IOException {
         Path region = Files.createDirectories(sysfs.resolve("virtio1/ndbus0/region0"));

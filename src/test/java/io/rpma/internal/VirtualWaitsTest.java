@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
-/** The waits of virtual threads end as those of others do. */
+/** The waits of virtual threads end in the same ways as the waits of platform threads. */
 @Timeout(60)
 @Tag("newer-jdk")
 @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
@@ -164,11 +164,11 @@ class VirtualWaitsTest {
     @Test
     void waitAndWakeInAnyOrder() throws Exception {
         for (int round = 0; round < 300; round++) {
-            int millis = round % 2;
+            int quarters = round % 2;
             Waiting[] waiting = new Waiting[3];
             Together.run(3, thread -> {
                 if (thread == 2) {
-                    new Waiting(signal, 1 + millis * MILLISECOND / 4).result();
+                    new Waiting(signal, 1 + quarters * MILLISECOND / 4).result();
                 }
                 waiting[thread] = new Waiting(signal, Waiter.FOREVER);
                 if (thread == 0) {
@@ -204,7 +204,7 @@ class VirtualWaitsTest {
         assertThat(end.out()).contains(VirtualWaitsProgram.ALL_WOKEN + 1000);
     }
 
-    /** Of several that wait for one object. */
+    /** Two virtual threads wait for one object, and the scheduler of the first thread refuses to continue it. */
     @Test
     void oneThatCanNotGoOnDoesNotKeepTheOthers() throws Exception {
         Jvm.Finished end = Jvm.likeThis()

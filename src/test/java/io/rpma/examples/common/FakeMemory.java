@@ -9,20 +9,22 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * Memory of another side that may be lost at any moment, and whose power may be cut.
+ * A simulated memory of the other side, whose connection can break at any operation and whose power can be cut.
  *
- * <p>Stores and commits are taken apart into writes, atomic writes and flushes, which are carried out in their order, some
- * time before somebody has waited for them. When the connection is lost the rest is not, and a write that was under way is
- * carried out in part. What is not flushed is visible, and may be gone, byte by byte, when the power is cut.
+ * <p>A store is a write and a flush; a commit is an atomic write and a flush. These operations are carried out in their order,
+ * at random moments before {@link #await} returns. If the connection breaks at a write, a random part of the bytes is written.
+ * All other operations from the break on are not carried out. Bytes that are written but not flushed are visible, and a power
+ * cut reverts a random part of them.
  *
- * <p>One that is asked to persist, instead of being flushed, may get the bytes of a store before it carries out earlier commits.
+ * <p>For connections chosen at random, the other side makes bytes persistent on request: the bytes of a store arrive before
+ * earlier commits are carried out.
  */
 public final class FakeMemory implements RemoteStore {
-    /** Never lost by itself. */
+    /** The number of operations for a connection that does not break by itself. */
     public static final int NEVER = Integer.MAX_VALUE;
 
     private interface Operation {
-        /** What is done of it if the connection breaks. */
+        /** Carries out the operation, or only a part of it because the connection breaks. */
         void carryOut(boolean whole);
     }
 
@@ -33,9 +35,9 @@ public final class FakeMemory implements RemoteStore {
     private final byte[] persistent;
     private final Set<Integer> atomicWords = new HashSet<>();
     private final Deque<Operation> queue = new ArrayDeque<>();
-    private final boolean isAsked;
-    private boolean connected = true;
-    private int operationsLeft = NEVER;
+    private boolean isAsked;
+    private boolean connected;
+    private int operationsLeft;
     private long posted;
     private long done;
 
@@ -43,9 +45,9 @@ public final class FakeMemory implements RemoteStore {
         this.name = name;
         this.staging = staging;
         this.random = random;
-        isAsked = random.nextBoolean();
         visible = new byte[size];
         persistent = new byte[size];
+        connect(NEVER);
     }
 
     /** Sets bytes, as the other side's own program does. */
@@ -54,27 +56,28 @@ public final class FakeMemory implements RemoteStore {
         System.arraycopy(bytes, 0, persistent, offset, bytes.length);
     }
 
-    /** What the other side's own program sees; a view. */
+    /** Returns a view of the bytes that the other side's own program sees. */
     public ByteBuffer content() {
         return ByteBuffer.wrap(visible);
     }
 
-    /** Connects, and is lost after so many operations. */
+    /** Connects. The connection breaks after this number of operations. */
     public void connect(int operations) {
         queue.clear();
+        isAsked = random.nextBoolean();
         connected = true;
         posted = 0;
         done = 0;
         operationsLeft = operations;
     }
 
-    /** Loses the connection. */
+    /** Breaks the connection. */
     public void disconnect() {
         connected = false;
         queue.clear();
     }
 
-    /** Loses the connection and the power: what is not flushed is there afterwards or not, as it comes. */
+    /** Breaks the connection and cuts the power. Bytes that are not flushed survive at random, an atomic word as a whole. */
     public void cutPower() {
         disconnect();
         for (int word = 0; word < visible.length; word += Long.BYTES) {
