@@ -118,7 +118,7 @@ static jint channel_arm(const void *queues)
 	return result;
 }
 
-/* waits for the first completion of queues that have none; as channel_take(), or the result of the wait */
+/* waits for the first completion of queues that have none; returns as channel_take(), or the result of the wait */
 static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_first, jint capacity, jlong completions,
 		jint wake_fd, jlong timeout)
 {

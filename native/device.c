@@ -72,7 +72,7 @@ static bool is_of(const struct dl_phdr_info *object, uintptr_t address)
 	return false;
 }
 
-/* searches for the name in the constants of the shared object that contains the address; ends the iteration there */
+/* searches for the name in the constants of the shared object that contains the address, where the iteration ends */
 static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__((unused)), void *data)
 {
 	struct image *image = data;

@@ -1,5 +1,5 @@
 /*
- * device.h -- what devices report about themselves
+ * device.h -- the properties of devices
  */
 #ifndef RPMA_JAVA_DEVICE_H
 #define RPMA_JAVA_DEVICE_H
@@ -8,8 +8,8 @@
 #include <jni.h>
 
 /*
- * the number of bytes that one operation of any port transfers, at most INT32_MAX; INT32_MAX if the device reports none; not of
- * one port, because librpma does not report which of them a connection uses
+ * The maximum number of bytes of one operation; INT32_MAX if the device reports no lower limit. It is the minimum of all ports,
+ * because librpma does not report which port a connection uses.
  */
 jint device_max_message_of(struct ibv_context *context);
 

@@ -35,7 +35,7 @@ static uint32_t take_index(void)
 	return index;
 }
 
-/* shifted to the upper half of a handle */
+/* the next generation of an entry, shifted to the upper half of a handle */
 static jlong next_generation(const struct handle_entry *entry)
 {
 	jlong generation = atomic_load_explicit(&entry->handle, memory_order_relaxed) >> 32;
@@ -115,7 +115,7 @@ int handle_hold_fd(jlong handle, int *wait_fd)
 	return 0;
 }
 
-/* the caller holds the entry; an entry that was closed meanwhile gets no eventfd, because nobody would write to it */
+/* the caller holds the entry; an entry that was closed meanwhile gets no eventfd, because no close would write to it */
 static int make_close_fd(struct handle_entry *entry, jlong handle)
 {
 	int rc = 0;

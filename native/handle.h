@@ -53,7 +53,7 @@ int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd);
  */
 void *handle_retire(const jlong *handles, int count);
 
-/* removes handles from the table that no other code knows yet; skips zeroes and errors */
+/* removes from the table handles that no other code knows yet; skips zeroes and errors */
 void handle_drop(const jlong *handles, int count);
 
 /* never NULL: any value selects an entry, possibly the entry of another handle */

@@ -18,7 +18,7 @@ void log_fini(void);
 void log_begin(void);
 int log_end(int rc);
 
-/* publishes the messages of a hot call that failed, whose text thread_mark() has cleared; returns rc */
+/* publishes the messages that a failed hot call has logged since thread_mark(); returns rc */
 int log_failed(struct thread *thread, int rc);
 
 /* whether the messages of the thread's current call contain this text */

@@ -80,7 +80,7 @@ static jint memory_unmap(JNI_PARAMS, jlong address, jlong size)
 
 /*
  * For a mapping of a device DAX, whose size is fixed. The address is the start of a page. The kernel refuses to populate a
- * broken page; the write-back instructions would end the process there. EINVAL comes from a kernel before 5.14.
+ * broken page, at which the write-back instructions would end the process. EINVAL comes from a kernel before 5.14.
  */
 static jint memory_persist(JNI_PARAMS, jlong address, jlong before, jlong size)
 {

@@ -1,5 +1,5 @@
 /*
- * persist.c -- makes the stores of the processor persistent, by its best instruction
+ * persist.c -- makes the stores of the processor persistent, with its best write-back instruction
  */
 #include "persist.h"
 

@@ -53,7 +53,7 @@ static int open_fds(struct poller *poller)
 	return 0;
 }
 
-/* the close of the poller ends waits permanently: unlike a wake-up, nothing resets its eventfd */
+/* the close of the poller ends waits permanently: unlike the eventfd of wake-ups, the eventfd of the close is never reset */
 static int end_waits_at_close(const struct poller *poller, jlong handle)
 {
 	int wait_fd;
@@ -155,7 +155,7 @@ static jint take_numbers(const struct poller *poller, const struct epoll_event *
 		if (events[i].data.u64 != NO_NUMBER)
 			numbers[taken++] = (jlong)events[i].data.u64;
 		else
-			/* fails if the close has ended the wait; its eventfd remains readable */
+			/* fails if the close, and no wake-up, has ended the wait */
 			(void)eventfd_read(poller->wake_fd, &wakes);
 	}
 	return taken;

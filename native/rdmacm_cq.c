@@ -86,7 +86,7 @@ static jint take_of(const void *armed, jint capacity, struct ibv_wc *completions
 	return take(queue->cq, capacity, completions);
 }
 
-/* waits for the first completion of an armed queue that has none; the number taken, or the result of the wait */
+/* waits for the first completion of an armed queue that has none; returns the number taken, or the result of the wait */
 static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jint capacity, jlong completions,
 		jint wake_fd, jlong timeout)
 {

@@ -52,7 +52,7 @@ static struct rdma_event_channel *new_channel(void)
 	return NULL;
 }
 
-/* 0, or -1 with errno; librdmacm's id then remains, but nothing can use it */
+/* 0, or -1 with errno; after a failure librdmacm's id remains, but nothing can use it */
 static int destroy(struct rdmacm_id *self)
 {
 	if (self->id->qp != NULL)
@@ -215,7 +215,7 @@ static jint id_resolve_route(JNI_PARAMS, jlong handle, jint timeout_ms)
 	return result;
 }
 
-/* the id already has the channel of its requests: requests that arrive before a change of channels are lost */
+/* the id already has the channel of its requests: requests that arrive before a change of channels would be lost */
 static jlong listen_for(struct rdma_cm_id *id, int backlog)
 {
 	if (jni_nonblocking(id->channel->fd) != 0)
@@ -439,7 +439,7 @@ static jint id_disconnect(JNI_PARAMS, jlong handle)
 	return result;
 }
 
-/* has the size of the larger of Java's two kinds of address; NULL if closed, or with a pending exception */
+/* the array has the size of the larger kind of address, sockaddr_in6; NULL if closed, or with a pending exception */
 static jbyteArray address_of(JNIEnv *env, jlong handle, struct sockaddr *(*getter)(struct rdma_cm_id *id))
 {
 	const struct rdmacm_id *self = handle_hold(handle);

@@ -125,7 +125,7 @@ static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
 	return NULL;
 }
 
-/* in place of librdmacm's helpers, which have neither immediate data nor atomics */
+/* in place of librdmacm's helpers, which support neither immediate data nor atomics */
 static inline jint post(const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges, int count)
 {
 	struct ibv_send_wr *bad = NULL;
@@ -326,7 +326,7 @@ static jint post_fetch_and_add(JNI_PARAMS, jlong queue, jlong mr, jlong offset, 
 	return post_atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, queue, mr, offset, flags, remote_addr, rkey, add, 0, context);
 }
 
-/* a provider takes any address handle for its own, and would read beyond the end of another device's */
+/* a provider takes any address handle for its own, and would read beyond the end of another device's address handle */
 static jint post_datagram(struct rdma_cm_id *id, jlong context, void *bytes, jlong length, struct ibv_mr *mr, jint flags,
 		struct ibv_ah *ah, jint remote_qpn)
 {

@@ -59,7 +59,7 @@ int thread_init(void)
 	int rc = pthread_key_create(&exit_key, detach);
 	if (rc != 0)
 		return rc;
-	/* by a separate thread: the kernel takes 10 ms and more, while the program can look for its device */
+	/* in a separate thread: the kernel takes 10 ms and more, and the program can look for its device meanwhile */
 	registering = pthread_create(&registrar, NULL, register_membarrier, NULL) == 0;
 	if (!registering)
 		(void)register_membarrier(NULL);
@@ -85,7 +85,7 @@ struct thread *thread_attach(void)
 	return thread;
 }
 
-/* short: a marked call never blocks; it polls or re-arms a queue, or posts at most AT_ONCE operations of a batch */
+/* the wait is short: a marked call never blocks; it polls or re-arms a queue, or posts at most AT_ONCE operations of a batch */
 static void wait_unmarked(const struct thread *thread)
 {
 	uint64_t seen = atomic_load_explicit(&thread->mark, memory_order_acquire);

@@ -66,7 +66,7 @@ static jint await_ready(const struct wait *wait)
 		return failed("ppoll()");
 	if (fds[1].revents != 0)
 		return RESULT_CLOSED;
-	/* before the object: a queue whose completions other threads take is ready each time, and would hide the wake-up */
+	/* tested before the object: a queue whose completions other threads take is always ready, and would hide the wake-up */
 	if (fds[2].revents != 0)
 		return RESULT_WOKEN;
 	return fds[0].revents != 0 ? RESULT_READY : RESULT_TIMED_OUT;

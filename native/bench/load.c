@@ -204,7 +204,7 @@ static int wait_rdma(const struct client *client, struct ibv_cq *cq, struct ibv_
 	return taken;
 }
 
-/* answers complete in the receive queue, and after their messages; so a wait for answers waits only there */
+/* an answer completes in the receive queue, after its message, so a wait for answers waits only for that queue */
 static int take_rdma(const struct client *client, const struct load *load, struct ibv_wc *completions)
 {
 	const struct rdma_cm_id *id = client->rdma.id;
@@ -243,8 +243,8 @@ static int take_rpma(const struct client *client, const struct connection *conne
 }
 
 /*
- * A poll that finds no completion yields the processor: with few processors, soft-RoCE's own work may wait for this one, and
- * would otherwise wait until the end of the time slice.
+ * A poll that finds no completion yields the processor: with few processors, soft-RoCE's own work may need this processor,
+ * and would otherwise wait until the end of the time slice.
  */
 unsigned take_completions(const struct client *client, const struct connection *connection, const struct load *load)
 {

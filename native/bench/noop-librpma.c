@@ -520,7 +520,7 @@ static void *complete_receives(void *unused)
 	return NULL;
 }
 
-/* on the caller's processor, to which both are bound: the time to wake another processor varies, and is not measured */
+/* both threads are bound to the caller's processor: the time to wake another processor varies, and is not measured */
 static void start_completing(void)
 {
 	pthread_t thread;

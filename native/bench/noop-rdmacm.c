@@ -124,7 +124,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	return 0;
 }
 
-/* without ports, and so without a limit of theirs */
+/* a device without ports, and so without the limit of a port */
 int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));

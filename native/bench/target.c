@@ -3,9 +3,9 @@
  *
  * usage: target ADDRESS PORT [PMEM]
  *
- * Accepts connections until its standard input ends: at PORT; at PORT + 1 connections without messages and with small queues;
- * and at PORT + 2 librdmacm's connections. The program sleeps unless a message or a request arrives. Reads, writes and flushes
- * do not wake it.
+ * Accepts connections until its standard input ends: at PORT connections with messages, at PORT + 1 connections without
+ * messages and with small queues, and at PORT + 2 librdmacm's connections. The program sleeps unless a message or a request
+ * arrives. Reads, writes and flushes do not wake it.
  */
 #include <fcntl.h>
 #include <stdio.h>

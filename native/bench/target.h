@@ -1,5 +1,5 @@
 /*
- * target.h -- the one thread of the target serves its parts
+ * target.h -- the parts of the target, which one thread serves
  */
 #ifndef RPMA_BENCH_TARGET_H
 #define RPMA_BENCH_TARGET_H

@@ -51,7 +51,7 @@ remove_old_versions() {
     done < <(find "$cache" -mindepth 2 -maxdepth 2 -path "${kept%-*}-*/lock" -mtime +6)
 }
 
-# Holds a directory, so that it stays, if it exists. Needs the lock of the cache.
+# Locks a directory, if it exists, so that no script removes it while this script runs. Needs the lock of the cache.
 hold_in_cache() {
     local directory=$1 held
     remove_leftovers
@@ -62,7 +62,8 @@ hold_in_cache() {
     touch -c "$directory/lock" 2>/dev/null || true
 }
 
-# Holds a directory. Calls a function to make it if it does not exist, while other scripts that need it wait.
+# Locks a directory as hold_in_cache does. If the directory does not exist, calls a function that makes it; other scripts that
+# need the directory wait.
 # $1: directory, $2: name of the lock, $3: description, $4: the function.
 provide_in_cache() {
     local directory=$1 name=$2 what=$3 build=$4 lock

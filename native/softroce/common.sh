@@ -43,7 +43,7 @@ ask_for_root() {
     die "$1 needs root: run this as root, or as a user with sudo"
 }
 
-# The commands that run at each kind of end, the last command first.
+# The commands that run when the script ends, however it ends. The last command runs first.
 at_exit=(end_jobs await_installation)
 
 run_exit_actions() {

@@ -89,8 +89,8 @@ check_memory() {
             "free some, or give the guest less with --memory MB"
 }
 
-# Moves the bytes from the fifos of the guest to the streams of this script. dd, because /proc/PID/io has the number of bytes
-# that it has written; the splicing of cat is not counted there.
+# Moves the bytes from the fifos of the guest to the streams of this script. Uses dd, because /proc/PID/io has the number of
+# bytes that dd has written; it does not count the bytes that cat splices.
 start_pumps() {
     setpriv --pdeathsig KILL dd bs=64k status=none if="$run_directory/stdout" 2>/dev/null &
     stdout_pump=$!

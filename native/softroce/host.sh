@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# This machine: the packages that it lacks, and its RDMA device, which is its own or made of soft-RoCE.
+# This machine: the packages that it lacks, and its RDMA device, which is its own or a soft-RoCE device.
 #
 # Reads: cache, device. find_host_device and make_host_device set: host_device, host_address.
 

@@ -21,7 +21,8 @@ test_parts=
 # keeps the processors busy.
 parts_at_once=
 
-# The names of the parts under way, by their jobs. By their names: titles, readers of the output, begins and durations.
+# The names of the parts under way, indexed by job; their titles, readers of the output, start times and durations, indexed by
+# name.
 declare -A part_of_job=() part_title=() part_reader=() part_begun=() part_seconds=()
 
 command_test() {
@@ -251,7 +252,7 @@ count_tests() {
     local reports=$test_parts/$1/$2 title=$3 skips=${4:-} run failed errors skipped
     read -r run failed errors skipped < <(sum_reports "$reports")
     summaries+=("$title: Tests run: $run, Failures: $failed, Errors: $errors, Skipped: $skipped")
-    # After another failure this is expected.
+    # After another failure it is expected that no test was run.
     ((run > 0 || ${#failures[@]} > 0)) || failures+=("$title: none was run")
     if ((failed + errors > 0)); then
         failures+=("$title: $((failed + errors)) failed")

@@ -89,8 +89,8 @@ choose_uml_processor() {
     uml_processor=$processor
 }
 
-# Standard output and error are serial lines. Standard input arrives in files, because a line has no end of file, and the
-# kernel reads it byte by byte. The kernel's hostfs shares the directories.
+# Standard output and error are serial lines. Standard input arrives in files, because a serial line has no end of file, and
+# the kernel reads serial lines byte by byte. The kernel's hostfs shares the directories.
 start_uml() {
     # The kernel's command line names directories by their descriptors, because it can't quote names.
     local root run share tag descriptor out err memory_directory

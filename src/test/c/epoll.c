@@ -1,5 +1,5 @@
 /*
- * epoll.c -- counts the calls of epoll_ctl(2) of a process that it is loaded into, and says at its end how many failed
+ * epoll.c -- counts the calls of epoll_ctl(2) in the process that loads it, and the failures; prints both at the end
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

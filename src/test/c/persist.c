@@ -1,5 +1,5 @@
 /*
- * persist.c -- every way in which persist() writes lines back that this processor has; prints their names
+ * persist.c -- tests every instruction of this processor by which persist() can write cache lines back; prints the names
  */
 #include "../../../native/persist.c"
 

@@ -1,5 +1,5 @@
 /*
- * slowpage.c -- takes the place of the C library's function: it reads when somebody has written to the FIFO that SLOW_PAGE
+ * slowpage.c -- replaces the C library's process_vm_readv(): this one first waits for a byte from the FIFO that SLOW_PAGE
  * names, as if it waited for a page of a slow file
  */
 #define _GNU_SOURCE

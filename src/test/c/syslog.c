@@ -1,5 +1,5 @@
 /*
- * syslog.c -- takes the place of the C library's functions: writing to syslog ends the process
+ * syslog.c -- replaces the C library's functions that write to syslog: a call aborts the process
  */
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * cdev.c -- the C library's functions by which librdmacm reaches the kernel, for the one device file that the stand-in has
+ * cdev.c -- replaces the C library's functions by which librdmacm reaches the kernel, for the stand-in's only device file
  */
 #include "standin.h"
 

@@ -1,5 +1,5 @@
 /*
- * cm.c -- the kernel's connection manager of the stand-in: what it makes of the commands that librdmacm writes to
+ * cm.c -- the stand-in for the kernel's connection manager: carries out the commands that librdmacm writes to
  * /dev/infiniband/rdma_cm. Both sides of a connection are in this process, and answers are immediate.
  */
 #include "standin.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What the messages have room for: of connections, and of datagrams. */
+/* The room for private data in the messages of connections and of datagrams, in bytes. */
 enum { REQUEST_DATA = 56, REPLY_DATA = 196, REJECT_DATA = 148, DATAGRAM_REQUEST_DATA = 180, DATAGRAM_REPLY_DATA = 136 };
 
 enum { MOST_BACKLOG = 1024, FIRST_PORT = 32768 };
@@ -32,10 +32,10 @@ enum event {
 	TIMEWAIT_EXIT_EVENT = 15,
 };
 
-/* Reasons of the InfiniBand specification. */
+/* Rejection reasons of the InfiniBand specification. */
 enum { INVALID_SERVICE = 8, CONSUMER_DEFINED = 28 };
 
-/* How long an answer to a disconnection is waited for, and late packets of what was a connection. */
+/* The time limit of the answer to a disconnection, and the time for late packets after the end of a connection. */
 enum { DISCONNECT_MS = 2000, TIMEWAIT_MS = 50 };
 
 /* RDMA_UDP_QKEY of librdmacm. */
@@ -73,7 +73,7 @@ struct cm_id {
 struct cm_event {
 	struct rdma_ucm_event_resp resp;
 	struct cm_id *id;
-	/* of a request the new id */
+	/* the new id, if the event is a connection request */
 	struct cm_id *fresh;
 	struct cm_event *next;
 };
@@ -136,7 +136,7 @@ static struct cm_event *take_first(struct cm_file *file)
 
 static struct cm_event *push(struct cm_id *id, enum event type, int status)
 {
-	/* As long as user space has not accepted a connection, it gets no events of it. */
+	/* Until user space accepts a connection, it gets no events of the connection. */
 	if (id->uid == 0)
 		return NULL;
 	struct cm_event *event = object_new(CM_EVENT, sizeof(*event));
@@ -165,13 +165,13 @@ static void push_with_data(struct cm_id *id, enum event type, int status, const 
 	struct cm_event *event = push(id, type, status);
 	if (event == NULL)
 		return;
-	/* The receiver sees the whole field of the message. */
+	/* The receiver gets the message's whole field, even if the sender filled only a part. */
 	event->resp.param.conn.private_data_len = (uint8_t)field;
 	if (length > 0)
 		memcpy(event->resp.param.conn.private_data, data, length);
 }
 
-/* Ends an id's part in a connection; the other side gets an event. */
+/* Sets the state of an id's peer and reports an event to the peer. OVER also separates the two ids. */
 static void notify_peer(struct cm_id *id, enum event type, int status, enum state state)
 {
 	struct cm_id *peer = id->peer;
@@ -187,7 +187,7 @@ static void notify_peer(struct cm_id *id, enum event type, int status, enum stat
 
 static void id_destroy(struct cm_id *id);
 
-/* Takes the events of an id from its queue: to another one, or away with the requests that nobody has seen. */
+/* Moves an id's events to another file or, if that is NULL, frees them and destroys the ids of unreported requests. */
 static void move_events(struct cm_id *id, struct cm_file *to)
 {
 	struct cm_file *from = id->file;
@@ -210,7 +210,7 @@ static void move_events(struct cm_id *id, struct cm_file *to)
 
 static void end_connection(struct cm_id *id);
 
-/* The side that has asked gets the event that the other side has agreed. */
+/* Reports to the peer, which asked for the disconnection, that this id has answered. */
 static void answer_disconnection(struct cm_id *id)
 {
 	struct cm_id *peer = id->peer;
@@ -313,7 +313,7 @@ static void start_timers(void)
 	timer_runs = true;
 }
 
-/* Something happens to the id after a time, if it is in the same state still. */
+/* Calls time_out() after this time, which has no effect if the id's state has changed by then. */
 static void add_timer(const struct cm_id *id, uint32_t ms)
 {
 	if (!timer_runs)
@@ -343,7 +343,7 @@ static bool is_device_address(const struct sockaddr_in *addr)
 	return addr->sin_addr.s_addr == inet_addr(DEVICE_ADDRESS);
 }
 
-/* On the device's network, where nobody else answers. */
+/* Whether the address is on the device's network, where only the device's address answers. */
 static bool is_neighbour(const struct sockaddr_in *addr)
 {
 	return (ntohl(addr->sin_addr.s_addr) ^ ntohl(inet_addr(DEVICE_ADDRESS))) < 256;
@@ -483,7 +483,7 @@ static int do_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	memset(event->resp.param.conn.private_data + param->private_data_len, 0,
 			RDMA_MAX_PRIVATE_DATA - param->private_data_len);
 	event->resp.param.conn.private_data_len = field;
-	/* Each side sees its own part in the other's words. */
+	/* The responder resources of a side are the initiator depth of its peer. */
 	event->resp.param.conn.responder_resources = param->initiator_depth;
 	event->resp.param.conn.initiator_depth = param->responder_resources;
 	return 0;
@@ -587,7 +587,7 @@ static int do_init_qp_attr(const struct cm_id *id, enum ibv_qp_state state, stru
 		return 0;
 	if (id->peer == NULL || id->state < REQUEST_RECEIVED || id->state > ESTABLISHED)
 		return EINVAL;
-	/* The passive side may retry as often as the active one has asked for. */
+	/* A side may retry as often as its peer has asked for. */
 	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_DEST_QPN | IBV_QP_RNR_RETRY;
 	attr->dest_qp_num = id->peer->qp_num;
 	attr->rnr_retry = id->peer->param.rnr_retry_count;
@@ -607,7 +607,7 @@ static void do_query_route(const struct cm_id *id, struct rdma_ucm_query_route_r
 	resp->num_paths = id->state >= ROUTE_RESOLVED ? 1 : 0;
 }
 
-/* Blocks as the kernel's write does. */
+/* Blocks, as the kernel's write(2) of this command does. */
 static int do_get_event(struct cm_file *file, struct rdma_ucm_event_resp *resp, size_t size)
 {
 	while (true) {
@@ -656,7 +656,7 @@ static int do_destroy(struct cm_id *id, const struct rdma_ucm_destroy_id *cmd)
 	return 0;
 }
 
-/* Where the commands about an id have its handle. */
+/* Returns the handle in a command about an id; 0 for other commands. */
 static uint32_t handle_of(uint32_t command, const void *body)
 {
 	switch (command) {
@@ -732,7 +732,7 @@ static int do_command(struct cm_file *file, const struct rdma_ucm_cmd_hdr *heade
 	case RDMA_USER_CM_CMD_MIGRATE_ID:
 		return do_migrate(file, body);
 	case RDMA_USER_CM_CMD_BIND:
-		/* There are no InfiniBand addresses, which librdmacm finds out so. */
+		/* This error makes librdmacm conclude that InfiniBand addresses are not supported. */
 		return EAFNOSUPPORT;
 	case RDMA_USER_CM_CMD_SET_OPTION:
 	case RDMA_USER_CM_CMD_NOTIFY:
@@ -801,7 +801,7 @@ struct cm_file *cm_file_new(int fd)
 	return file;
 }
 
-/* The kernel destroys what was made through the descriptor. */
+/* Like the kernel, destroys all ids of the descriptor. */
 void cm_file_close(struct cm_file *file)
 {
 	object_lock(file, CM_FILE, "close");

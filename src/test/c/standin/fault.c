@@ -1,5 +1,5 @@
 /*
- * fault.c -- calls that fail because a test wants it, or wait until the test opens a gate
+ * fault.c -- makes calls fail, or wait until the test opens the gate, as a test requests
  */
 #include "standin.h"
 
@@ -11,7 +11,7 @@ enum { MOST_FAULTS = 32, LONGEST_NAME = 48 };
 
 struct rule {
 	char call[LONGEST_NAME];
-	/* calls that it takes effect on; the rule is free when there are none */
+	/* the number of calls that the rule still affects; 0 if this entry is free */
 	int times;
 	int error;
 	bool gate;
@@ -20,7 +20,7 @@ struct rule {
 static struct rule rules[MOST_FAULTS];
 static pthread_mutex_t rules_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-/* So that a call costs nothing where there are no rules. */
+/* The number of rules: without rules, a call does not take the lock. */
 static int active;
 static int waiting;
 static unsigned gate_opened;

@@ -1,6 +1,6 @@
 /*
- * qp.c -- queue pairs of the stand-in: work requests are carried out by the thread that posts them, or by the one that makes
- * it possible, a receive posted or the other side ready
+ * qp.c -- queue pairs of the stand-in: a work request is carried out by the thread that posts it. If it stalls, it is carried
+ * out by the thread that posts the missing receive or makes the other side ready.
  */
 #include "standin.h"
 
@@ -36,12 +36,12 @@ struct qp {
 	uint32_t max_send_sge;
 	struct send_wr *ring;
 	uint32_t size;
-	/* what is not carried out yet */
+	/* the work requests that are not carried out yet */
 	uint32_t head;
 	uint32_t count;
-	/* these, and what is carried out but not polled, so that it keeps its place as with most devices */
+	/* count, and the places of completed requests, which most devices also keep until the completion is polled */
 	uint32_t used;
-	/* of these, what comes free with the next completion */
+	/* the places that the next completion frees */
 	uint32_t silent;
 	struct recv_queue queue;
 	/* waits for a receive of the other side, or for the other side to be ready */
@@ -99,7 +99,7 @@ static void complete_send(struct qp *qp, const struct send_wr *wr, enum ibv_wc_s
 	qp->silent = 0;
 }
 
-/* To the error state: all that is posted comes back. A shared receive queue keeps its receives. */
+/* Enters the error state and completes all posted requests with an error. A shared receive queue keeps its receives. */
 static void flush(struct qp *qp)
 {
 	qp->public.state = IBV_QPS_ERR;
@@ -113,7 +113,7 @@ static void flush(struct qp *qp)
 	}
 }
 
-/* What the pieces of memory have in all; false if one is not in a region that allows the access. */
+/* Sums up the lengths of the pieces of memory; false if a piece is not in a region that allows the access. */
 static bool check_sges(const struct qp *qp, const struct ibv_sge *sges, int count, int access, uint64_t *length)
 {
 	*length = 0;
@@ -128,7 +128,7 @@ static bool check_sges(const struct qp *qp, const struct ibv_sge *sges, int coun
 
 enum direction { GATHER, SCATTER };
 
-/* Copies between pieces of memory and one range, from a position in the pieces on. */
+/* Copies between pieces of memory and one range, starting at a position in the pieces. */
 static void copy(const struct ibv_sge *sges, int count, uint64_t position, uint8_t *range, uint64_t length,
 		enum direction direction)
 {
@@ -149,7 +149,7 @@ static void copy(const struct ibv_sge *sges, int count, uint64_t position, uint8
 	}
 }
 
-/* From the memory of a send to that of a receive, behind what a datagram has before it. */
+/* Copies a message from the memory of a send to a position in the memory of a receive: a datagram leaves room for a header. */
 static void copy_message(const struct send_wr *from, const struct recv_wr *to, uint64_t position)
 {
 	if (from->flags & IBV_SEND_INLINE) {
@@ -253,7 +253,7 @@ static enum outcome change_remote(struct qp *peer, const struct send_wr *wr, enu
 	return DONE;
 }
 
-/* A datagram: lost where nobody has a receive for it. */
+/* Sends a datagram, which is lost if the destination is not ready or has no receive. */
 static void send_datagram(struct qp *qp, const struct send_wr *wr, uint64_t length)
 {
 	struct qp *peer = find(wr->ud_qpn);
@@ -296,7 +296,7 @@ static enum outcome carry_out(struct qp *qp, const struct send_wr *wr, uint64_t 
 		return DONE;
 	}
 	struct qp *peer = find(qp->dest);
-	/* A device would give up after seconds; here the event of the connection's end comes first. */
+	/* A device would give up after seconds; here, the event of the connection's end arrives before that. */
 	if (peer == NULL)
 		return STALLED;
 	if (peer->public.state != IBV_QPS_RTR && peer->public.state != IBV_QPS_RTS)
@@ -485,7 +485,7 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 	if (mask & IBV_QP_RNR_RETRY)
 		qp->rnr_retry = attr->rnr_retry;
 	if (mask & IBV_QP_STATE) {
-		/* Nothing leaves the error state but a reset. */
+		/* Only a reset leaves the error state. */
 		if (public->state == IBV_QPS_ERR && attr->qp_state != IBV_QPS_ERR && attr->qp_state != IBV_QPS_RESET)
 			error = EINVAL;
 		else
@@ -500,7 +500,7 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 
 int ibv_destroy_qp(struct ibv_qp *public)
 {
-	/* A device destroys it or reports a failure, never both. */
+	/* A device either destroys the queue pair or reports a failure, never both. */
 	int error = fault("ibv_destroy_qp");
 	if (error != 0)
 		return error;

@@ -1,6 +1,6 @@
 /*
- * ready.c -- descriptors that poll(2) shows as readable while events wait: a pipe whose both ends are one descriptor, with a
- * byte in it or none
+ * ready.c -- descriptors that poll(2) reports as readable while events are pending: each is both ends of a pipe, which holds
+ * one byte or none
  */
 #include "standin.h"
 
@@ -47,7 +47,7 @@ int ready_wait(int fd)
 	if (flags & O_NONBLOCK)
 		return EAGAIN;
 	struct pollfd readable = {.fd = fd, .events = POLLIN};
-	/* A device's read is started again after the signals of a JVM. */
+	/* A read of a device would restart after the JVM's signals; poll(2) does not. */
 	while (poll(&readable, 1, -1) < 0)
 		if (errno != EINTR)
 			return errno;

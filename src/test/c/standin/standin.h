@@ -2,11 +2,12 @@
  * standin.h -- an RDMA device inside one process: libibverbs and the kernel's connection manager, for the real librpma and
  * the real librdmacm, loaded by LD_PRELOAD
  *
- * It carries out work requests between queue pairs of its process, with the semantics of a reliable connection, and is
- * strict where a device forgives: every object carries a magic number, a freed one is poisoned and never reused, and a call
- * with one ends the process. Tests make calls fail or wait.
+ * It carries out work requests between queue pairs of its process, with the semantics of reliable connections and of
+ * datagrams, and is stricter than a device: every object carries a magic number, a freed object is poisoned and never
+ * reused, and a call with a freed object ends the process. Tests make calls fail or wait.
  *
- * One lock, big_lock, guards everything. A function whose name ends in _locked expects it to be held.
+ * One lock, big_lock, guards the objects and their lists. A function whose name ends in _locked expects the caller to hold
+ * the lock.
  */
 #ifndef STANDIN_H
 #define STANDIN_H
@@ -24,28 +25,28 @@ enum kind { CHANNEL, CQ, PD, MR, SRQ, QP, AH, CM_FILE, CM_ID, CM_EVENT, KINDS };
 void *object_new(enum kind kind, size_t size);
 void *object_check(const void *object, enum kind kind, const char *call);
 void object_free(void *object, enum kind kind, const char *call);
-/* Takes the lock and checks the object under it, where no other thread can free it any more. */
+/* Takes the lock and checks the object, which no other thread can free until unlock(). */
 void *object_lock(const void *object, enum kind kind, const char *call);
-/* Ends the process with a message: the tested library has done what would be undefined. */
+/* Ends the process with a message: a call has undefined behaviour, or exceeds a limit of the stand-in. */
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
 
 extern pthread_mutex_t big_lock;
 void lock(void);
 void unlock(void);
 
-/* fault.c: to be called without the lock at the begin of a call; returns 0, or the errno that the call shall fail with. */
+/* fault.c: called without the lock at the start of a call; returns 0, or the errno that the call must fail with. */
 int fault(const char *call);
 
-/* For the tests; calls are functions of libibverbs, and "ucma:" with a command of the kernel's connection manager. */
+/* For the tests. A call is a function's name, or "ucma:" and a command of the kernel's connection manager. */
 void standin_fault(const char *call, int times, int error, bool gate);
-/* Forgets the faults, and lets go on what waits at the gate. */
+/* Removes all faults, and releases the calls that wait at the gate. */
 void standin_clear_faults(void);
-/* Waits until so many calls wait at the gate; false after 20 s. */
+/* Waits until at least this many calls wait at the gate; false after 20 s. */
 bool standin_await_gate(int calls);
-/* What is alive, as "2 queue pair, 1 memory region". */
+/* The numbers of live objects, as "2 queue pair, 1 memory region". */
 const char *standin_alive(void);
 
-/* ready.c: a descriptor that is readable while something waits in a queue */
+/* ready.c: a descriptor that is readable while events are pending */
 
 int ready_open(void);
 void ready_set(int fd);
@@ -65,7 +66,7 @@ enum armed { NOT_ARMED, SOLICITED, ANY };
 
 struct cqe {
 	struct ibv_wc wc;
-	/* how many places of the send queue are free when it is polled */
+	/* the number of places in the send queue that polling this completion frees */
 	uint32_t slots;
 };
 
@@ -77,7 +78,7 @@ struct cq {
 	uint32_t count;
 	enum armed armed;
 	uint32_t users;
-	/* events that wait in the channel, which lists the queue while there are some */
+	/* events pending in the channel, which lists this queue while the number is not 0 */
 	uint32_t events;
 	struct cq *next;
 	struct channel *channel;
@@ -100,7 +101,7 @@ struct recv_wr {
 	struct ibv_sge sges[4];
 };
 
-/* A ring of receives, of a queue pair or shared. */
+/* A ring of receives, of a queue pair or of a shared receive queue. */
 struct recv_queue {
 	struct recv_wr *ring;
 	uint32_t size;
@@ -121,7 +122,7 @@ extern struct ibv_context context;
 
 int channel_pop(struct channel *channel, struct cq **cq);
 void cq_push_locked(struct cq *cq, const struct ibv_wc *wc, uint32_t slots, bool solicited);
-/* Whether the bytes are in a live region of the protection domain that allows the access. */
+/* Whether the key names a live region that holds the bytes, allows the access and is in the protection domain. */
 bool mr_allows_locked(uint32_t key, uint64_t addr, uint64_t length, int access, const struct ibv_pd *pd);
 int recv_queue_new(struct recv_queue *queue, uint32_t size, uint32_t max_sge);
 int recv_queue_push_locked(struct recv_queue *queue, const struct ibv_recv_wr *wr);
@@ -130,9 +131,9 @@ int recv_queue_push_locked(struct recv_queue *queue, const struct ibv_recv_wr *w
 
 int qp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int qp_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-/* Frees places of the send queue of the queue pair with the number, if it is there still. */
+/* Frees places in the send queue of the queue pair with this number, if the queue pair still exists. */
 void qp_retire_locked(uint32_t qp_num, uint32_t slots);
-/* What waited for a receive, or for the other side, may go on. */
+/* Retries work requests that wait for a receive or for the other side. */
 void qp_progress_stalled_locked(void);
 /* cm.c: the kernel's side of a descriptor of /dev/infiniband/rdma_cm */
 
@@ -140,11 +141,11 @@ struct cm_file;
 
 struct cm_file *cm_file_new(int fd);
 void cm_file_close(struct cm_file *file);
-/* A command, as the kernel's write takes it. */
+/* Carries out a command, as the kernel's write(2) does. */
 long cm_write(struct cm_file *file, const void *command, size_t size);
 /* Delivers an event of this number to each id that listens. */
 void cm_notify_listeners(uint32_t type);
-/* cdev.c: what a descriptor stands for, or NULL. */
+/* cdev.c: the file of a descriptor, or NULL. */
 struct cm_file *cm_file_of(int fd);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Of all regions together, so that a test can't fill the machine. */
+/* The limit for all regions together, so that a test can't use up the machine's memory. */
 #define MOST_PINNED ((size_t)1 << 30)
 
 enum { MOST_CQE = 32767, MOST_WR = 16384, MOST_SGE = 4 };
@@ -27,7 +27,7 @@ static int poll_cq(struct ibv_cq *cq, int entries, struct ibv_wc *wcs);
 static int req_notify_cq(struct ibv_cq *cq, int solicited_only);
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
-/* Older than the extended operations: callers fall back to the ones here. */
+/* A context without the extended operations: callers fall back to the operations here. */
 struct ibv_context context = {
 		.device = &device,
 		.cmd_fd = -1,
@@ -43,7 +43,6 @@ struct ibv_context context = {
 		},
 };
 
-/* As a pointer, or NULL with errno. */
 static void *failed(int error)
 {
 	errno = error;
@@ -171,7 +170,7 @@ int ibv_dealloc_pd(struct ibv_pd *public)
 	return result;
 }
 
-/* Regions by the low bits of their keys, which are never used again. */
+/* Regions by the low bits of their keys. Keys are never reused. */
 enum { BUCKETS = 4096 };
 static struct mr *regions[BUCKETS];
 static uint32_t last_key = 0x1000;
@@ -224,7 +223,7 @@ static int pin(void *addr, size_t length, int access)
 		return ENOMEM;
 	bool writes = (access & (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)) != 0;
 	if (madvise((void *)begin, (end & ~mask) - begin, writes ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) != 0) {
-		/* before Linux 5.14 there is no such call, and pages are brought in when they are used */
+		/* before Linux 5.14 this advice is invalid, and the pages come into memory when they are used */
 		int cause = errno == EINVAL ? 0 : errno == ENOMEM ? EFAULT : errno;
 		if (cause != 0)
 			unpin(length);
@@ -277,7 +276,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 int ibv_dereg_mr(struct ibv_mr *public)
 {
 	struct mr *mr = object_check(public, MR, "ibv_dereg_mr");
-	/* A device lets go of a region at once or not at all. */
+	/* A device either deregisters a region at once or reports a failure, never both. */
 	int error = fault("ibv_dereg_mr");
 	if (error != 0)
 		return error;
@@ -350,7 +349,7 @@ static void channel_remove(struct channel *channel, struct cq *cq)
 		ready_clear(channel->public.fd);
 }
 
-/* Takes the event that waits longest; the caller holds the lock. */
+/* Takes an event of the channel's first queue; the caller holds the lock. */
 int channel_pop(struct channel *channel, struct cq **cq)
 {
 	struct cq *first = channel->first;
@@ -403,7 +402,7 @@ int ibv_destroy_cq(struct ibv_cq *public)
 			channel_remove(cq->channel, cq);
 		cq->channel->public.refcnt--;
 	}
-	/* Of what was taken and not acknowledged yet, libibverbs waits for the acknowledgement. */
+	/* Like libibverbs, waits until all events taken are acknowledged. */
 	uint32_t taken = public->async_events_completed;
 	unlock();
 	pthread_mutex_lock(&public->mutex);
@@ -425,7 +424,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **cq, void *
 		if (error == 0) {
 			*cq = &ready->public;
 			*cq_context = ready->public.cq_context;
-			/* No asynchronous events come here, so that their counter has room for the events taken. */
+			/* This device has no asynchronous events, so their counter counts the events taken. */
 			ready->public.async_events_completed++;
 		}
 		int fd = public->fd;
@@ -449,7 +448,7 @@ void ibv_ack_cq_events(struct ibv_cq *public, unsigned int count)
 
 void cq_push_locked(struct cq *cq, const struct ibv_wc *wc, uint32_t slots, bool solicited)
 {
-	/* Of a full queue a device loses what comes, and says so where nobody here listens. */
+	/* A device loses completions of a full queue too. It also reports an asynchronous event, which this device lacks. */
 	if (cq->count == cq->size)
 		return;
 	cq->ring[(cq->head + cq->count++) % cq->size] = (struct cqe){*wc, slots};
@@ -481,7 +480,7 @@ static int req_notify_cq(struct ibv_cq *public, int solicited_only)
 	if (error != 0)
 		return error;
 	struct cq *cq = object_lock(public, CQ, "ibv_req_notify_cq");
-	/* The wider request holds. */
+	/* Of two requests, the wider one remains in effect. */
 	if (!solicited_only)
 		cq->armed = ANY;
 	else if (cq->armed == NOT_ARMED)

@@ -1,5 +1,5 @@
 /*
- * wrap.c -- functions of the real librdmacm that tests make fail, though nothing below them can
+ * wrap.c -- wraps functions of the real librdmacm that tests make fail, although no call inside them can be made to fail
  */
 #include "standin.h"
 
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <rdma/rdma_cma.h>
 
-/* The library comes later than this one, with those that need it: it is not the next one of RTLD_NEXT. */
+/* RTLD_NEXT does not find librdmacm, which is loaded later, as a dependency of other libraries. */
 static void *of_librdmacm(const char *name)
 {
 	void *library = dlopen("librdmacm.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -17,7 +17,7 @@ static void *of_librdmacm(const char *name)
 	return function;
 }
 
-/* Acknowledges the event in any case: a failure is what is made of the answer. */
+/* Acknowledges the event even if the call must fail: only the result differs. */
 int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
 	static int (*real)(struct rdma_cm_event *);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 class AcceptIT extends WithPeer {
     private static final int ROUNDS = 60;
 
-    /** How long a resolution takes that nobody answers: longer than what is done meanwhile. */
+    /** The duration of a resolution that nobody answers: longer than all that the test does meanwhile. */
     private static final int SLOW_MS = 4000;
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -48,7 +48,7 @@ class AcceptIT extends WithPeer {
         }
     }
 
-    /** While a connection is accepted, its events are in the queue of the endpoint. */
+    /** While a connection is accepted, its events arrive in the queue of the endpoint. */
     @Test
     void anAcceptorTakesNoEventsOfConnections() throws Exception {
         BlockingQueue<RpmaConnReq> requests = new LinkedBlockingQueue<>();
@@ -97,7 +97,7 @@ class AcceptIT extends WithPeer {
         }
     }
 
-    /** The change has to wait until the request is made; what only reads the configuration overtakes it. */
+    /** The change waits until the request is made; calls that only read the configuration do not wait for the change. */
     @Test
     void aChangeThatWaitsForASlowResolutionHoldsUpNobody() throws Exception {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);
@@ -116,7 +116,7 @@ class AcceptIT extends WithPeer {
         }
     }
 
-    /** Waiters that found nothing must not look like requests that are open. */
+    /** Waiters that got no request must not count as open requests. */
     @Test
     void anEndpointWithWaitersAndWithoutRequestsCloses() throws Exception {
         for (int i = 0; i < ROUNDS; i++) {

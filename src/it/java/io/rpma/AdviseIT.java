@@ -8,7 +8,7 @@ import io.rpma.testing.Pair;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Advice about the pages of a region, which soft-RoCE of these kernels does not take. */
+/** Advice about the pages of a region, which soft-RoCE of the tested kernels does not support. */
 @Timeout(60)
 class AdviseIT extends WithConnection {
     private static final int SIZE = 1 << 16;

@@ -1,6 +1,6 @@
 package io.rpma;
 
-/** Every bad argument of every post in a batch, of which the same is expected as of the post alone. */
+/** Every bad argument of every post in a batch, with the same expectations as for the single post. */
 class BatchArgumentsIT extends PostArgumentsIT {
     @Override
     boolean call(Post post, Arguments a) {
@@ -40,7 +40,7 @@ class BatchArgumentsIT extends PostArgumentsIT {
             case SRQ_RECV:
                 return batch.recv(a.queue, a.local, a.localOffset, a.length, 1);
             default:
-                // those of a request are not made in batches
+                // a batch takes no receives for a request
                 return super.call(post, a);
         }
     }

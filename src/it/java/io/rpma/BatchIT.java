@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many posts in one downcall: what becomes of them, and of the rest when one of them can't be made. */
+/** Many posts in one downcall: their results, and the content of the batch after a post that fails. */
 @Timeout(60)
 class BatchIT extends WithConnection {
     private static final int SIZE = 4096;
@@ -129,7 +129,7 @@ class BatchIT extends WithConnection {
                 Pair other = Pair.connect(peer, null, cfg)) {
             assertThrows(IllegalStateException.class, () -> batch.recv(other.server, 1));
             assertThrows(IllegalStateException.class, () -> batch.recv(other.server, regions.target, 0, 64, 1));
-            // not where the other connection writes, perhaps later
+            // disjoint from the range of the writes, which may arrive after the message
             assertRecorded(batch.recv(srq, regions.target, 512, 64, 21));
             assertRecorded(batch.recv(srq, 22));
             for (int i = 1; i <= 4; i++) {
@@ -171,7 +171,7 @@ class BatchIT extends WithConnection {
         assertEquals(2, target().getLong(0));
     }
 
-    /** More than are posted under one mark. */
+    /** The batch has more posts than one mark covers. */
     @Test
     void aLargeBatchInAQueueThatTakesIt() throws InterruptedException {
         int many = 200;
@@ -186,14 +186,14 @@ class BatchIT extends WithConnection {
         }
     }
 
-    /** With room for all completions. */
+    /** Connects with a small send queue and a completion queue with room for all completions. */
     private Pair connectWithASmallQueue() throws InterruptedException {
         try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(10).setCqSize(500)) {
             return Pair.connect(peer, cfg, null);
         }
     }
 
-    /** Nothing is done as long as the other side has no receive for the message that is the first. */
+    /** The message comes first and blocks all other posts until the other side posts a receive. */
     @Test
     void aFullQueueIsAnAnswer() throws InterruptedException {
         int many = 300;
@@ -221,7 +221,7 @@ class BatchIT extends WithConnection {
         }
     }
 
-    /** Filled up again before it is empty, by no multiple of what is posted, so that each place comes to be the first. */
+    /** Refills the batch before it is empty. Its capacity is prime, so that each slot becomes the first. */
     @Test
     void aBatchThatIsFilledUpAgainKeepsItsOrder() throws InterruptedException {
         int many = 1000;
@@ -253,7 +253,7 @@ class BatchIT extends WithConnection {
         }
     }
 
-    /** The order is kept over connections too. A receive gives its room back only for a message. */
+    /** The order holds across connections too. A receive occupies its queue until a message arrives. */
     @Test
     void aFullQueueHoldsUpWhatIsRecordedAfter() throws InterruptedException {
         try (Pair small = connectWithASmallQueue()) {
@@ -277,7 +277,7 @@ class BatchIT extends WithConnection {
         }
     }
 
-    /** Of the three that are recorded the middle one can't be posted. */
+    /** Expects that the second of the three recorded operations can't be posted. */
     private <T extends RuntimeException> T assertStopsInTheMiddle(Class<T> type) throws InterruptedException {
         T failure = assertThrows(type, batch::post);
         assertEquals(1, batch.posted());

@@ -29,12 +29,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("stand-in")
 @Timeout(1200)
 class CloseRaceIT extends CloseRace {
-    /** The waits are raced by two tests, and other calls by one. */
+    /** The posts have one test, the waits two with {@link Race#CONNECTIONS} each: the sums are equal. */
     private static final int CONNECTIONS_OF_POSTS = 2 * Race.CONNECTIONS;
 
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 
-    /** What the posts of a round work with: two connections, and a region of each side. */
+    /** The objects of a round: two connections, and a region of each side. */
     private final class Ends implements AutoCloseable {
         final RpmaConn client;
         final RpmaConn server;
@@ -90,7 +90,7 @@ class CloseRaceIT extends CloseRace {
             this.post = post;
         }
 
-        /** Makes the call, and room for the next one. */
+        /** Makes the call, and polls to make room for the next call. */
         boolean use(Ends ends) {
             post.post(ends);
             ends.client.getCq().poll(COMPLETIONS.get());
@@ -114,7 +114,7 @@ class CloseRaceIT extends CloseRace {
     private static void postBatchOfMessages(Ends ends) {
         RpmaBatch batch = BATCHES.get();
         batch.clear();
-        // with both regions first, so that a full queue does not keep it from being told that one of them is closed
+        // a full queue ends the batch, so the posts that can report a closed region come first
         batch.writeWithImm(ends.client, ends.remote, 0, ends.local, 0, SIZE, ALWAYS, 2, 1);
         batch.send(ends.client, ends.local, 0, SIZE, ALWAYS, 1);
         batch.sendWithImm(ends.client, ALWAYS, 2, 1);
@@ -183,7 +183,7 @@ class CloseRaceIT extends CloseRace {
         void await(Ends ends) throws InterruptedException;
     }
 
-    /** The waits with a connection, and how it is configured for them. */
+    /** The waits with a connection, and the configuration that each needs. */
     private enum Waiting {
         NEXT_EVENT(cfg -> {}, ends -> ends.client.nextEvent()),
         NEXT_EVENT_FOR_SOME_TIME(cfg -> {}, ends -> ends.client.nextEvent(10, TimeUnit.MICROSECONDS)),
@@ -231,7 +231,7 @@ class CloseRaceIT extends CloseRace {
         }
     }
 
-    /** What the threads wait for comes while the connection is closed. */
+    /** The events and completions that the threads wait for arrive while the connection is closed. */
     @ParameterizedTest
     @EnumSource
     void theConnectionIsClosedWhileSomethingHappens(Waiting waiting) throws Exception {
@@ -302,13 +302,13 @@ class CloseRaceIT extends CloseRace {
                 .filter(method -> method.getDeclaringClass() == RpmaConn.class)
                 .map(Method::getName)
                 .collect(Collectors.toCollection(ArrayList::new));
-        // an overload each
+        // each constant removes one overload
         Stream.of(Hot.values(), Waiting.values(), Cold.values())
                 .flatMap(Arrays::stream)
                 .map(call -> camelCase(call.name().replaceAll("_NOTHING|_FOR_SOME_TIME", "")))
                 .forEach(calls::remove);
         Collections.sort(calls);
-        // which races with all of them, and which touch nothing native
+        // close races with all other calls; the rest make no native call
         assertEquals(List.of("close", "getCq", "getRcq", "isFlushNative", "toString"), calls);
     }
 
@@ -338,7 +338,7 @@ class CloseRaceIT extends CloseRace {
         }
     }
 
-    /** Devices without paging on demand refuse; that is an answer too. */
+    /** Devices without paging on demand refuse the advice, which is no failure of the test. */
     private static void advise(RpmaMrLocal region) {
         try {
             region.advise(0, SIZE, RpmaMrAdvice.PREFETCH_WRITE, false);

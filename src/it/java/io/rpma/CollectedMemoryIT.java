@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Another process drops everything but goes on collecting garbage, while this one writes to its memory. */
+/** Another process drops its objects and collects garbage repeatedly while this process writes to its memory. */
 @Tag("processes")
 @Timeout(1300)
 class CollectedMemoryIT {
@@ -97,7 +97,7 @@ class CollectedMemoryIT {
         return writes;
     }
 
-    /** Fills the other side's memory, and finds there what it has written. */
+    /** Fills the other side's memory, reads it back and compares. */
     private static void write(RpmaConn conn, RpmaMrRemote remote, Regions regions, byte pattern)
             throws InterruptedException {
         ByteBuffer sent = regions.localMemory.buffer(0, SIZE);

@@ -21,13 +21,13 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Completions: none is lost, in whatever portions they are taken, and a full queue is an answer. */
+/** Completions: none is lost, however many a call takes, and a full queue is no failure. */
 @Timeout(60)
 class CompletionIT extends WithConnection {
     private static final int SIZE = 1 << 18;
     private static final int SQ_SIZE = 16;
 
-    /** More than the device can make of SQ_SIZE, so that the send queue is full before this one overflows. */
+    /** Larger than any send queue that the device makes for SQ_SIZE: the send queue fills up before this one overflows. */
     private static final int CQ_SIZE = 512;
 
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -171,7 +171,7 @@ class CompletionIT extends WithConnection {
         boolean post();
     }
 
-    /** With the other side gone nothing completes before it is disconnected, so that the queue fills up for sure. */
+    /** Once the other side is gone, nothing completes until this side disconnects, so the queue is sure to fill up. */
     private void assertFull(Post post) throws InterruptedException {
         pair.server.close();
         Pair.assertEvent(RpmaConnEvent.CLOSED, pair.client);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connections that come and go leave nothing behind, and rejected ones no more than is documented. */
+/** Connections leak no memory, and rejected requests leak no more than is documented. */
 @Tag("processes")
 @Timeout(1200)
 class CyclesIT {
@@ -19,7 +19,7 @@ class CyclesIT {
     private static final int CYCLES = Integer.getInteger("rpma.cycles", LONG ? 10_000 : 1000);
     private static final int REJECTS = Integer.getInteger("rpma.rejects", 600);
 
-    /** A sanitizer keeps what is freed for a while. */
+    /** A sanitizer delays the reuse of freed memory, which looks like growth. */
     private static final boolean SANITIZED = System.getenv("LD_PRELOAD") != null;
 
     private static void assertGrowth(CyclesProgram.Kind kind, int cycles, int most) throws InterruptedException {
@@ -28,7 +28,7 @@ class CyclesIT {
     }
 
     private static long growth(CyclesProgram.Kind kind, int cycles) throws InterruptedException {
-        // interpreted, because what compilers allocate meanwhile is more than a leak
+        // interpreted, because the allocations of the JIT compilers would hide a leak
         Jvm.Finished end = Jvm.likeThis()
                 .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-Xint")
                 .limit(Duration.ofSeconds(1100))

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
-/** The descriptors that are lent for epoll(7) and the like: what they are, and when they are readable. */
+/** The descriptors for epoll(7) and the like: their files and flags, and when they are readable. */
 @Timeout(60)
 class DescriptorsIT extends WithPeer {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -116,7 +116,7 @@ class DescriptorsIT extends WithPeer {
         }
     }
 
-    /** As an event loop does. */
+    /** Waits until the descriptor is readable and then takes all completions, as an event loop does. */
     @Test
     void noCompletionIsLostByTheReadinessOfAQueue() throws InterruptedException {
         try (Pair pair = Pair.connect(peer, null, null)) {

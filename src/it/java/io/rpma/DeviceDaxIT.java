@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Persistent memory as device DAX: mapped, registered, written, flushed for good. */
+/** Persistent memory as device DAX: mapped, registered, written, and flushed to persistence. */
 @Tag("persistent-memory")
 @Timeout(60)
 class DeviceDaxIT {
@@ -104,7 +104,7 @@ class DeviceDaxIT {
 
     @Test
     void nativeFlushWhereTheDeviceHasIt() throws IOException, InterruptedException {
-        // soft-RoCE has it in the newer guest; of other machines this test knows only that one of the two comes
+        // soft-RoCE flushes natively in the newer guest only; on other machines, either opcode is right
         String image = System.getenv("RPMA_IMAGE");
         try (Pair pair = Pair.connect();
                 RpmaMemory memory = RpmaMemory.map(device, SIZE);

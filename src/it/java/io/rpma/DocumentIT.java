@@ -45,10 +45,10 @@ class DocumentIT {
 
     private static final String GREETING = "Hello, remote memory!";
 
-    /** Bits of a key that tell which region it is of. */
+    /** Bits of a key that select its region. Flipping them makes the key wrong. */
     private static final int WRONG = 0x5a5a00;
 
-    /** Set aside for documentation (RFC 5737): no device has it. */
+    /** An address reserved for documentation (RFC 5737): no device has it. */
     private static final String NO_DEVICE = "192.0.2.1";
 
     @TempDir
@@ -61,7 +61,7 @@ class DocumentIT {
         address = TestDevice.address();
     }
 
-    /** Compiles the example with nothing but the jar; it is one class. */
+    /** Compiles the example against the jar alone, and checks that it is one class. */
     private void compileExample() throws IOException {
         String example = Document.README.blocks("java").get(0);
         assertThat(example.lines().count()).isLessThanOrEqualTo(MOST_LINES);
@@ -129,7 +129,7 @@ class DocumentIT {
         }
     }
 
-    /** Has the greeting written into the memory, with a key in which these bits are wrong. */
+    /** Writes the greeting into the memory over a connection, with a key in which the bits {@code wrong} are flipped. */
     private void writeInline(RpmaMemory memory, int wrong) throws Exception {
         int port = TestDevice.port();
         RpmaCompletions completions = RpmaCompletions.create(1);
@@ -173,7 +173,7 @@ class DocumentIT {
         assertThat(printed).containsExactlyElementsOf(outputs);
     }
 
-    /** Runs JShell as native/rxe does, with lines to its standard input, and returns its standard output. */
+    /** Runs JShell as native/rxe does, with the inputs as its standard input, and returns its standard output. */
     private String jshell(List<String> inputs) throws IOException, InterruptedException {
         Path input = Files.write(directory.resolve("input"), inputs);
         File output = directory.resolve("output").toFile();
@@ -184,8 +184,7 @@ class DocumentIT {
                 Jvm.libraryJar().toString(),
                 "--startup",
                 "native/softroce/jshell-startup",
-                // Without it JShell waits for its second JVM for 5 s, which an emulated machine may not be fast enough
-                // for.
+                // By default, JShell waits 5 s for its second JVM, which is too short on a slow emulated machine.
                 "--execution",
                 "jdi:hostname(127.0.0.1),timeout(60000)",
                 "-R--enable-native-access=ALL-UNNAMED",
@@ -209,7 +208,7 @@ class DocumentIT {
         return Files.readString(output.toPath());
     }
 
-    /** What JShell has printed besides its welcome and prompts. */
+    /** Returns the lines that JShell printed, without its welcome and prompts. */
     private static List<String> outputsOf(String printed) {
         return printed.replace("\b", "")
                 .lines()
@@ -219,7 +218,7 @@ class DocumentIT {
                 .collect(Collectors.toCollection(ArrayList::new));
     }
 
-    /** Without a terminal JShell prints as much of an input before the output as has arrived when it prompts. */
+    /** Removes the echo: without a terminal, JShell prints the part of an input that arrived before the prompt. */
     private static String withoutEcho(String line, String input, String output) {
         boolean echoed = line.endsWith(output) && input.startsWith(line.substring(0, line.length() - output.length()));
         return echoed ? output : line;

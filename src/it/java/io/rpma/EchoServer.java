@@ -12,7 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The server that the README shows: all its clients are served by the thread that calls {@link #serve}. */
+/** The server that the README shows: the thread that calls {@link #serve} serves all clients. */
 final class EchoServer implements AutoCloseable {
     static final int SIZE = 8;
 
@@ -24,14 +24,14 @@ final class EchoServer implements AutoCloseable {
     private final List<Throwable> failures = new CopyOnWriteArrayList<>();
 
     /**
-     * @param most how many clients come
+     * @param most the largest number of clients
      */
     EchoServer(RpmaPeer peer, int most) {
         memory = RpmaMemory.allocate((long) SIZE * most);
         region = peer.register(memory, RpmaMrUsage.RECV, RpmaMrUsage.SEND);
     }
 
-    /** Serves until the thread is interrupted, and closes the connections that are left then. */
+    /** Serves until the thread is interrupted, then closes the connections that are left. */
     void serve(RpmaEp ep, RpmaConnCfg cfg) {
         try (RpmaEventLoop loop = RpmaEventLoop.create()) {
             loop.onFailure(this::failed);
@@ -50,7 +50,7 @@ final class EchoServer implements AutoCloseable {
         }
     }
 
-    /** The operation context says where the client's message is. */
+    /** The operation context is the offset of the client's message. */
     private RpmaConn accept(RpmaConnReq request) {
         long place = (long) SIZE * clients.getAndIncrement();
         request.recv(region, place, SIZE, place);
@@ -72,7 +72,7 @@ final class EchoServer implements AutoCloseable {
         }
     }
 
-    /** What was thrown by handlers. */
+    /** Returns what handlers threw. */
     List<Throwable> failures() {
         return failures;
     }

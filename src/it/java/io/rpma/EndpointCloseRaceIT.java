@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("stand-in")
 @Timeout(1200)
 class EndpointCloseRaceIT extends CloseRace {
-    /** A peer each. */
+    /** Rounds that make a peer each. */
     private static final int PEERS = 1 + Race.CONNECTIONS / 5;
 
     private final int otherPort = TestDevice.port();
@@ -83,7 +83,7 @@ class EndpointCloseRaceIT extends CloseRace {
                                 try (RpmaConnReq request = other.nextConnReq(null)) {
                                     drop(request.connect());
                                 } catch (RpmaException e) {
-                                    // the client of the round before has come late, and is gone
+                                    // a late request of the previous round, whose client is gone
                                     assertEquals(RpmaError.PROVIDER, e.error(), e.toString());
                                 }
                                 return true;
@@ -95,7 +95,7 @@ class EndpointCloseRaceIT extends CloseRace {
         }
     }
 
-    /** A request that is neither connected nor closed keeps its endpoint. */
+    /** Retries, because an endpoint can't be closed before its requests are connected or closed. */
     private static void closeAtLast(RpmaEp ep) {
         boolean closed = false;
         while (!closed) {
@@ -128,7 +128,7 @@ class EndpointCloseRaceIT extends CloseRace {
         }
     }
 
-    /** What clients that gave up have left at the endpoint. */
+    /** Closes the requests that clients left at the endpoint when they gave up. */
     private void takeWhatIsLeft() throws InterruptedException {
         for (int i = 0; i < Race.CONNECTIONS; i++) {
             try {
@@ -177,7 +177,7 @@ class EndpointCloseRaceIT extends CloseRace {
                 throws Exception;
     }
 
-    /** What a peer and other objects are needed for. */
+    /** The objects that are made from a peer and other objects. */
     private enum Made {
         REGION((test, parent, memory, cfg) -> parent.register(memory, RpmaMrUsage.READ_SRC)),
         ENDPOINT((test, parent, memory, cfg) -> RpmaEp.listen(parent, TestDevice.address(), test.otherPort)),
@@ -192,7 +192,7 @@ class EndpointCloseRaceIT extends CloseRace {
         }
     }
 
-    /** The peer, the memory and the configuration are closed while something is made of them. */
+    /** The peer, the memory and the configuration are closed while an object is made from them. */
     @ParameterizedTest
     @EnumSource
     void whatSomethingIsMadeOfIsClosed(Made made) throws Exception {

@@ -43,13 +43,13 @@ class EventLoopIT {
     private static final int QUEUE = 64;
     private static final int BATCH = 4;
 
-    /** More than the batch by far, but all fit into the queues. */
+    /** Many times BATCH, but all fit into the queues. */
     private static final int MANY = 50;
 
-    /** Both sides are here: the guest has not the descriptors for twice as many. */
+    /** Both sides are in this process, and the guest does not have the descriptors for twice as many. */
     private static final int CLIENTS = 500;
 
-    /** Of the clients, those that are connected still when the server ends. */
+    /** The number of clients that are still connected when the server ends. */
     private static final int LEFT = 10;
 
     private static final int RACES =
@@ -84,7 +84,7 @@ class EventLoopIT {
         if (peer != null) {
             running.close();
             peer.close();
-            // the configuration was there before
+            // the configuration was open before too
             before.assertSameNow(4);
             assertTrue(failures.isEmpty(), failures.toString());
         }
@@ -177,7 +177,7 @@ class EventLoopIT {
                 client.disconnect();
                 Pair.assertEvent(RpmaConnEvent.CLOSED, client);
             }
-            // of each a connection and its queue
+            // each client has two handles: the connection and its queue
             Eventually.become("the server closes", () -> Natives.handleCount() == open - 2 * (CLIENTS - LEFT));
             thread.interrupt();
             serving.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
@@ -290,7 +290,7 @@ class EventLoopIT {
                 for (long i = 100; i < 100 + MANY; i++) {
                     assertEquals(i, next(received));
                 }
-                // makes room: only what is polled does
+                // makes room for more sends: only a completion that is polled does
                 write(pair.client, 0, 1);
                 Pair.assertDone(pair.client, 0);
             }
@@ -381,7 +381,7 @@ class EventLoopIT {
         }
     }
 
-    /** Nobody else knows the connection. */
+    /** The loop closes the connection, because no other code can: the handler kept no reference. */
     @Test
     void aHandlerOfRequestsThatThrowsLeavesNoConnection() throws Exception {
         int port = TestDevice.port();
@@ -533,7 +533,7 @@ class EventLoopIT {
         } finally {
             executor.shutdown();
         }
-        // a handler may have posted, or closed, what another thread was closing
+        // a handler may use or close an object that another thread is closing
         for (Throwable failure : failures) {
             assertEquals(IllegalStateException.class, failure.getClass(), failure.toString());
             assertTrue(failure.getMessage().contains("is closed"), failure.toString());

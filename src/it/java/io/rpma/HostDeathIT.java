@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a host learns of another one that dies or can't be reached any more. */
+/** The completions and events that a host gets after another host dies or becomes unreachable. */
 @Tag("guests")
 @Timeout(300)
 class HostDeathIT {
@@ -30,7 +30,7 @@ class HostDeathIT {
 
     @BeforeEach
     void boot() throws IOException, InterruptedException {
-        // a line of its input cuts the cable
+        // a line on its standard input cuts the cable
         target = Guest.boot(
                 directory,
                 1,
@@ -51,7 +51,7 @@ class HostDeathIT {
 
     private void assertSurvives() throws InterruptedException {
         String lost = survivor.command().awaitLine(SurvivorProgram.LOST);
-        // librpma asks for 7 retries, the most there is, of which soft-RoCE never gets tired
+        // librpma sets the retry count to 7, the maximum, with which soft-RoCE retries indefinitely
         assertTrue(
                 lost.contains(RpmaWcStatus.RETRY_EXC_ERR.toString()) || lost.contains(SurvivorProgram.NOTHING), lost);
         String closed = survivor.command().awaitLine(SurvivorProgram.CLOSED);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Huge pages, which the test sets aside where it may. */
+/** Huge pages, which the test reserves if it is permitted to. */
 @Tag("huge-pages")
 @Timeout(60)
 class HugePagesIT {

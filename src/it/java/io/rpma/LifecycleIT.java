@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What objects do in the states that come before, after and beside the ordinary ones. */
+/** The behaviour of objects in unusual states, such as not yet connected, disconnected, rejected or dropped. */
 @Timeout(60)
 class LifecycleIT extends WithPeer {
     private static final int SIZE = 64;
@@ -43,7 +43,7 @@ class LifecycleIT extends WithPeer {
         assertEquals(Optional.empty(), conn.nextEvent(0, TimeUnit.SECONDS));
     }
 
-    /** Where no device has it: a device of the loopback's network would be found. */
+    /** Assumes that no device has an address in the loopback's network: the call would find this device. */
     @ParameterizedTest
     @CsvSource({"127.0.0.1, or for this machine alone", "0.0.0.0, stands for all addresses"})
     void anAddressOfNoDeviceIsRefusedWithTheReason(String wrong, String reason) {
@@ -136,7 +136,7 @@ class LifecycleIT extends WithPeer {
         }
     }
 
-    /** librpma has forgotten the request, so that nobody can answer it any more. */
+    /** librpma has discarded the request, so it stays unanswered. */
     @Test
     void theEndpointGoesOnAfterARequestWhoseQueuesCantBeMade() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port);
@@ -152,7 +152,7 @@ class LifecycleIT extends WithPeer {
         }
     }
 
-    /** What {@link RpmaConnCfg#setCqSize} warns of, as soft-RoCE has it: others break the connection. */
+    /** The overflow that {@link RpmaConnCfg#setCqSize} warns of. Devices other than soft-RoCE break the connection. */
     @Test
     void aCompletionQueueThatOverflowsLosesCompletions() throws InterruptedException {
         assumeTrue(TestDevice.isSoft(), "not soft-RoCE");
@@ -160,7 +160,7 @@ class LifecycleIT extends WithPeer {
                 Pair pair = Pair.connect(peer, cfg, null)) {
             int posted = 100;
             for (int i = 0; i < posted; i++) {
-                // soft-RoCE gives room in the send queue back without a poll, so that most of them are done at the end
+                // soft-RoCE makes room in the send queue without a poll, so most writes are done after the loop
                 while (!pair.client.write(ALWAYS, i)) {
                     Thread.onSpinWait();
                 }
@@ -206,7 +206,7 @@ class LifecycleIT extends WithPeer {
         }
     }
 
-    /** What only a device can make, and is dropped. */
+    /** Objects that need a device, and that the test drops without a close. */
     private enum Dropped {
         PEER {
             @Override

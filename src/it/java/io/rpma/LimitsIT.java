@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What librpma's manual leaves to the kernel and the device. */
+/** Limits that librpma's manual leaves to the kernel and the device. */
 @Timeout(60)
 class LimitsIT extends WithPeer {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -64,7 +64,7 @@ class LimitsIT extends WithPeer {
         }
     }
 
-    /** The status of an operation on a region that is registered for some usages, and said to be for all. */
+    /** Returns the status of an operation on a region whose descriptor claims all usages, whatever it is registered for. */
     private RpmaWcStatus statusOf(Post post, RpmaMrUsage... usages) throws InterruptedException {
         try (Pair pair = Pair.connect(peer, null, null);
                 Regions regions = new Regions(peer, 64);
@@ -96,7 +96,7 @@ class LimitsIT extends WithPeer {
         }
     }
 
-    /** soft-RoCE tells persistent memory from other when it flushes natively; librpma trusts the user when it emulates. */
+    /** With native flushes, soft-RoCE checks that memory is persistent; when librpma emulates them, nothing checks it. */
     @Test
     void aPersistentFlushToMemoryThatIsNot() throws InterruptedException {
         boolean refused = flushesNatively() && TestDevice.isSoft();
@@ -112,7 +112,7 @@ class LimitsIT extends WithPeer {
         }
     }
 
-    /** The superuser is free of the limit by a capability that this process gives up. */
+    /** The capability IPC_LOCK exempts root from the limit, so the other process runs without it. */
     @Test
     void theLimitOfLockedMemory() throws InterruptedException {
         Jvm jvm = Jvm.likeThis();
@@ -135,12 +135,12 @@ class LimitsIT extends WithPeer {
 
     @Test
     void pagingOnDemand() {
-        // soft-RoCE of both kernels that are tested has none
+        // soft-RoCE of both tested kernels has none
         boolean none = TestDevice.isSoft() && !TestDevice.kernelIsAtLeast(6, 13);
         assertTrue(!none || !RpmaDevice.local(address).isOdpCapable());
     }
 
-    /** An emulated flush is a read of 8 bytes, which a target that flushes natively must be registered for. */
+    /** An emulated flush is a read of 8 bytes: where flushes are native, the target must be registered for reads too. */
     @Test
     void anEmulatedFlushOfATargetThatFlushesNatively() throws InterruptedException {
         Post read = (conn, local, remote) -> conn.read(local, 0, remote, 0, 8, ALWAYS, 1);
@@ -152,7 +152,7 @@ class LimitsIT extends WithPeer {
                 statusOf(read, RpmaMrUsage.WRITE_DST, RpmaMrUsage.FLUSH_TYPE_VISIBILITY, RpmaMrUsage.READ_SRC));
     }
 
-    /** Where flushes are emulated, a region for them is one for reads, to which a native flush has no access. */
+    /** Where flushes are emulated, a region for flushes is registered for reads, and a native flush has no access. */
     @Test
     void aNativeFlushOfATargetThatEmulatesIt() throws InterruptedException {
         assertEquals(

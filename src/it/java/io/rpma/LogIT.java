@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** librpma's messages about a device, in a function of the user's. */
+/** librpma's messages about a device, as a user's log function gets them. */
 @Timeout(60)
 class LogIT {
     private final List<String> messages = new CopyOnWriteArrayList<>();

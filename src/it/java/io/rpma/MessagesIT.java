@@ -17,13 +17,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
-/** Messages: sends that meet receives, and those that meet none, a small one or a full queue. */
+/** Messages: sends with a receive, without one or with one that is too small, and full queues. */
 @Timeout(60)
 class MessagesIT extends WithConnection {
     private static final int SIZE = 1 << 16;
     private static final int QUEUE = 8;
 
-    /** More than the device can make of QUEUE, so that the other queues are full before this one overflows. */
+    /** Larger than any queue that the device makes for QUEUE: the other queues fill up before this one overflows. */
     private static final int CQ_SIZE = 512;
 
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** That a flush is native is known before the first one: on a device that has it, and on the stand-in, which does not. */
+/** Whether flushes are native is known before the first flush, with or without native flushes (the stand-in has none). */
 @Tag("stand-in")
 @Timeout(60)
 class NativeFlushIT {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the processor has stored into device DAX, made persistent. */
+/** Making the processor's stores into device DAX persistent. */
 @Tag("persistent-memory")
 @Timeout(60)
 class PersistIT {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every bad argument of every post: refused with the exact exception, and nothing of it reaches the connection. */
+/** Every bad argument of every post is refused with the exact exception, and nothing is posted. */
 @Timeout(60)
 class PostArgumentsIT {
     private static final long SIZE = 4096;
@@ -47,7 +47,7 @@ class PostArgumentsIT {
         boolean post(Arguments a);
     }
 
-    /** The posts, and which arguments they have. */
+    /** The posts and their arguments. */
     enum Post {
         READ(
                 a -> a.conn.read(a.local, a.localOffset, a.remote, a.remoteOffset, a.length, a.flags, 1),
@@ -111,7 +111,7 @@ class PostArgumentsIT {
         request = RpmaConnReq.create(pair.peer, TestDevice.address(), TestDevice.port(), null);
     }
 
-    /** Had anything been posted, there would be a completion of it now, or a broken connection. */
+    /** A refused post that was made all the same would show here as a completion or as a broken connection. */
     @AfterAll
     static void nothingWasPosted() throws InterruptedException {
         if (pair == null) {
@@ -131,7 +131,7 @@ class PostArgumentsIT {
         return post.call.post(a);
     }
 
-    /** How the message of a post names a closed object. */
+    /** Returns the name of a closed object in the message of a post. */
     String named(Post post, String type) {
         return type;
     }
@@ -156,7 +156,7 @@ class PostArgumentsIT {
         }
     }
 
-    /** In words, whether or not the call is compiled: HotSpot's own exceptions have no message then. */
+    /** The exception has a message in compiled code too, where HotSpot's own exceptions have none. */
     static void assertNull(String what, ThrowingCallable call) {
         assertThatNullPointerException().isThrownBy(call).withMessageMatching("the (.* )?" + what + " is null");
     }
@@ -192,7 +192,7 @@ class PostArgumentsIT {
         }
     }
 
-    /** By one at both ends, and far away. */
+    /** Offsets that are out of bounds by one at both ends, and by far. */
     private static LongStream badOffsets() {
         return LongStream.of(-1, SIZE - 8 + 1, SIZE, SIZE + 1, Long.MAX_VALUE, Long.MIN_VALUE, Long.MAX_VALUE - 7);
     }

@@ -46,7 +46,7 @@ class PowerCutIT {
         random = new Random(seed);
     }
 
-    /** The host whose persistent memory outlives it. */
+    /** Boots the host whose persistent memory survives the cut. */
     private Guest bootTarget(String command) throws IOException {
         return Guest.boot(directory, 1, directory.resolve("nvdimm"), command);
     }
@@ -56,19 +56,19 @@ class PowerCutIT {
     }
 
     /**
-     * Boots the other host for a transfer that has to succeed. Persistent memory excludes user-mode Linux, where a transfer to a
-     * guest of QEMU stopped twice; docs/decisions.md has the facts.
+     * Boots the other host for a transfer that has to succeed. Persistent memory excludes user-mode Linux, where a transfer to
+     * a guest of QEMU stopped twice; docs/decisions.md has the facts.
      */
     private Guest bootReliableOther(String command) throws IOException {
         return Guest.boot(directory, 2, directory.resolve("nvdimm-of-the-other"), command);
     }
 
-    /** Not to wait for anything: the moments are random. */
+    /** The pause makes the moment of the cut random; nothing waits for it. */
     private void pauseUpTo(int millis) {
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(millis)));
     }
 
-    /** A receiver's memory holds the whole of a file or none, and the whole if the sender has been told so. */
+    /** A receiver's memory holds the whole file or none, and the whole file if the sender has reported its replication. */
     @Test
     void ofTheDemosReceiver() throws IOException, InterruptedException {
         Path file = Files.createTempFile(Path.of("target"), "power-cut", null);
@@ -101,11 +101,11 @@ class PowerCutIT {
     }
 
     /**
-     * Cuts the power of both hosts, that of the receiver first, and without a pause: a soft-RoCE that closes the connection to
-     * a dead host may crash its kernel, and then there is no machine to cut the power of.
+     * Cuts the power of both hosts, the receiver's first, without a pause: a soft-RoCE that closes the connection to a
+     * dead host may crash its own kernel before the test cuts its power.
      *
-     * @param complete whether to wait for the end of the transfer, so that this content at least has to survive
-     * @return whether the sender had said that the file is replicated
+     * @param complete whether to wait for the end of the transfer, so that its content has to survive
+     * @return whether the sender reported that the file is replicated
      */
     private boolean cutWhileSending(Guest receiving, String sender, boolean complete)
             throws IOException, InterruptedException {
@@ -156,7 +156,7 @@ class PowerCutIT {
         return output.stream().filter(line -> line.startsWith(start)).collect(Collectors.toList());
     }
 
-    /** "acknowledged SEQUENCE WRITER NUMBER" beside "SEQUENCE LENGTH writer WRITER record NUMBER ...". */
+    /** Compares "acknowledged SEQUENCE WRITER NUMBER" with "SEQUENCE LENGTH writer WRITER record NUMBER ...". */
     private static void assertHasAll(List<String> acknowledged, List<String> shown) {
         Map<String, String> records = new HashMap<>();
         for (String line : shown) {

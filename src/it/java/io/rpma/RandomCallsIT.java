@@ -26,7 +26,7 @@ class RandomCallsIT {
     private static final Class<RpmaException> FAILS = RpmaException.class;
     private static final Class<InterruptedException> INTERRUPTED = InterruptedException.class;
 
-    /** How long a part of a handshake may take; others may have closed what it waits for. */
+    /** The timeout of each step of a handshake: another thread may have closed the object that it waits for. */
     private static final int HANDSHAKE_MS = 100;
 
     private static final int PORTS = 4;
@@ -59,7 +59,7 @@ class RandomCallsIT {
 
     @Test
     void nothingButTheDocumentedExceptions(@TempDir Path directory) throws Exception {
-        // keeps what the first connection leaves open for the life of the process out of the count
+        // the first connection opens resources for the life of the process, which are no leaks
         Pair.connect().close();
         objects.add(directory);
         addPeers();
@@ -231,7 +231,7 @@ class RandomCallsIT {
         return c.oneIn(2) ? null : objects.connCfgs.one(c);
     }
 
-    /** Both sides of a connection in the order in which they get somewhere, if nobody else interferes. */
+    /** Makes both sides of a connection, which get established if no other thread interferes. */
     private void handshake(Choice c) throws Exception {
         RpmaConnCfg cfg = cfg(c);
         RpmaPeer peer = peers.one(c);

@@ -221,7 +221,7 @@ class RegistrationIT extends WithPeer {
         }
     }
 
-    /** A file of a file system on a disk: kernels from 6.5 on don't let a device write into the pages of its mapping. */
+    /** A file on a disk: kernels from 6.5 on don't let a device write into the pages of its mapping. */
     @Test
     void anOrdinaryFileIsATargetOfOlderKernels() throws IOException, InterruptedException {
         Path file = Files.createTempFile(ordinaryDirectory(), "rpma-java-", ".test");
@@ -270,7 +270,7 @@ class RegistrationIT extends WithPeer {
         try (RpmaMrLocal region = pair.peer.register(memory, RpmaMrUsage.WRITE_DST);
                 RpmaMrRemote remote = Pair.remote(region);
                 Regions regions = new Regions(pair.peer, 4096)) {
-            // the kernel does not notice the second write by itself
+            // after the first write-back, the kernel does not notice later writes of the device by itself
             for (int round = 1; round <= 3; round++) {
                 regions.fillLocal(round);
                 Pair.assertPosted(

@@ -59,7 +59,7 @@ class SharedChannelIT extends WithPeer {
                 .orElseThrow(() -> new AssertionError("no completion"));
     }
 
-    /** Returns once the message is in the receive's queue. */
+    /** Returns once the completion of the receive is in its queue. */
     private void receive(long wrId) throws InterruptedException {
         Pair.assertPosted(conn.recv(wrId));
         Pair.assertPosted(pair.client.send(ALWAYS, wrId));

@@ -92,7 +92,7 @@ class SharedReceiveQueueCloseRaceIT extends CloseRace {
         }
     }
 
-    /** A request is made with one queue or the other, and that one can't be closed before it. */
+    /** A request uses one of the two queues, and this queue can't be closed before the request. */
     @Test
     void theSharedReceiveQueueOfAConfigurationIsExchangedAndClosed() throws Exception {
         try (Race race = new Race(1);

@@ -48,7 +48,7 @@ class SharedReceiveQueueIT extends WithPeer {
         }
     }
 
-    /** Whose receives complete in the connections' queues. */
+    /** Creates a shared receive queue without a completion queue: receives complete in the queues of the connections. */
     private RpmaSrq withoutRcq() {
         try (RpmaSrqCfg cfg = RpmaSrqCfg.create().setRcqSize(0)) {
             return RpmaSrq.create(peer, cfg);
@@ -170,7 +170,7 @@ class SharedReceiveQueueIT extends WithPeer {
         }
     }
 
-    /** Which is why the library refuses it before. */
+    /** The library therefore refuses the post before it reaches the device. */
     @Test
     void theDeviceGivesNoUsefulReason() throws InterruptedException {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);

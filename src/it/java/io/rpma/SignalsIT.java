@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Signals that the JVM handles on a thread that waits: they end neither a wait nor a resolution before its time. */
+/** Signals that the JVM handles in a waiting thread: they end no wait and no resolution early. */
 @Timeout(60)
 class SignalsIT {
     private static final int SIGNALS = 5;
@@ -35,7 +35,7 @@ class SignalsIT {
     private final AtomicInteger handled = new AtomicInteger();
     private Object formerHandler;
 
-    /** By reflection, since the compiler warns of the class. */
+    /** Uses reflection, because the compiler warns about the class. */
     private static Object handle(Object handler) throws ReflectiveOperationException {
         Class<?> signal = Class.forName("sun.misc.Signal");
         return signal.getMethod("handle", signal, Class.forName("sun.misc.SignalHandler"))
@@ -57,7 +57,7 @@ class SignalsIT {
         handle(formerHandler);
     }
 
-    /** A thread whose number the kernel knows. */
+    /** A thread with a known kernel thread id. */
     private static final class Sleeper {
         private final Path self;
         private final FutureTask<Object> task;
@@ -83,7 +83,7 @@ class SignalsIT {
             return stack.length > 0 && stack[0].getClassName().equals(Natives.class.getName());
         }
 
-        /** How often it has gone to sleep. */
+        /** Returns how often the thread has gone to sleep. */
         int sleeps() {
             String status;
             try {
@@ -94,7 +94,7 @@ class SignalsIT {
             return Integer.parseInt(status.replaceAll("(?s).*\nvoluntary_ctxt_switches:\\s*(\\d+).*", "$1"));
         }
 
-        /** The kernel gives it to this thread, because it takes signals and is asked for first. */
+        /** Signals this thread: the kernel tries the thread with the given id first, and this thread accepts signals. */
         void signal() throws Exception {
             Tool.run("sh", "-c", "kill -HUP " + self.getFileName());
         }
@@ -104,14 +104,14 @@ class SignalsIT {
         }
     }
 
-    /** Each signal wakes the thread and lets it sleep again. */
+    /** Sends the signals. Each wakes the thread, which then sleeps again. */
     private void signal(Sleeper sleeper) throws Exception {
         int before = sleeper.sleeps();
         for (int i = 1; i <= SIGNALS; i++) {
             int count = i;
             sleeper.signal();
             Eventually.become("the signal is handled", () -> handled.get() == count);
-            // with one processor it may be about to sleep still, and the next signal would not wake it
+            // on one processor the thread may not sleep yet, and the next signal would not wake it
             Eventually.become("the thread that was signalled sleeps again", () -> sleeper.sleeps() >= before + count);
             assertFalse(sleeper.task.isDone(), "signal " + count + " has ended the wait");
         }
@@ -149,7 +149,7 @@ class SignalsIT {
         }
     }
 
-    /** librdmacm blocks in the kernel here, and goes on after a signal because HotSpot's handlers have SA_RESTART. */
+    /** librdmacm blocks in the kernel here, and continues after a signal because HotSpot's handlers have SA_RESTART. */
     @Test
     void theResolutionOfAnAddressThatNobodyHas() throws Exception {
         String network = TestDevice.address().replaceAll("\\d+$", "");

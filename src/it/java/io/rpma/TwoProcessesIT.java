@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The other side is another process: it works as one of the same process does, and may die. */
+/** The other side is another process, which works like a side in the same process, and may die. */
 @Tag("processes")
 @Timeout(100)
 class TwoProcessesIT {
@@ -86,7 +86,7 @@ class TwoProcessesIT {
         target.kill();
         RpmaConnEvent event = conn.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
         assertTrue(event == RpmaConnEvent.CLOSED || event == RpmaConnEvent.LOST, event.toString());
-        // The kernel tells of the death before it takes the queue pair away, which answers until then.
+        // The kernel reports the death before it destroys the queue pair, which answers until then.
         target.awaitEnd();
         Pair.assertPosted(conn.write(remote, 0, regions.local, 0, 8, ALWAYS, 5));
         conn.disconnect();

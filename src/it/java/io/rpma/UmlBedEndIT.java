@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How a guest of user-mode Linux is ended, by a limit, a signal or a key, and that nothing of it is left then. */
+/** The end of a guest of user-mode Linux by a limit, a signal or a key: nothing of the guest is left. */
 @Tag("guests")
 @Timeout(300)
 class UmlBedEndIT {
@@ -30,7 +30,7 @@ class UmlBedEndIT {
     private static final String FOREVER = "echo up; exec sleep 1000";
     private static final String AFTER_INPUT = "read line; " + FOREVER;
 
-    /** The kernel, and those that move the streams; there are others for the processes in the guest. */
+    /** The number of processes for the kernel and the streams; the processes in the guest need more. */
     private static final int MACHINE = 5;
 
     private static final char CONTROL_C = 3;
@@ -45,7 +45,7 @@ class UmlBedEndIT {
         cache = Rxe.privateCache(Files.createDirectory(directory.resolve("cache")));
     }
 
-    /** JUnit would warn of links that lead out of its directory. */
+    /** JUnit would warn about links that lead out of its directory. */
     @AfterEach
     void removeCache() throws IOException, InterruptedException {
         Tool.run("rm", "-rf", cache.toString());
@@ -55,14 +55,14 @@ class UmlBedEndIT {
         return Rxe.uml(options, command).environment("RPMA_CACHE", cache.toString());
     }
 
-    /** Waits for a command that has read its input, because then all processes are there that a guest needs. */
+    /** Waits until the command has read its input: by then all processes of the guest have started. */
     private static List<Long> begin(Jvm.Running rxe) throws IOException, InterruptedException {
         type(rxe, "go\n");
         rxe.awaitLine("up");
         return Rxe.startedBy(rxe.process());
     }
 
-    /** Waits for the machine, its streams and all, which nobody has to end any more. */
+    /** Waits until all processes of the guest have ended by themselves, and checks that no run is left. */
     private void assertNothingIsLeft(List<Long> processes) throws IOException {
         assertThat(processes).hasSizeGreaterThan(MACHINE);
         Rxe.awaitEnd(processes);
@@ -102,7 +102,7 @@ class UmlBedEndIT {
         }
     }
 
-    /** It is linked to another host, and its standard input has no end, so that there is all that could be left. */
+    /** The guest has a link and an endless standard input, so that every process that could be left exists. */
     @Test
     void byTheOneThatCanNotBeCaught() throws IOException, InterruptedException {
         Path link = Files.createDirectory(directory.resolve("link"));
@@ -123,7 +123,7 @@ class UmlBedEndIT {
         assertThat(Rxe.runs(cache)).isEmpty();
     }
 
-    /** The directory of a run that goes on is not the next one's to remove. */
+    /** The next run must not remove the directory of a run that goes on. */
     @Test
     void notByAnotherRun() throws IOException, InterruptedException {
         try (Jvm.Running rxe = uml(List.of(), "sh", "-c", "echo up; cat").start()) {
@@ -136,7 +136,7 @@ class UmlBedEndIT {
         }
     }
 
-    /** A line of a shell on a terminal of 31 lines and 97 columns, which prints the terminal's name first. */
+    /** Runs a line of a shell on a terminal of 31 lines and 97 columns, after the terminal's name is printed. */
     private static Jvm.Running onTerminal(String line) throws IOException {
         return Rxe.command(
                         "env",
@@ -177,7 +177,7 @@ class UmlBedEndIT {
         }
     }
 
-    /** Then the key is the command's business. */
+    /** On a terminal, the command in the guest handles the key. */
     @Test
     void controlCOnATerminal() throws IOException, InterruptedException {
         String command =

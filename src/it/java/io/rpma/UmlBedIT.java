@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a command finds in a guest of user-mode Linux, and what there is no such guest for. */
+/** The environment of a command in a guest of user-mode Linux, and the requests that are refused. */
 @Tag("guests")
 @Timeout(300)
 class UmlBedIT {
@@ -116,7 +116,7 @@ class UmlBedIT {
         assertThat(repository.resolve("added")).doesNotExist();
     }
 
-    /** A checkout of its own: all that the script needs of one are its own files. */
+    /** Makes another checkout, with only the files of the script: it needs no others. */
     private Path checkOut() throws IOException, InterruptedException {
         Path checkout = directory.resolve("it's a \"checkout\", $HOME;  \\n=*");
         Path natives = Files.createDirectories(checkout.resolve("native"));
@@ -141,12 +141,12 @@ class UmlBedIT {
         assertThat(below.resolve("file")).hasContent(below + "\n");
     }
 
-    /** Whoever is not root is the user without privileges already. */
+    /** Returns a command that drops all privileges. A user other than root has none to drop. */
     private List<String> asNobody(Path cache) throws IOException, InterruptedException {
         if (!Tool.run("id", "-u").equals("0\n")) {
             return List.of("setpriv", "--no-new-privs");
         }
-        // Root's own cache may be where nobody else gets to.
+        // Other users may have no access to root's own cache.
         List<String> copy = new ArrayList<>(List.of("sh", "-c", "cp -al \"$@\" || cp -a \"$@\"", "sh"));
         Rxe.cached("{image-trixie,uml}-*").forEach(cached -> copy.add(cached.toString()));
         copy.add(cache.toString());
@@ -308,7 +308,7 @@ class UmlBedIT {
                 Rxe.uml(List.of("--memory", "999999"), "true").run());
     }
 
-    /** As in a container, whose root may not mount; known before anything is fetched. */
+    /** As in a container, whose root may not mount. The refusal comes before anything is fetched. */
     @Test
     void aGuestThatCanNotBeMadeIsRefused() throws IOException, InterruptedException {
         boolean isRoot = Tool.run("id", "-u").equals("0\n");
@@ -336,7 +336,7 @@ class UmlBedIT {
         assertThat(finished.status()).isZero();
     }
 
-    /** It ends before a guest boots, because no machine has so much memory. */
+    /** Runs a command that is refused before a guest boots, because no machine has so much memory. */
     private static Rxe.Finished choose(Path cache) throws IOException, InterruptedException {
         Rxe.Finished finished = Rxe.command(
                         Rxe.PROGRAM.toString(), "run", "--link", "/tmp:1", "--memory", "999999", "--", "true")
@@ -352,7 +352,7 @@ class UmlBedIT {
         assertThat(choose(cache).err()).containsPattern("(?m)^rxe: bed: (kvm|uml) \\(.+\\)$");
         Tool.run("find", cache.toString(), "-name", "uml-*", "-delete");
         assertThat(choose(cache).err()).containsPattern("(?m)^rxe: bed: (kvm|qemu) \\(.+\\)$");
-        // JUnit would warn of links that lead out of its directory
+        // JUnit would warn about links that lead out of its directory
         Tool.run("find", cache.toString(), "-name", "image-*", "-delete");
     }
 }

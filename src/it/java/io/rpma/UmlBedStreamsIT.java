@@ -14,21 +14,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes into a command in a guest of user-mode Linux, and what comes out of it: arguments, streams, exit status. */
+/** Arguments, streams and exit status of a command in a guest of user-mode Linux. */
 @Tag("guests")
 @Timeout(300)
 class UmlBedStreamsIT {
     private static final int MEGABYTES = 5;
     private static final int BROKEN_PIPE = 141;
 
-    /** Not a multiple of anything that moves them. */
+    /** The length is no multiple of the size of any buffer on their way. */
     private static byte[] manyBytes() {
         byte[] bytes = new byte[(MEGABYTES << 20) + 12345];
         new Random(1).nextBytes(bytes);
         return bytes;
     }
 
-    /** A line of bash, in which "$@" is the command in a guest. */
+    /** Runs a line of bash, in which "$@" stands for the command in a guest. */
     private static Rxe.Finished inShell(String line, String... command) throws IOException, InterruptedException {
         return Rxe.command("bash", "-c", line.replace("\"$@\"", Rxe.umlLine(command)))
                 .run();
@@ -37,7 +37,7 @@ class UmlBedStreamsIT {
     @Test
     void everyByteOfTheStreams() throws IOException, InterruptedException {
         byte[] bytes = manyBytes();
-        // what is written twice differs, so that no stream can stand in for another
+        // the two outputs differ, so that the test detects exchanged streams
         Rxe.Finished finished = Rxe.uml("sh", "-c", "tee /dev/stderr; printf out; printf err >&2")
                 .input(bytes)
                 .run();
@@ -92,7 +92,7 @@ class UmlBedStreamsIT {
 
     @Test
     void anInputThatStaysOpen() throws IOException, InterruptedException {
-        // the command ends first, and then what would write to it
+        // the command ends before the process that holds its input open
         Rxe.Finished finished =
                 inShell("exec 3< <(exec sleep 1000); \"$@\" <&3; status=$?; kill $!; exit $status", "echo", "out");
         assertThat(finished.toString()).isEqualTo("exit status 0\nout\n" + Rxe.BOOTING);

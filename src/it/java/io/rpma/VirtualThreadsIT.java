@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
-/** Virtual threads that wait leave their carriers to others, and wake as other threads do. */
+/** Virtual threads release their carriers while they wait, and wake as platform threads do. */
 @Timeout(600)
 @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
 class VirtualThreadsIT {
     private static final int THREADS = 1000;
 
-    /** Three of each connection on the side that connects, and two on the other. */
+    /** Each connection has three on the side that connects, and two on the other. */
     private static final int DESCRIPTORS = 6 * THREADS;
 
     @Test

@@ -48,7 +48,7 @@ class WriteAtomicIT extends WithConnection {
         assertEquals(0, target().getLong(24));
     }
 
-    /** Many at once, so that most of them are carried out after the change. */
+    /** Posts many at once, so that the device carries out most of them after the bytes have changed. */
     @Test
     void theBytesAreThoseOfThePost() throws InterruptedException {
         ByteBuffer local = regions.localMemory.buffer().order(ByteOrder.nativeOrder());
@@ -111,7 +111,7 @@ class WriteAtomicIT extends WithConnection {
         assertThrows(IllegalStateException.class, () -> writeAtomic(0, 0));
     }
 
-    /** Half of the 8 bytes are there, which is no error of the kernel's. */
+    /** Only half of the 8 bytes are there. The kernel reads this half and reports no error. */
     @Test
     void refusesWhatIsHalfGone() throws IOException {
         int page = 4096;
@@ -129,7 +129,7 @@ class WriteAtomicIT extends WithConnection {
         }
     }
 
-    /** Reading what is gone would end the process, were it read as memory. */
+    /** A direct access to the part that is gone would end the process. */
     @Test
     void refusesWhatIsGoneOfAFileThatWasMadeShorter() throws IOException {
         Path file = Files.createTempFile(Path.of("/dev/shm"), "rpma-java-", ".test");

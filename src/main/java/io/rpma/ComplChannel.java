@@ -9,7 +9,7 @@ import java.lang.ref.Reference;
 
 /** A completion channel, which wakes the threads that wait for its completion queues. */
 final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
-    /** Whether the owner is a connection. Otherwise it is the queue itself. */
+    /** Whether the owner is a connection, and not the queue itself. */
     private final boolean shared;
 
     private final RpmaCq cq;
@@ -21,7 +21,7 @@ final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
     private volatile boolean rcqFirst;
 
     /**
-     * @param owner the connection whose queues share the channel, or the queue that has the channel alone
+     * @param owner the connection whose queues share the channel, or the only queue of the channel
      * @param shared whether the owner is a connection
      * @param rcq the second queue, or null
      */
@@ -56,7 +56,7 @@ final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
         }
     }
 
-    /** librpma arms a queue when it creates the queue, and again with each event that it takes. */
+    /** librpma arms each queue when it creates it, and arms it again whenever it takes an event of the channel. */
     @Override
     protected boolean isArmed(boolean solicitedOnly) {
         return true;

@@ -5,7 +5,7 @@ import io.rpma.internal.NativeObject;
 
 /** Gives the other packages of the module access to package-private members. */
 final class FacadeAccess extends Access {
-    /** For {@link Access}, which finds it by its name. */
+    /** Called by {@link Access}, which finds this class by its name. */
     private FacadeAccess() {}
 
     @Override

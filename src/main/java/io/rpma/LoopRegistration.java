@@ -20,10 +20,10 @@ import java.util.concurrent.locks.ReentrantLock;
 abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     private static final String ARM = "epoll_ctl";
 
-    /** The number of handler calls in an executor before its other tasks have a turn. */
+    /** The maximum number of handler calls in one task of the executor, so that its other tasks have a turn. */
     private static final int CALLS_IN_TURN = 16;
 
-    /** The pause before another attempt to take an item that was left in place for want of memory, in nanoseconds. */
+    /** The pause before the retry for an item that could not be taken for want of memory, in nanoseconds. */
     private static final long WHILE_STARVED = TimeUnit.SECONDS.toNanos(1);
 
     private final RpmaEventLoop loop;
@@ -35,13 +35,13 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     /** Whether the registration is waiting to be served or being served. One thread at a time serves it. */
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    /** Guards start, take and end. Nothing is taken after the end. */
+    /** Guards {@link #start}, {@link #take} and {@link #cancel}. No item is taken after the cancellation. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private Poller.Watch watch;
     private volatile boolean active;
 
-    /** Whether the last attempt has left its item in place. Accessed only by the serving thread. */
+    /** Whether the last {@link #take} failed and left its item in place. Accessed only by the serving thread. */
     private boolean starved;
 
     /**
@@ -141,7 +141,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     }
 
     /**
-     * Has the items served. Called when the descriptor is readable, and once at the start for items that arrived
+     * Starts to serve the items. Called when the descriptor is readable, and once at the start for items that arrived
      * earlier.
      */
     void ready() {
@@ -175,7 +175,8 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
                 calls++;
             } while (more && calls < CALLS_IN_TURN && !Thread.currentThread().isInterrupted());
             if (more) {
-                // by the loop: an executor that runs its tasks in the calling thread would nest them without end
+                // the loop submits the next turn: an executor that runs tasks in the calling thread would nest the
+                // turns
                 loop.executeUnlessClosed(this::submit, 0);
             } else {
                 rest();
@@ -196,7 +197,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             taken = takeIfActive();
         } catch (RuntimeException | Error e) {
             takeFailed(e);
-            // the descriptor reports the remaining items after the turn of the others
+            // the other registrations have a turn, and then the descriptor reports the remaining items
             return false;
         }
         if (taken == null) {
@@ -227,7 +228,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             starved = keepsWhatItIsOf(failure);
             loop.failed(source, failure);
         } else if (active && !descriptor.isClosed()) {
-            // the close of the object ends the registration
+            // not if the object is closed: its close ends the registration
             fail(failure);
         }
     }
@@ -244,7 +245,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
         return failure instanceof OutOfMemoryError;
     }
 
-    /** Watches the descriptor again, after a pause if the last attempt has left its item in place. */
+    /** Watches the descriptor again, after a pause if the last {@link #take} failed and left its item in place. */
     void rest() {
         if (!starved) {
             watchAgain();
@@ -264,7 +265,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             lock.lock();
             try {
                 int armed = active ? watch.arm() : 0;
-                // the close of the loop ends the registration
+                // CLOSED is no failure: the close of the loop ends the registration
                 if (armed != Result.CLOSED) {
                     Call.check(ARM, armed, descriptor);
                 }
@@ -315,7 +316,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
         }
 
         /**
-         * A request that can't be taken, for example for want of memory, must not lock out the next one. A closed
+         * A request that can't be taken, for example for want of memory, must not lock out later requests. A closed
          * configuration ends the registration.
          */
         @Override
@@ -360,7 +361,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             handler.handle(event);
         }
 
-        /** An event that librpma does not name has been taken, so the registration continues. */
+        /** An event that librpma does not know has been taken from the queue, so the registration continues. */
         @Override
         boolean survives(Throwable takeFailure) {
             return takeFailure instanceof RpmaException && ((RpmaException) takeFailure).error() == RpmaError.UNKNOWN;

@@ -25,7 +25,7 @@ import java.util.NoSuchElementException;
  *
  * <p>A recording method takes the connection or the shared receive queue, and the arguments of the post. It checks the
  * arguments as the post does, and allocates nothing. {@link #post()} posts the operations in the order in which they
- * were recorded. It reports objects that were closed in between, and failures of librpma.
+ * were recorded. It throws an exception if an object was closed after the recording, or if librpma fails.
  *
  * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and
  * outlives its connections. A recorded operation neither keeps an object reachable nor prevents its close. The memory
@@ -79,8 +79,8 @@ public final class RpmaBatch {
     private final int capacity;
 
     /**
-     * Filled on the heap and copied in one call, each record to its own place in native memory. Storing field by field
-     * into native memory is slower.
+     * The records are filled here, on the heap, and copied in one call to the same places in native memory. Storing
+     * them field by field into native memory is slower.
      */
     private final long[] records;
 
@@ -129,7 +129,7 @@ public final class RpmaBatch {
 
     /** {@return the number of operations in the batch, which are recorded and not yet posted} */
     public int count() {
-        // threads that race in spite of the contract can mix the two
+        // threads that race, against the contract, can make the difference negative
         return Math.max(0, end - first);
     }
 
@@ -314,8 +314,9 @@ public final class RpmaBatch {
     }
 
     /**
-     * Records {@link RpmaConn#writeAtomic(RpmaMrRemote, long, RpmaMrLocal, long, int, long)}. {@link #post()} reads the
-     * 8 bytes.
+     * Records {@link RpmaConn#writeAtomic(RpmaMrRemote, long, RpmaMrLocal, long, int, long)}.
+     *
+     * <p>{@link #post()} reads the 8 bytes of {@code src}. This method does not read them.
      *
      * @param conn the connection
      * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
@@ -565,8 +566,8 @@ public final class RpmaBatch {
      *
      * <p>Never blocks. The close of an object that the batch uses waits for at most 64 posts of the batch.
      *
-     * @return the number of operations posted. It is smaller than the number recorded if the queue of the next
-     *     operation is full: poll completions and call this method again. {@link #firstOpContext()} identifies the next
+     * @return the number of operations posted. If the queue of the next operation is full, this is less than the number
+     *     recorded: poll completions and call this method again. {@link #firstOpContext()} identifies the next
      *     operation
      * @throws IllegalStateException if the connection, queue or region of the next operation is closed; the message
      *     names it. That operation is then the first in the batch: {@link #firstOpContext()} returns its context,
@@ -642,7 +643,7 @@ public final class RpmaBatch {
         }
     }
 
-    /** Does not move the remaining records: a large batch in a small queue is posted in many calls. */
+    /** Does not move the remaining records, because a batch that is larger than its queue is posted in many calls. */
     private void drop(int next, int to) {
         if (next < to) {
             first = next;

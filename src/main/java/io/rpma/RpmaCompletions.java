@@ -78,7 +78,7 @@ public final class RpmaCompletions {
     }
 
     /**
-     * {@return the operation context of the post}
+     * {@return the operation context that was passed to the post}
      *
      * @param index the index of the completion
      * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
@@ -167,8 +167,8 @@ public final class RpmaCompletions {
     }
 
     /**
-     * {@return the number of the queue pair, which identifies the connection among those that share a receive queue:
-     * see {@link RpmaConn#getQpNum()}}
+     * {@return the number of the queue pair, which identifies the connection if several connections share a receive
+     * queue: see {@link RpmaConn#getQpNum()}}
      *
      * @param index the index of the completion
      * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}
@@ -193,7 +193,7 @@ public final class RpmaCompletions {
     }
 
     /**
-     * {@return the number of the queue pair that sent the datagram}
+     * {@return the number of the queue pair that sent the datagram; only {@code io.rpma.rdmacm} receives datagrams}
      *
      * @param index the index of the completion of a receive
      * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}

@@ -25,22 +25,23 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Safe for use by many threads. A connection can be closed while other threads post, poll or wait. Their calls
  * finish first, or throw {@link IllegalStateException}.
  *
- * <p>A post ({@code read}, {@code write}, {@code send} and their variants, {@link #flush}) never blocks and allocates
- * nothing. It only starts an operation. The end of the operation is a completion in {@link #getCq()} with the operation
- * context of the post. Do not change or use the local memory before that.
+ * <p>A post ({@code read}, {@code write}, {@code send} and their variants, {@link #flush}) allocates nothing and does not
+ * block; only {@link #writeAtomic} can wait for a page of its bytes. A post only starts an operation. A completion in
+ * {@link #getCq()}, with the operation context of the post, reports the end of the operation. An operation that has no
+ * completion has ended when a later operation completes. Do not change or use the local memory before the end.
  *
  * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's ports if that is smaller
  * ({@code max_msg_sz} of ibv_devinfo(1)).
  *
  * <p>The other side executes operations in the order of their posts. The bytes of a read are in the local memory only
- * after its completion: do not post an operation that uses them before that.
+ * after the completion of the read: do not post an operation that uses them earlier.
  *
- * <p>A post returns {@code false} if the send queue is full: poll completions and post again. A device can keep the
- * room of an operation until a completion of this or a later operation is polled. Of each {@code sqSize} successive
- * operations ({@link RpmaConnCfg#setSqSize}), post at least one with {@link #F_COMPLETION_ALWAYS}.
+ * <p>A post returns {@code false} if the send queue is full: poll completions and post again. An operation can occupy
+ * its place in the queue until a completion of this or a later operation is polled. Therefore, of each {@code sqSize}
+ * successive operations ({@link RpmaConnCfg#setSqSize}), post at least one with {@link #F_COMPLETION_ALWAYS}.
  *
  * <p>The connecting side must take {@link RpmaConnEvent#ESTABLISHED} by {@link #nextEvent()}. This completes the
- * handshake, and only then does the accepting side get its own event.
+ * handshake. The accepting side receives its own event after that.
  *
  * <p>A single failed operation breaks the connection (see {@link RpmaWcStatus}). No event reports this.
  *
@@ -56,10 +57,10 @@ public final class RpmaConn implements AutoCloseable {
     /** Requests a completion in every case. */
     public static final int F_COMPLETION_ALWAYS = 3;
 
-    /** The length of private data has 8 bits in librpma. */
+    /** librpma stores the length of private data in 8 bits. */
     static final int MOST_PRIVATE_DATA = 255;
 
-    // the roles of a region in an operation, for messages
+    // the roles of a region in an operation, for the messages of exceptions
 
     static final String DESTINATION = "destination";
 
@@ -74,7 +75,7 @@ public final class RpmaConn implements AutoCloseable {
     private final RpmaCq cq;
     private final RpmaSrq srq;
 
-    /** librpma stores the private data without a lock when it takes an event. */
+    /** Guards the private data, which librpma stores without a lock when it takes an event. */
     private final ReentrantLock events = new ReentrantLock();
 
     // set by made
@@ -90,9 +91,9 @@ public final class RpmaConn implements AutoCloseable {
     private ComplChannel channel;
 
     /**
-     * Creates all parts that a connection can have. {@link #made} keeps those that this one has.
+     * Creates all parts that a connection can have. {@link #made} drops the parts that this connection does not have.
      *
-     * @param srq the shared receive queue that it uses, or null
+     * @param srq the shared receive queue that the connection uses, or null
      */
     RpmaConn(RpmaPeer peer, RpmaSrq srq, NativeObject... parents) {
         this.peer = peer;
@@ -328,8 +329,8 @@ public final class RpmaConn implements AutoCloseable {
      * Posts an atomic write of 8 bytes of this side's memory. The call reads the bytes, so that later changes have no
      * effect.
      *
-     * <p>This method replaces {@code rpma_write_atomic()} of librpma 0.12, with which the device read the bytes when it
-     * executed the write. If the page of the bytes must be read from a file, the call blocks for that time. This is
+     * <p>This method replaces {@code rpma_write_atomic()} of librpma 0.12, where the device read the bytes when it
+     * executed the write. The call blocks if the kernel must first read the page of the bytes from a file. This is
      * possible only with on-demand paging, which does not pin pages.
      *
      * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
@@ -363,10 +364,11 @@ public final class RpmaConn implements AutoCloseable {
      *
      * <p>A flush covers only this range of this region. A flush of length 0 covers nothing.
      *
-     * <p>If the device has no native flush, librpma emulates it by a read of 8 bytes at {@code dstOffset}. The region
-     * must have these 8 bytes for any length: {@code dstOffset <= size - 8}. The read makes written bytes leave the
-     * device of the other side. They are then visible. They are persistent only if the platform of the other side
-     * writes them to persistent memory past the caches of its processors: see {@link RpmaPeerCfg#setDirectWriteToPmem}.
+     * <p>If the device has no native flush, librpma emulates it by a read of 8 bytes at {@code dstOffset}. These 8
+     * bytes must be in the region, whatever {@code length} is: {@code dstOffset <= size - 8}. The read forces the
+     * written bytes out of the device of the other side, and so makes them visible. They are persistent only if the
+     * platform of the other side writes them to persistent memory directly, bypassing the caches of its processors: see
+     * {@link RpmaPeerCfg#setDirectWriteToPmem}.
      *
      * <p>librpma does not know whether the memory is persistent: a flush of {@link RpmaFlushType#PERSISTENT} succeeds
      * for any region that is registered for it. Check {@link RpmaMemory#isPersistent()} on the other side.
@@ -407,7 +409,7 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts a send. The bytes go into the next receive that is posted on the other side.
+     * Posts a send. The bytes go into the memory of the other side's next receive.
      *
      * <p>If no receive is posted, the device retries indefinitely and later operations queue behind it. A receive that
      * is too small breaks the connection.
@@ -570,8 +572,8 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Takes completions of one of the queues that share the completion channel. Waits for the first completion, without
-     * a timeout.
+     * Takes completions of one of the queues that share the completion channel. If there are none, waits for the first
+     * completion, without a timeout.
      *
      * @param completions receives the completions; its former content is lost
      * @return the queue of the completions
@@ -588,8 +590,8 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Takes completions of one of the queues that share the completion channel. Waits for the first completion if there
-     * is none.
+     * Takes completions of one of the queues that share the completion channel. If there are none, waits for the first
+     * completion.
      *
      * @param completions receives the completions; its former content is lost
      * @param timeout the maximum time to wait; 0 returns without waiting
@@ -623,8 +625,8 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * {@return the number of the connection's queue pair, which {@link RpmaCompletions#qpNum} returns for its
-     * completions}
+     * {@return the number of the connection's queue pair; {@link RpmaCompletions#qpNum} returns the same number for the
+     * completions of this connection}
      *
      * @throws IllegalStateException if this object is closed
      */
@@ -665,7 +667,7 @@ public final class RpmaConn implements AutoCloseable {
      * @throws InterruptedException if the thread is interrupted before or during the wait
      * @throws IllegalStateException if the connection is closed before or during the wait, or an {@link RpmaEventLoop}
      *     serves it
-     * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma does not name, after which the
+     * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma does not know, after which the
      *     connection remains usable; or if librpma fails
      */
     public RpmaConnEvent nextEvent() throws InterruptedException {
@@ -682,7 +684,7 @@ public final class RpmaConn implements AutoCloseable {
      * @throws InterruptedException if the thread is interrupted before or during the wait
      * @throws IllegalStateException if the connection is closed before or during the wait, or an {@link RpmaEventLoop}
      *     serves it
-     * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma does not name, after which the
+     * @throws RpmaException with {@link RpmaError#UNKNOWN} for an event that librpma does not know, after which the
      *     connection remains usable; or if librpma fails
      */
     public Optional<RpmaConnEvent> nextEvent(long timeout, TimeUnit unit) throws InterruptedException {
@@ -752,7 +754,7 @@ public final class RpmaConn implements AutoCloseable {
     /**
      * Disconnects, without waiting for the other side. The other side receives {@link RpmaConnEvent#CLOSED}, and
      * answers by its own {@code disconnect} or {@link #close()}. This side receives {@link RpmaConnEvent#CLOSED} after
-     * that answer, or when it times out.
+     * that answer, or when the answer times out.
      *
      * <p>Can be called in every state, and more than once. Before the connection is established, the call makes the
      * operations of this side fail but does not notify the other side: close the connection instead.

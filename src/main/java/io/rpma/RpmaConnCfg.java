@@ -64,7 +64,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * Sets the timeout of the resolution of the address, and of the resolution of the route. Together they take at most
+     * Sets the timeout of each of two resolutions: of the address, and of the route. Both together take at most
      * {@code 2 * timeoutMs}. librpma accepts 0, but requests then fail.
      *
      * @param timeoutMs the timeout in milliseconds, 0 or more
@@ -99,13 +99,13 @@ public final class RpmaConnCfg implements AutoCloseable {
      *       {@link RpmaSrqCfg#setRcqSize}).
      * </ul>
      *
-     * <p>With a shared receive queue, {@code rqSize} is the size of that queue ({@link RpmaSrqCfg#setRqSize}): one
-     * connection may take all its receives. Operations that are posted without {@link RpmaConn#F_COMPLETION_ALWAYS}
-     * count too, because they have completions when the connection breaks.
+     * <p>With a shared receive queue, {@code rqSize} is the size of that queue ({@link RpmaSrqCfg#setRqSize}), because
+     * one connection may take all receives of the queue. Operations that are posted without
+     * {@link RpmaConn#F_COMPLETION_ALWAYS} count too, because they have completions when the connection breaks.
      *
      * <p>Neither librpma nor this library checks the size. A queue that overflows breaks the connection; on soft-RoCE
      * it silently loses completions. A post that succeeds does not prove that the completion queue has room: devices
-     * round the sizes of the other queues up, and soft-RoCE frees the room of an operation before its completion is
+     * round the sizes of the other queues up, and soft-RoCE frees the place of an operation before its completion is
      * polled. Never have more completions outstanding than the queue holds.
      *
      * @param size the number of completions, at least 1
@@ -131,8 +131,9 @@ public final class RpmaConnCfg implements AutoCloseable {
     /**
      * Sets the size of the send queue: the maximum number of outstanding reads, writes, flushes and sends.
      *
-     * <p>A device can keep the room of an operation until a completion of this or a later operation is polled. Of each
-     * {@code sqSize} successive operations, post at least one with {@link RpmaConn#F_COMPLETION_ALWAYS}.
+     * <p>An operation can occupy its place in the queue until a completion of this or a later operation is polled.
+     * Therefore, of each {@code sqSize} successive operations, post at least one with
+     * {@link RpmaConn#F_COMPLETION_ALWAYS}.
      *
      * @param size the number of operations, at least 1
      * @return this object
@@ -182,8 +183,8 @@ public final class RpmaConnCfg implements AutoCloseable {
      * Sets the size of a separate completion queue for receives: {@code rcqSize >= rqSize}, for the same reasons as in
      * {@link #setCqSize}. Has no effect if the connection uses a shared receive queue with its own completion queue.
      *
-     * @param size the number of completions; 0 for no separate queue: receives then complete in the queue of all
-     *     operations
+     * @param size the number of completions; 0 for no separate queue: receives then complete in
+     *     {@link RpmaConn#getCq()}
      * @return this object
      * @throws IllegalArgumentException if {@code size} is too small
      * @throws IllegalStateException if this object is closed
@@ -328,10 +329,10 @@ public final class RpmaConnCfg implements AutoCloseable {
         }
     }
 
-    /** Overtakes a waiting change, which waits for a request of another thread, whose resolution may take long. */
+    /** Locks ahead of a waiting change, which may wait long for the resolution of another thread's request. */
     private void lockUnchanged() {
         while (!inUse.readLock().tryLock()) {
-            // a change under way is short, a waiting change is not
+            // tryLock fails only during a change, which is short
             Thread.onSpinWait();
         }
     }
@@ -346,7 +347,7 @@ public final class RpmaConnCfg implements AutoCloseable {
         if (srq.peer() != peer) {
             throw new IllegalArgumentException(srq + " belongs to " + srq.peer() + " and not to " + peer);
         }
-        // librpma refuses it only after it has taken a request, whose client then gets no answer
+        // librpma refuses this combination only after it has taken a request, whose client then gets no answer
         if (Natives.connCfgGetComplChannel(object.handle()) > 0 && srq.getRcq().isPresent()) {
             throw new IllegalArgumentException("a shared completion channel does not go with " + srq
                     + ", whose receives have a completion queue of their own");
@@ -359,7 +360,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     @Override
     public void close() {
-        // no request begins after the close, so this waits only for those under way
+        // no request begins after the close, so this waits only for requests under way
         object.close("rpma_conn_cfg_delete", this::delete);
     }
 

@@ -13,7 +13,7 @@ public enum RpmaConnEvent {
     ESTABLISHED,
     /**
      * The connection is closed. The side that disconnected receives the event after the answer of the other side, or
-     * when that times out. The event may occur twice.
+     * when the answer times out. The event may occur twice.
      */
     CLOSED,
     /** The connection is lost. */

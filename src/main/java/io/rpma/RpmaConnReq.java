@@ -25,7 +25,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Safe for use by many threads. {@link #connect} consumes the request. Closing an incoming request rejects it.
  *
  * <p>librpma leaks an {@code rdma_cm_id} of about 0.7 KB for each incoming request that is rejected or whose acceptance
- * fails. The kernel frees its part when the endpoint is closed.
+ * fails. The kernel frees its own part of the leak when the endpoint is closed.
  *
  * <p>Manual pages: rpma_conn_req_new(3), rpma_conn_req_connect(3), rpma_conn_req_get_private_data(3),
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
@@ -64,7 +64,7 @@ public final class RpmaConnReq implements AutoCloseable {
      * Makes a request to connect.
      *
      * <p>Blocks while the host name is resolved, and then while the address and the route are resolved, each for at
-     * most the timeout of the configuration. Neither a close nor an interruption ends it earlier.
+     * most the timeout of the configuration. Neither a close nor an interruption ends the call earlier.
      *
      * @param peer the peer of the connection
      * @param address an IPv4 or IPv6 address, or a host name
@@ -72,8 +72,8 @@ public final class RpmaConnReq implements AutoCloseable {
      * @param cfg the configuration of the connection, or null for the defaults
      * @return the request, which the caller connects or closes
      * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters; {@code port} is out
-     *     of range; or {@code cfg} has a shared receive queue of another peer, or a shared channel and a shared receive
-     *     queue with its own completion queue
+     *     of range; or {@code cfg} has a shared receive queue of another peer, or combines a shared channel with a
+     *     shared receive queue that has its own completion queue
      * @throws IllegalStateException if {@code peer}, {@code cfg} or its shared receive queue is closed
      * @throws RpmaException if the address can't be resolved or the queues of the connection can't be made
      */
@@ -150,7 +150,7 @@ public final class RpmaConnReq implements AutoCloseable {
      * <p>Does not wait for the other side: {@link RpmaConn#nextEvent()} reports when the connection is established.
      * Consumes the request, even if the call fails in librpma.
      *
-     * <p>An incoming request that can't be accepted, because descriptors or locked memory are exhausted, is rejected.
+     * <p>If an incoming request can't be accepted because descriptors or locked memory are exhausted, it is rejected.
      * If librpma fails after it has accepted the request, it leaks the id of the connection. The call may then block
      * until the client has answered the disconnection, or the answer times out. The exception reports the leak and the
      * number of leaked ids.

@@ -84,7 +84,7 @@ public final class RpmaCq {
     }
 
     /**
-     * Takes completions. Waits for the first completion, without a timeout.
+     * Takes completions. If there are none, waits for the first completion, without a timeout.
      *
      * @param completions receives the completions; its former content is lost
      * @return the number of completions taken, from 1 to the capacity
@@ -102,7 +102,7 @@ public final class RpmaCq {
     }
 
     /**
-     * Takes completions. Waits for the first completion if there is none.
+     * Takes completions. If there are none, waits for the first completion.
      *
      * @param completions receives the completions; its former content is lost
      * @param timeout the maximum time to wait; 0 returns without waiting
@@ -139,9 +139,9 @@ public final class RpmaCq {
      * {@return the file descriptor of the queue's completion channel, which may be shared, for epoll(7) and similar
      * calls}
      *
-     * <p>The descriptor is readable if a completion arrived since the queue was last armed. Creation and {@link #await}
-     * arm it. To use it, call {@code await} with a timeout of 0 until it takes nothing, and then wait for the
-     * descriptor.
+     * <p>The descriptor is readable if a completion has arrived since the queue was last armed. The queue is armed when
+     * it is created, and again by {@link #await}. To use the descriptor, call {@code await} with a timeout of 0 until
+     * it takes nothing, and then wait for the descriptor to become readable.
      *
      * <p>The descriptor belongs to this queue. Do not close it, read from it, or use it after the queue is closed. It
      * is non-blocking.

@@ -18,7 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * System.out.println(device.name() + (device.isFlushNative() ? " has native flush" : " emulates flushes by reads"));
  * }</pre>
  *
- * <p>A device needs no close: it stays open for the life of the process. Calls of a device that was removed fail. Safe
+ * <p>A device needs no close: it stays open for the life of the process. Calls on a device that was removed fail. Safe
  * for use by many threads. Look-ups run one after the other.
  *
  * <p>Manual pages: rpma_utils_get_ibv_context(3), rpma_utils_ibv_context_is_odp_capable(3).
@@ -106,7 +106,8 @@ public final class RpmaDevice {
     }
 
     /**
-     * {@return whether the device supports on-demand paging, which a file of a DAX file system requires}
+     * {@return whether the device supports on-demand paging, which the registration of a file of a DAX file system
+     * requires}
      *
      * @throws RpmaException if the query of the device fails
      */
@@ -120,10 +121,10 @@ public final class RpmaDevice {
      * <p>The other side executes a native flush itself: after the completion of a flush of
      * {@link RpmaFlushType#PERSISTENT} to persistent memory, the bytes are persistent. An emulated flush makes the
      * bytes visible. It makes them persistent only if the platform of the other side writes them to persistent memory
-     * past the caches of its processors: see {@link RpmaPeerCfg#setDirectWriteToPmem}.
+     * directly, bypassing the caches of its processors: see {@link RpmaPeerCfg#setDirectWriteToPmem}.
      *
-     * <p>A flush is native if the device of the side that posts it has native flush, and librpma was built with it. The
-     * region must then be registered through such a device, too.
+     * <p>A flush is native if the device of the side that posts it has native flush, and librpma was built with support
+     * for it. The region must then be registered through such a device, too.
      *
      * @throws RpmaException if the query of the device fails
      */
@@ -131,7 +132,7 @@ public final class RpmaDevice {
         return Call.check("ibv_query_device_ex", Natives.deviceIsFlushNative(context)) != 0;
     }
 
-    /** The length of the longest operation that all ports of the device transfer, in bytes. */
+    /** The maximum length of an operation that every port of the device can transfer, in bytes. */
     int maxMessage() {
         return Natives.deviceMaxMessage(context);
     }

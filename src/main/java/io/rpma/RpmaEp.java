@@ -23,7 +23,8 @@ import java.util.function.LongUnaryOperator;
  * }</pre>
  *
  * <p>Safe for use by many threads. Closing wakes the threads that wait for requests, and rejects the requests that were
- * not taken. It throws {@link IllegalStateException} while a request of this endpoint is neither connected nor closed.
+ * not taken. Closing throws {@link IllegalStateException} while a request of this endpoint is neither connected nor
+ * closed.
  *
  * <p>If librpma can't make the queues of a connection, it drops the request, and the client gets no answer.
  *
@@ -36,8 +37,8 @@ public final class RpmaEp implements AutoCloseable {
     private final NativeObject object;
 
     /**
-     * Guards the event queue of the endpoint. The queue also has the events of a connection that is being accepted,
-     * until librpma moves them to the connection. No other thread may take them meanwhile.
+     * Guards the event queue of the endpoint. The queue also contains the events of a connection that is being
+     * accepted, until librpma moves them to the connection. No other thread may take them meanwhile.
      */
     private final ReentrantLock requests = new ReentrantLock();
 
@@ -79,8 +80,8 @@ public final class RpmaEp implements AutoCloseable {
      * @param cfg the configuration of the connection, or null for the defaults
      * @return the request, which the caller connects or closes before this endpoint
      * @throws InterruptedException if the thread is interrupted before or during the wait
-     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or a shared channel
-     *     and a shared receive queue with its own completion queue
+     * @throws IllegalArgumentException if {@code cfg} has a shared receive queue of another peer, or combines a shared
+     *     channel with a shared receive queue that has its own completion queue
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed before or
      *     during the wait, or an {@link RpmaEventLoop} serves this endpoint
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} exceeds the limits of
@@ -99,7 +100,7 @@ public final class RpmaEp implements AutoCloseable {
      * @return the request, which the caller connects or closes before this endpoint; empty if the wait times out
      * @throws InterruptedException if the thread is interrupted before or during the wait
      * @throws IllegalArgumentException if {@code timeout} is negative; or {@code cfg} has a shared receive queue of
-     *     another peer, or a shared channel and a shared receive queue with its own completion queue
+     *     another peer, or combines a shared channel with a shared receive queue that has its own completion queue
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed before or
      *     during the wait, or an {@link RpmaEventLoop} serves this endpoint
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} exceeds the limits of
@@ -145,7 +146,7 @@ public final class RpmaEp implements AutoCloseable {
         try {
             long taken = Natives.epNextConnReq(object.handle(), use.handle());
             if (taken == Result.NO_EVENT) {
-                // a client that has given up leaves a message
+                // a client that has given up leaves a log message
                 Log.deliver();
                 return false;
             }
@@ -185,7 +186,7 @@ public final class RpmaEp implements AutoCloseable {
         }
     }
 
-    /** Waits for a thread that looks for a request: its provisional request would prevent the close. */
+    /** Waits for a thread that is taking a request: the provisional request of that thread would prevent the close. */
     private boolean markClosed() {
         requests.lock();
         try {

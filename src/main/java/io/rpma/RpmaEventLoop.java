@@ -44,33 +44,34 @@ import java.util.function.BiConsumer;
  *
  * <p><b>Turns.</b> {@link #run()} works in turns. In each turn it runs the tasks that are due, and then calls the
  * handler of each ready object once. A busy object therefore does not starve the others. The loop takes completions in
- * batches until there are none, and only then arms the queue again.
+ * batches until there are none, and arms the queue again after that.
  *
  * <p><b>Slow handlers.</b> The thread of {@link #run()} calls the handlers, and a slow handler delays everything else
- * in the loop. {@link RpmaConn#close()}, for example, takes seconds if the other side's host is dead. A handler that is
- * registered with an executor is called there and delays nothing. Its calls follow one after the other, and the loop
- * does not watch the object meanwhile. After 16 calls the executor's other tasks have a turn. Two registrations of one
- * connection may be called at the same time.
+ * in the loop. {@link RpmaConn#close()}, for example, takes seconds if the other side's host is dead. If a handler is
+ * registered with an executor, the executor calls it, and the handler delays nothing in the loop. The calls of one
+ * registration do not overlap, and the loop does not watch the object during them. After 16 calls the executor's other
+ * tasks have a turn. The handlers of two registrations of one connection may be called at the same time.
  *
  * <p><b>Handlers that fail</b> do not affect other registrations. {@link #onFailure} gets the exception, and the
  * registration ends. Its connection stays open and is no longer served: close it in the failure handler. A request
  * handler that fails keeps its registration: the loop closes the request, or its connection if it was connected.
- * {@link #onFailure} also gets failures to take a request, and events that librpma does not name. These end no
- * registration. A request that stays in the queue for want of memory is retried once a second.
+ * {@link #onFailure} also gets failures to take a request, and events that librpma does not know. These end no
+ * registration. If a request stays in the queue for want of memory, the loop tries to take it again once a second.
  *
  * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the current call. Registrations do not
  * end: the next {@link #run()} continues. A handler that throws {@link InterruptedException} keeps its registration.
  * Its thread is interrupted again, and {@link #onFailure} gets the exception, because the item of the call is lost.
  *
- * <p><b>End.</b> A registration ends when it is cancelled, or when its object or the loop is closed. All of this is
- * legal in every thread, and in handlers. The loop then takes nothing more for the handler. If the thread that calls
- * the handler ends the registration, no further call begins. {@code cancel()} does not wait for other threads, to avoid
- * deadlock; one item already taken may still be handled there. Without an executor, that call has ended when the loop
- * runs a task that it got afterwards ({@link #execute}), or when {@link #run()} has returned.
+ * <p><b>End.</b> A registration ends when it is cancelled, or when its object or the loop is closed. Any thread, and
+ * any handler, may cancel or close. The loop then takes no further item for the handler. If the thread that calls the
+ * handler ends the registration, no further call begins. If another thread ends it, the handler may still be called
+ * with one item that was already taken: {@code cancel()} does not wait for that call, to avoid deadlock. Without an
+ * executor, that call has ended when {@link #run()} has returned, or when the loop runs a task that was given to
+ * {@link #execute} after the end of the registration.
  *
  * <p>Only the loop serves a registered object: other loops and waits ({@link RpmaCq#await}, {@link RpmaConn#await},
  * {@link RpmaConn#nextEvent}, {@link RpmaEp#nextConnReq}) throw {@link IllegalStateException} until the registration
- * ends. A wait for events or requests continues if it began before the registration. It may take an item before the
+ * ends. A wait for events or requests that began before the registration continues, and may take an item before the
  * loop does. If the loop takes the item first, the wait throws {@link IllegalStateException}.
  *
  * <p>Safe for use by many threads. A registered object is not garbage-collected. A loop and its {@code n} connections
@@ -130,12 +131,12 @@ public final class RpmaEventLoop implements AutoCloseable {
     /** An object that the loop serves, or a task that it runs. */
     public interface Registration {
         /**
-         * Ends the registration. Has no effect if it has already ended. The loop takes nothing more for the handler, or
-         * does not run the task. {@link RpmaEventLoop} documents calls that other threads have begun.
+         * Ends the registration. Has no effect if it has already ended. The loop takes no further item for the handler,
+         * or does not run the task. {@link RpmaEventLoop} documents what happens to calls in other threads.
          */
         void cancel();
 
-        /** {@return whether the registration has not ended} */
+        /** {@return {@code true} until the registration ends, or until the task begins} */
         boolean isActive();
     }
 
@@ -162,7 +163,8 @@ public final class RpmaEventLoop implements AutoCloseable {
      * @param handler connects or closes each request
      * @return the registration
      * @throws IllegalArgumentException as {@link RpmaEp#nextConnReq(RpmaConnCfg)}
-     * @throws IllegalStateException if an object is closed, or a loop already serves the endpoint
+     * @throws IllegalStateException if {@code ep}, {@code cfg}, its shared receive queue or this loop is closed, or a
+     *     loop already serves the endpoint
      * @throws RpmaException if the kernel refuses to watch another descriptor
      */
     public Registration onRequest(RpmaEp ep, RpmaConnCfg cfg, Handler<? super RpmaConnReq> handler) {
@@ -170,7 +172,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Registers a handler of the requests of an endpoint, which an executor calls. Otherwise as
+     * Registers a handler of the requests of an endpoint. An executor calls the handler. Otherwise as
      * {@link #onRequest(RpmaEp, RpmaConnCfg, Handler)}.
      *
      * @param ep the endpoint
@@ -180,7 +182,8 @@ public final class RpmaEventLoop implements AutoCloseable {
      * @param executor calls the handler
      * @return the registration
      * @throws IllegalArgumentException as {@link RpmaEp#nextConnReq(RpmaConnCfg)}
-     * @throws IllegalStateException if an object is closed, or a loop already serves the endpoint
+     * @throws IllegalStateException if {@code ep}, {@code cfg}, its shared receive queue or this loop is closed, or a
+     *     loop already serves the endpoint
      * @throws RpmaException if the kernel refuses to watch another descriptor
      */
     public Registration onRequest(RpmaEp ep, RpmaConnCfg cfg, Handler<? super RpmaConnReq> handler, Executor executor) {
@@ -208,7 +211,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Registers a handler of the events of a connection, which an executor calls.
+     * Registers a handler of the events of a connection. An executor calls the handler.
      *
      * @param conn the connection
      * @param handler handles each event
@@ -245,7 +248,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Registers a handler of the completions of a queue, which an executor calls. Otherwise as
+     * Registers a handler of the completions of a queue. An executor calls the handler. Otherwise as
      * {@link #onCompletion(RpmaCq, int, CompletionHandler)}.
      *
      * @param cq the queue
@@ -289,8 +292,8 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Registers a handler of the completions of a connection's shared completion channel, which an executor calls.
-     * Otherwise as {@link #onCompletion(RpmaConn, int, CompletionHandler)}.
+     * Registers a handler of the completions of a connection's shared completion channel. An executor calls the
+     * handler. Otherwise as {@link #onCompletion(RpmaConn, int, CompletionHandler)}.
      *
      * @param conn the connection
      * @param batchSize the maximum number of completions in one call, at least 1
@@ -327,7 +330,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         boolean registered = false;
         try {
             served.start();
-            // the descriptor does not report completions that arrived before
+            // the descriptor does not report completions that arrived before the registration
             execute(served::ready);
             registered = true;
         } finally {
@@ -343,7 +346,7 @@ public final class RpmaEventLoop implements AutoCloseable {
      *
      * @param handler gets the source of a failure and the exception; null for the default. The source is the endpoint;
      *     the connection, also for its completions; the shared receive queue; the task; or this loop if memory is
-     *     exhausted. The thread that called the failed handler calls this one
+     *     exhausted. The thread that called the failed handler calls this handler
      * @return this object
      */
     public RpmaEventLoop onFailure(BiConsumer<Object, ? super Throwable> handler) {
@@ -364,8 +367,8 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Runs a task in the thread of {@link #run()}, after the tasks that the loop got earlier. Tasks that have not begun
-     * when the loop is closed are dropped.
+     * Runs a task in the thread of {@link #run()}, after the tasks that are already due. Tasks that have not begun when
+     * the loop is closed are dropped.
      *
      * @param task the task; its exceptions go to {@link #onFailure}
      * @throws IllegalStateException if this loop is closed
@@ -420,8 +423,8 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Returns null if there is none. The set's own first() throws, also if another thread cancels the last task
-     * meanwhile.
+     * Returns the first task, or null if there is none. The set's own first() throws an exception in this case, and
+     * also if another thread removes the last task during the call.
      */
     private Task firstTask() {
         Iterator<Task> all = tasks.iterator();
@@ -500,11 +503,11 @@ public final class RpmaEventLoop implements AutoCloseable {
         return next == null ? Waiter.FOREVER : Math.max(0, next.time - System.nanoTime());
     }
 
-    /** Runs the tasks that are due now. Tasks that these add run in the next turn. */
+    /** Runs the tasks that are due now. Tasks that are added meanwhile run in the next turn. */
     private void runTasks() {
         long now = System.nanoTime();
         for (Task next = firstTask(); isDue(next, now) && !isInterrupted(); next = firstTask()) {
-            // another thread may have cancelled it
+            // another thread may have cancelled the task
             if (tasks.remove(next)) {
                 run(next);
             }
@@ -515,7 +518,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         return task != null && task.time - now <= 0;
     }
 
-    /** An interruption stops the loop: it would disturb the next handler. */
+    /** Checked before each call: an interruption stops the loop, because it would disturb the next handler. */
     private static boolean isInterrupted() {
         return Thread.currentThread().isInterrupted();
     }
@@ -546,7 +549,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         }
     }
 
-    /** Has an object served in this turn. Called by the thread of {@link #run()}. */
+    /** Queues a registration to be served in this turn. Called by the thread of {@link #run()}. */
     void serveSoon(LoopRegistration<?> served) {
         ready.add(served);
     }

@@ -6,7 +6,7 @@ import io.rpma.internal.Errno;
  * A call of librpma, librdmacm or the system failed.
  *
  * <p>The message names the C function, the error, its cause, and the remedy if one is known. The cause of a failure of
- * librpma is the text that librpma logged for the call, because librpma reports it nowhere else. The cause of another
+ * librpma is the text that librpma logged for the call, because librpma reports it nowhere else. The cause of any other
  * failure is the system's error. Invalid arguments and closed objects raise {@link IllegalArgumentException},
  * {@link NullPointerException}, {@link IndexOutOfBoundsException} or {@link IllegalStateException} instead.
  */
@@ -50,8 +50,8 @@ public final class RpmaException extends RuntimeException {
     }
 
     /**
-     * {@return the messages that librpma logged for this call, joined by semicolons, or an empty text; for another
-     * failure the text of {@link #errno()}}
+     * {@return the messages that librpma logged for this call, joined by semicolons, or an empty text; for a failure of
+     * librdmacm or the system, the text of {@link #errno()}}
      */
     public String detail() {
         return detail;

@@ -3,7 +3,7 @@ package io.rpma;
 import io.rpma.internal.Check;
 
 /**
- * The depth of a flush.
+ * The guarantee that a flush gives.
  *
  * <p>Manual page: <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_flush.3">rpma_flush(3)</a>.
  */

@@ -17,9 +17,9 @@ import java.util.Objects;
  *
  * <p><b>Delivery.</b> A daemon thread of the library, {@code rpma log}, delivers the messages in order. The first
  * message starts the thread. Calls of the library do not wait for the delivery. Up to 256 messages are kept while the
- * function or the logger is at work. A warning in the log reports how many further messages were dropped. The exit of
- * the JVM waits until all messages are delivered, for up to a second. The shutdown hook of the JDK's default logger runs
- * at the same time, so that this logger can miss the last messages.
+ * function or the logger handles a message. Further messages are dropped, and a warning in the log reports their
+ * number. The exit of the JVM waits for up to a second until all messages are delivered. The shutdown hook of the JDK's
+ * default logger runs at the same time, so that this logger can miss the last messages.
  *
  * <p><b>Failures.</b> The errors and warnings of a call that fails are in its exception
  * ({@link RpmaException#detail()}) and are not logged, except at level {@link RpmaLogLevel#DEBUG} if the threshold
@@ -38,10 +38,10 @@ public final class RpmaLog {
     private RpmaLog() {}
 
     /**
-     * Sets the function that gets the messages. Messages of calls that ended before go to the former function or the
-     * logger.
+     * Sets the function that gets the messages. The messages of calls that ended before this call go to the former
+     * function or the logger.
      *
-     * <p>An exception that the function throws goes to the uncaught exception handler of the thread that delivers.
+     * <p>An exception that the function throws goes to the uncaught exception handler of the delivering thread.
      *
      * @param function gets each message; null for the logger {@code io.rpma}
      */

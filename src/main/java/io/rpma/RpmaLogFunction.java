@@ -3,8 +3,8 @@ package io.rpma;
 /**
  * Gets the messages of librpma: {@code rpma_log_function}.
  *
- * <p>Calls do not overlap: the thread {@code rpma log} makes them, and a shutdown hook when the JVM exits. The function
- * may call this library, and wait for threads that do. The messages of such calls are delivered after it has returned.
+ * <p>Calls do not overlap, because only the thread {@code rpma log} makes them. The function may call this library, and
+ * wait for threads that call it. The messages of such calls are delivered after the function has returned.
  *
  * <p>Manual page: rpma_log_set_function(3).
  */

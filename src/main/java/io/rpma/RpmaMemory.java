@@ -31,16 +31,16 @@ import java.util.Objects;
  * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while the memory is registered.
  *
  * <p>Do not truncate a file while it is mapped. As with a buffer of {@code FileChannel.map}, the methods of a buffer
- * throw {@link InternalError} if they access the part that is lost. Other methods of the JDK that get the buffer may
- * end the process with {@code SIGBUS}, for example {@code CRC32.update}, {@code Adler32.update} and {@code Deflater}.
- * The methods of this library throw exceptions.
+ * throw {@link InternalError} if they access the part that was cut off. Other methods of the JDK that take the buffer
+ * as an argument may end the process with {@code SIGBUS}, for example {@code CRC32.update}, {@code Adler32.update} and
+ * {@code Deflater}. The methods of this library throw exceptions.
  *
  * <p>Manual pages: mmap(2), msync(2).
  */
 public final class RpmaMemory implements AutoCloseable {
     /** The kind of memory behind a mapping. */
     public enum Kind {
-        /** Fresh memory of this process, which ends with it. */
+        /** Fresh memory of this process. Its content is lost when the process ends. */
         ANONYMOUS,
         /**
          * A file in the page cache. Linux 6.5 and later refuse to register it for usages that write to it, unless its
@@ -100,8 +100,8 @@ public final class RpmaMemory implements AutoCloseable {
     }
 
     /**
-     * Allocates fresh memory in huge pages, filled with zeroes. Its registration is faster, and so are the device's
-     * look-ups of its addresses.
+     * Allocates fresh memory in huge pages, filled with zeroes. Its registration and the device's look-ups of its
+     * addresses are faster than with ordinary pages.
      *
      * <p>Child processes do not inherit the memory ({@code MADV_DONTFORK} of madvise(2)).
      *
@@ -249,23 +249,23 @@ public final class RpmaMemory implements AutoCloseable {
     /**
      * {@return whether bytes that are flushed to this memory survive a power failure}
      *
-     * <p>True for a file that the kernel maps with {@code MAP_SYNC}, which only DAX file systems allow. True for a
-     * device DAX whose region in sysfs has the {@code devtype} {@code nd_pmem} and a known {@code persistence_domain}.
-     * Otherwise false: for volatile memory, for virtio-pmem, which only the host can flush, and for platforms that
-     * report no domain.
+     * <p>The result is true for a file that the kernel maps with {@code MAP_SYNC}, which only DAX file systems allow,
+     * and for a device DAX whose region in sysfs has the {@code devtype} {@code nd_pmem} and a known
+     * {@code persistence_domain}. Otherwise the result is false, for example for volatile memory, for virtio-pmem,
+     * which only the host can flush, and for platforms that report no domain.
      */
     public boolean isPersistent() {
         return persistent;
     }
 
-    /** Whether all these addresses belong to this memory, and it is persistent. */
+    /** Whether this memory is persistent and contains all these addresses. */
     boolean isPersistent(long address, long length) {
         long offset = address - address();
         return persistent && offset >= 0 && offset <= size() && length <= size() - offset;
     }
 
     /**
-     * {@return a buffer of the whole memory; big-endian, as every new buffer}
+     * {@return a buffer of the whole memory; big-endian, like every new buffer}
      *
      * @throws IllegalStateException if this object is closed
      * @throws IndexOutOfBoundsException if the memory has 2^31 bytes or more: see {@link #buffer(long, int)}
@@ -285,7 +285,7 @@ public final class RpmaMemory implements AutoCloseable {
      *
      * @param offset the offset of the first byte
      * @param length the number of bytes
-     * @return the buffer; big-endian, as every new buffer, and read-only if the memory is
+     * @return the buffer; big-endian, like every new buffer, and read-only if the memory is
      * @throws IllegalStateException if this object is closed
      * @throws IndexOutOfBoundsException if a byte is outside the memory
      */
@@ -317,21 +317,22 @@ public final class RpmaMemory implements AutoCloseable {
      *   <li>Fresh memory of {@link #allocate}: has no effect.
      * </ul>
      *
-     * <p>Bytes from the network are persistent after a native flush of the other side: see
-     * {@link RpmaDevice#isFlushNative()}. Without a native flush they may be in the caches of the processors. This
-     * method makes them persistent if they have arrived there, for example because a message that was sent later has
-     * arrived.
+     * <p>Bytes that the other side writes are persistent after the other side has flushed them natively with
+     * {@link RpmaFlushType#PERSISTENT}: see {@link RpmaDevice#isFlushNative()}. Without a native flush, the bytes may
+     * still be in the caches of this machine's processors. This method makes them persistent if they have arrived on
+     * this machine. The arrival of a message that was sent later proves the arrival of the bytes.
      *
-     * <p>Only Linux before 6.5 registers files on disks for remote writes. For such a file this method writes all pages
-     * of the part. The kernel itself writes the bytes of remote writes when their region is closed.
+     * <p>Only Linux before 6.5 registers files on disks for usages that write to them. If a file was registered for
+     * such a usage, this method writes all pages of the part, changed or not. When the region is closed, the kernel
+     * itself writes the bytes of remote writes.
      *
      * @param offset the offset of the first byte
      * @param length the number of bytes
      * @throws IllegalStateException if this object is closed
      * @throws IndexOutOfBoundsException if a byte is outside the memory
-     * @throws UncheckedIOException if a file can't be written; if it was truncated and has lost the page of the last
-     *     byte, which Linux before 5.14 does not report; or if Linux before 5.14 can't find the bytes that devices have
-     *     written
+     * @throws UncheckedIOException if a file can't be written; if a truncation removed the page of the last byte from
+     *     the file, which Linux before 5.14 does not report; or if Linux before 5.14 can't find the bytes that devices
+     *     have written
      */
     public void persist(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, size());
@@ -361,7 +362,7 @@ public final class RpmaMemory implements AutoCloseable {
                 return mapping.writeBack(offset, length);
             case FILE:
             case FILE_DAX:
-                // no cache instructions: on a page that the file has lost they end the process
+                // no cache instructions: on a page that was truncated from the file they end the process
                 return mapping.sync(offset, length, writtenByDevices && !readOnly);
             default:
                 return 0;
@@ -380,7 +381,7 @@ public final class RpmaMemory implements AutoCloseable {
     /**
      * Ends the use of the memory. Has no effect if it is already closed.
      *
-     * <p>The memory is unmapped at once, or as soon as no buffer of it is reachable or registered.
+     * <p>The memory is unmapped when no buffer of it is reachable or registered, which may be at once.
      *
      * @throws IllegalStateException if the memory is registered; the message names the region, and nothing is closed
      * @throws RpmaException if the system refuses to unmap it

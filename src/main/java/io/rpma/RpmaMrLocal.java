@@ -144,8 +144,8 @@ public final class RpmaMrLocal implements AutoCloseable {
      * @throws IndexOutOfBoundsException if a byte is outside the region
      * @throws IllegalArgumentException if {@code length} is invalid
      * @throws IllegalStateException if this object is closed
-     * @throws RpmaException with {@link RpmaError#NOSUPP} if the device takes no advice; with {@link RpmaError#INVAL}
-     *     if the region has no on-demand paging, or is not registered for the advised access
+     * @throws RpmaException with {@link RpmaError#NOSUPP} if the device does not support advice; with
+     *     {@link RpmaError#INVAL} if the region has no on-demand paging, or is not registered for the advised access
      */
     public void advise(long offset, long length, RpmaMrAdvice advice, boolean flush) {
         Check.range("local", offset, length, size);
@@ -179,7 +179,7 @@ public final class RpmaMrLocal implements AutoCloseable {
      * Ends the registration. Has no effect if it has already ended.
      *
      * <p>Waits for posts of other threads that use the region. Outstanding operations on the region fail, including
-     * those of the other side.
+     * operations of the other side.
      *
      * @throws RpmaException if librpma reports a failure; the region is closed nevertheless
      */

@@ -29,7 +29,7 @@ public final class RpmaMrRemote implements AutoCloseable {
     private static final int SIZE_OFFSET = 8;
     private static final int USAGE_OFFSET = 20;
 
-    /** The number of bytes that an emulated flush reads, for any length. */
+    /** The number of bytes that an emulated flush reads, whatever its length is. */
     private static final long FLUSH_LENGTH = 8;
 
     private final NativeObject object;

@@ -12,9 +12,9 @@ import java.util.Set;
 public enum RpmaMrUsage {
     /** The other side reads from the region. */
     READ_SRC,
-    /** Reads from the other side store into the region; the memory must be writable. */
+    /** The reads of this side store into the region; the memory must be writable. */
     READ_DST,
-    /** Writes to the other side read from the region; librpma nevertheless requires writable memory. */
+    /** The writes of this side take their bytes from the region; librpma nevertheless requires writable memory. */
     WRITE_SRC,
     /** The other side writes into the region; the memory must be writable. */
     WRITE_DST,

@@ -77,8 +77,8 @@ public final class RpmaPeer implements AutoCloseable {
      * Registers the remaining bytes of a direct buffer, from its position to its limit.
      *
      * <p>As {@link #register(RpmaMemory, RpmaMrUsage...)}. Later changes of the buffer's position and limit have no
-     * effect. The buffer stays reachable until the region is closed. This prevents neither the close of an
-     * {@code Arena} that owns the memory, nor any other release of the memory.
+     * effect. The buffer stays reachable until the region is closed, but the program can still release the memory, for
+     * example by closing the {@code Arena} that owns it.
      *
      * @param buffer a direct buffer
      * @param usages the usages of the region, at least one
@@ -108,9 +108,8 @@ public final class RpmaPeer implements AutoCloseable {
      * Registers memory by its address, for example the memory of a {@code MemorySegment}.
      *
      * <p>The caller is responsible for the address: the memory must stay mapped until the region is closed.
-     * {@code owner} stays reachable until then. This prevents neither the close of an {@code Arena} that owns the
-     * memory, nor any other release of the memory. An owner that is an {@link RpmaMemory} can't be closed before the
-     * region.
+     * {@code owner} stays reachable until then, but the program can still release the memory, for example by closing
+     * the {@code Arena} that owns it. An owner that is an {@link RpmaMemory} can't be closed before the region.
      *
      * @param address the address of the first byte
      * @param length the number of bytes, at least 1
@@ -151,7 +150,7 @@ public final class RpmaPeer implements AutoCloseable {
         }
     }
 
-    /** Of the device's ports, in bytes. */
+    /** The maximum message size of the device's ports, in bytes. */
     int maxMessage() {
         return maxMessage;
     }

@@ -76,10 +76,10 @@ public final class RpmaPeerCfg implements AutoCloseable {
     }
 
     /**
-     * Sets whether writes of the other side reach this side's persistent memory directly, past the caches of the
+     * Sets whether writes of the other side reach this side's persistent memory directly, bypassing the caches of the
      * processors, so that a flush makes them persistent. On Intel platforms this is the case if DDIO is off.
      *
-     * @param supported whether they do; not verified
+     * @param supported whether the writes reach the memory directly; not verified
      * @return this object
      * @throws IllegalStateException if this object is closed
      */

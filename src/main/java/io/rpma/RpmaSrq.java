@@ -24,7 +24,8 @@ import java.util.Optional;
  * <p>{@link RpmaConnCfg#setSrq} makes connections use the queue. {@link RpmaCompletions#qpNum} identifies the
  * connection that has received a message.
  *
- * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while a connection or a request uses it.
+ * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while a connection or a request uses
+ * the queue.
  *
  * <p>Manual pages: rpma_srq_new(3), rpma_srq_recv(3), rpma_srq_get_rcq(3), rpma_srq_delete(3).
  */
@@ -132,9 +133,7 @@ public final class RpmaSrq implements AutoCloseable {
         return result == Result.POSTED;
     }
 
-    /**
-     * {@return the completion queue for receives, which is closed with this queue; empty if it was made without one}
-     */
+    /** {@return the completion queue for receives, which is closed with this queue; empty if there is none} */
     public Optional<RpmaCq> getRcq() {
         return Optional.ofNullable(rcq);
     }

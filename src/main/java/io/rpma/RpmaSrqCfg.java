@@ -63,8 +63,8 @@ public final class RpmaSrqCfg implements AutoCloseable {
      * Sets the size of the completion queue for receives: {@code rcqSize >= rqSize}, for the same reasons as in
      * {@link RpmaConnCfg#setCqSize}.
      *
-     * @param size the number of completions; 0 for no such queue: the receives of a connection then complete in the
-     *     connection's own queues
+     * @param size the number of completions; 0 for no such queue: the receives that a connection takes then complete in
+     *     the queues of that connection
      * @return this object
      * @throws IllegalArgumentException if {@code size} is too small
      * @throws IllegalStateException if this object is closed

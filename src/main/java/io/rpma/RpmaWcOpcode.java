@@ -1,10 +1,10 @@
 package io.rpma;
 
 /**
- * The operation of a completion: {@code enum ibv_wc_opcode}, with the operations that this library posts.
+ * The operation of a completion: the values of {@code enum ibv_wc_opcode} for the operations that this library posts.
  *
  * <p>Without native flush, a flush completes as {@link #RDMA_READ}. Without native atomic write, an atomic write
- * completes as {@link #RDMA_WRITE}. Distinguish operations by their operation context.
+ * completes as {@link #RDMA_WRITE}. To distinguish operations, use their operation contexts.
  *
  * <p>Manual page: ibv_poll_cq(3).
  */

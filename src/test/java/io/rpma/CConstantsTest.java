@@ -34,7 +34,7 @@ class CConstantsTest {
         return constants.stream().collect(Collectors.toMap(c -> prefix + c, Enum::ordinal));
     }
 
-    /** Asserts that each constant of an enumeration of the shim is in at least one class, and the same in all. */
+    /** Asserts that at least one class has each constant of an enumeration of the shim, and that the values agree. */
     private static void assertSame(String file, String enumeration, String prefix, Class<?>... classes)
             throws IOException, ReflectiveOperationException {
         Map<String, Integer> c = new CHeader(Path.of("native", file)).enumeration(enumeration);
@@ -63,7 +63,7 @@ class CConstantsTest {
         assertSame("result.h", "result", "RESULT_", Result.class);
     }
 
-    /** Set and read by the same number, a size does not tell which one it is. */
+    /** The setter and the getter of a size pass the same number, so a test of both would not notice a wrong number. */
     @Test
     void sizesOfConfigurations() throws Exception {
         assertSame("conn_cfg.c", "size", "", RpmaConnCfg.class);
@@ -158,7 +158,7 @@ class CConstantsTest {
     })
     void opcodesOfCompletions(RpmaWcOpcode opcode, int value) throws IOException {
         assertThat(RpmaWcOpcode.of(value)).isSameAs(opcode);
-        // A header of before rdma-core 45 has no native flush.
+        // headers before rdma-core 45 have no native flush
         Map<String, Integer> c = new CHeader(VERBS).enumeration("ibv_wc_opcode");
         assertThat(c.getOrDefault("IBV_WC_" + opcode, opcode == RpmaWcOpcode.FLUSH ? value : null))
                 .isEqualTo(value);

@@ -23,10 +23,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The tables and programs of the documents, against librpma's symbols and the tested sources. */
+/** Compares the tables and programs of the documents with librpma's symbols and the tested sources. */
 @Timeout(30)
 class DocumentTest {
-    /** | `prefix` | names without the prefix | Java | */
+    /** A row of the table: | `prefix` | names without the prefix | Java | */
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `(rpma_\\w*)` \\|([^|]*)\\|");
 
     private static List<String> table() throws IOException {
@@ -43,7 +43,7 @@ class DocumentTest {
         return Stream.of(cell.split("[^\\w]+")).filter(name -> !name.isEmpty());
     }
 
-    /** The functions in the output of nm, whose lines may end with a version. */
+    /** Returns the functions in the output of nm. A line can end with the version of the symbol. */
     private static List<String> functions(String symbols) {
         return Pattern.compile("(?m)^.* [TU] (rpma_\\w+)(?:@.*)?$")
                 .matcher(symbols)
@@ -60,7 +60,7 @@ class DocumentTest {
 
     private static List<String> exported() throws Exception {
         RpmaConnCfg.create().close();
-        // names of mapped files are bytes
+        // the names of mapped files need not be UTF-8
         String maps = Files.readString(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1);
         Matcher librpma = Pattern.compile("(?m)/\\S*/librpma\\.so\\S*$").matcher(maps);
         assertThat(librpma.find()).as("librpma is loaded").isTrue();
@@ -72,7 +72,7 @@ class DocumentTest {
         assertThat(imported()).hasSize(84).containsExactlyInAnyOrderElementsOf(exported());
     }
 
-    /** {@code EventLoopIT} runs it. */
+    /** {@code EventLoopIT} runs {@code EchoServer}. */
     @Test
     void theServerOfManyConnectionsIsTheOneThatIsTested() throws IOException {
         String shown = Document.README.blocks("java").get(1);
@@ -82,7 +82,7 @@ class DocumentTest {
                 .contains(shown.lines().map(line -> " * " + line + "\n").collect(Collectors.joining()));
     }
 
-    /** {@code DocumentIT} runs it. */
+    /** {@code DocumentIT} runs {@code InlineWriter}. */
     @Test
     void theInlineWriteIsTheOneThatIsTested() throws IOException {
         assertThat(Files.readString(Path.of("src/it/java/io/rpma/InlineWriter.java")))

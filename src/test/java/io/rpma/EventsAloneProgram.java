@@ -10,16 +10,17 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** Waits for a queue that has events without end and no completions; with a librpma that does nothing. */
+/** Waits for a queue that always has an event and never a completion, with a librpma that does nothing. */
 final class EventsAloneProgram {
     private static final long TIMEOUT_MS = 200;
 
     private EventsAloneProgram() {}
 
     /**
-     * Prints how waits end: by their time, and whether that is over, by interruption, and by the close of the connection.
+     * Prints the outcomes of three waits: a wait that times out, and whether its timeout has passed; an interrupted wait; and
+     * a wait that the close of the connection ends.
      *
-     * @param arguments that librpma, and whether the threads that wait are virtual
+     * @param arguments the path of that librpma, and whether the waiting threads are virtual
      */
     public static void main(String[] arguments) throws Exception {
         System.load(arguments[0]);
@@ -28,7 +29,7 @@ final class EventsAloneProgram {
         try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local("localhost"))) {
             RpmaConn conn = RpmaConnReq.create(peer, "localhost", 7204, null).connect();
             RpmaCq cq = conn.getCq();
-            // all objects of that librpma have one eventfd
+            // all objects of that librpma share one eventfd
             Natives.wakerWake(cq.getFd());
             long start = System.nanoTime();
             Wait timed = new Wait(isVirtual, () -> cq.await(completions, TIMEOUT_MS, TimeUnit.MILLISECONDS));

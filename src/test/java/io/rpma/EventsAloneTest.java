@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
-/** Events do not keep a wait from its end: other threads may take each completion that they tell of. */
+/** Events without completions do not prolong a wait: other threads can take each completion first. */
 @Timeout(60)
 class EventsAloneTest {
     private void assertAllEnd(boolean isVirtual) throws Exception {

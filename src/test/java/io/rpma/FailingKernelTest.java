@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls of the kernel and of librdmacm that fail: the exception says which one it was, and nothing is lost. */
+/** Failures of the kernel and of librdmacm: the exception names the call that failed, and nothing is lost. */
 @Tag("stand-in")
 @Timeout(60)
 class FailingKernelTest {
@@ -104,7 +104,7 @@ class FailingKernelTest {
                 .hasMessageContaining("RDMA_CM_EVENT_DEVICE_REMOVAL");
     }
 
-    /** Otherwise librpma would take back its acceptance, and wait for the client's answer, which does not come here. */
+    /** Without the rejection, librpma would accept and disconnect the client, and wait for an answer that never comes here. */
     @Test
     void aRequestThatCanNotBeAcceptedIsRejected() throws Exception {
         assertThatAClientIsAccepted();
@@ -122,7 +122,7 @@ class FailingKernelTest {
         assertThatAClientIsAccepted();
     }
 
-    /** The registration works when it is tried, and fails when librpma has accepted. */
+    /** The trial registration succeeds, and the registration after the acceptance fails. */
     @Test
     void aFailureAfterTheAcceptanceIsCounted() throws Exception {
         List<Integer> counts = new ArrayList<>();
@@ -130,7 +130,7 @@ class FailingKernelTest {
             try (RpmaConn client = connect()) {
                 RpmaConnReq request = incoming();
                 standIn.pass("ibv_reg_mr", 1).fail("ibv_reg_mr", 1, ENOMEM);
-                // librpma waits until the client knows of the acceptance that it takes back
+                // connect() waits until the client knows of the acceptance that librpma revokes
                 FutureTask<Void> established = new FutureTask<>(() -> {
                     Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
                     return null;
@@ -148,7 +148,7 @@ class FailingKernelTest {
         assertThatAClientIsAccepted();
     }
 
-    /** The request stays in the queue, and its descriptor ready. */
+    /** The request stays in the queue, so the descriptor stays readable. */
     @Test
     void aLoopTriesARequestThatCanNotBeTakenOnceASecond() throws Exception {
         BlockingQueue<Long> failures = new LinkedBlockingQueue<>();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** The samples in the Javadoc, each a {@code <pre>{@code ... }</pre>}: all compile, and no main class lacks one. */
+/** The samples in the Javadoc ({@code <pre>{@code ... }</pre>}): all compile, and each main class has a sample. */
 @Timeout(60)
 class JavadocSamplesTest {
     private static final Path SOURCES = Path.of("src/main/java");
@@ -88,7 +88,7 @@ class JavadocSamplesTest {
             "long remoteAddr",
             "int rkey");
 
-    /** The members of the server in the Javadoc of {@code RpmaEventLoop}, which the text below the sample explains. */
+    /** The members that the sample of {@code RpmaEventLoop} uses. The text below the sample explains them. */
     private static final List<String> MEMBERS = List.of(
             "RpmaConnCfg cfg;",
             "Set<RpmaConn> conns;",
@@ -101,7 +101,7 @@ class JavadocSamplesTest {
     private static final Pattern SAMPLE = Pattern.compile("(?ms)^ *\\* <pre>\\{@code$\\R(.*?)^ *\\* }</pre>$");
     private static final Pattern STAR = Pattern.compile("(?m)^ *\\* ?");
 
-    /** A sample that begins so is a class or a method, and not a part of a method. */
+    /** The beginning of a sample that is a class or a method. All other samples are statements. */
     private static final Pattern MEMBER =
             Pattern.compile("\\A(?:public|protected|private|static|abstract|class|interface|enum|record)\\b");
 
@@ -134,7 +134,7 @@ class JavadocSamplesTest {
         return units;
     }
 
-    /** A source file with a sample in a class of its own, where the sample may declare the variables again. */
+    /** Returns a source file with the sample in a separate class, so that the sample can redeclare the variables. */
     private static JavaFileObject unit(String origin, int number, String sample) {
         String name = "Sample" + number + "_" + origin;
         String text = IMPORTS.stream().map(type -> "import " + type + ";\n").collect(Collectors.joining())

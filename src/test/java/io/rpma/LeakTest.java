@@ -29,7 +29,7 @@ class LeakTest {
                 FakeFacade::conn);
     }
 
-    /** The name is the first word. */
+    /** Creates and drops an object, and returns its name: the first word of its string. */
     private static String drop(Supplier<? extends AutoCloseable> object) {
         return object.get().toString().split("[ \\[]")[0];
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How the library is loaded and what is said when that fails, in JVMs of their own. */
+/** The loading of the library and the messages of failures. Each load runs in a new JVM. */
 @Timeout(90)
 class LoadingTest {
     private static final int FAILED = 3;
@@ -36,7 +36,7 @@ class LoadingTest {
         return Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses());
     }
 
-    /** Of what is no shim there is nothing to check, and the C library leaks memory when it refuses it. */
+    /** Without the sanitizer, which would report that the C library leaks memory when it refuses a file that is no shim. */
     private static Jvm withNothingOfOurs(Path library) {
         return jvm().options("-Dio.rpma.library=" + library).withoutSanitizer();
     }
@@ -120,7 +120,7 @@ class LoadingTest {
         assertFails(load(withNothingOfOurs(directory)), directory.toString());
     }
 
-    /** The name of the needed library is replaced by one of the same length that no system has. */
+    /** Replaces the name of the needed library by a name of the same length that no system has. */
     @ParameterizedTest
     @CsvSource({"librpma.so.0, librpma.so.Z, librpma0", "libibverbs.so.1, libibverbs.so.Z, libibverbs1"})
     void aLibraryOfTheSystemThatIsMissing(String name, String missing, String debianPackage) throws Exception {
@@ -175,7 +175,7 @@ class LoadingTest {
         assertThat(finished.out()).isEqualTo("loaded, 1000 ms\n");
     }
 
-    /** The class loader finds what is in no ordinary jar: a directory, a jar inside of another one, one that was replaced. */
+    /** The class loader finds the shim, even if the code source is a directory, a nested jar or a replaced jar. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -198,7 +198,7 @@ class LoadingTest {
     @ParameterizedTest
     @CsvSource({"Windows 11, amd64", "Linux, riscv64"})
     void aPlatformThatHasNoLibrary(String os, String arch) throws Exception {
-        // As an argument of the launcher this would change the JVM itself.
+        // the program sets the properties: on the command line, they would change the JVM itself
         Jvm.Finished finished = jvm().run(OtherPlatformProgram.class, os, arch);
         assertThat(finished.out())
                 .contains("rpma-java runs on Linux on x86_64 and aarch64, this is " + os + " on " + arch);

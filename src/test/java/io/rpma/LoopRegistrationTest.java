@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a loop does with the objects that it serves, on objects that need no device. */
+/** How a loop serves objects. The objects of these tests need no device. */
 @Timeout(60)
 class LoopRegistrationTest {
     private final RunningLoop running = new RunningLoop();
@@ -63,7 +63,7 @@ class LoopRegistrationTest {
         return next;
     }
 
-    /** Things that are taken in the order of their numbers, which the descriptor tells of. */
+    /** Numbered things, which are taken in order. The descriptor is readable while there are things. */
     private static class Things extends LoopRegistration<Integer> {
         private final Signal signal;
         private final Consumer<Integer> handler;
@@ -165,7 +165,7 @@ class LoopRegistrationTest {
         assertThat(endless.isActive()).isTrue();
     }
 
-    /** With the one thread of an executor, and with an executor that calls in the loop's. */
+    /** With an executor that has one thread, and with an executor that runs its tasks in the thread of the loop. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void alsoWithAnExecutor(boolean atOnce) throws Exception {
@@ -184,7 +184,7 @@ class LoopRegistrationTest {
         assertThat(pool.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** The descriptor goes on to say that there is something. */
+    /** The descriptor stays readable. */
     @Test
     void whatHasNoMemoryIsTriedOnceASecond() throws Exception {
         OutOfMemoryError failure = new OutOfMemoryError("test");
@@ -259,7 +259,7 @@ class LoopRegistrationTest {
         }
     }
 
-    /** A thing whose handler is interrupted, and one that was ready in the same turn. */
+    /** The handler of one object is interrupted while another object is ready in the same turn. */
     @Test
     void anInterruptionEndsNoRegistration() throws Exception {
         CountDownLatch waits = new CountDownLatch(1);
@@ -404,7 +404,7 @@ class LoopRegistrationTest {
         assertThat(seen).isEmpty();
     }
 
-    /** What is being taken is taken; nothing is once the other thread's call has returned. */
+    /** A take that has begun completes. Nothing is taken after the other thread's call has returned. */
     @Test
     void nothingIsTakenAfterCancelOfAnotherThread() throws Exception {
         CountDownLatch takes = new CountDownLatch(1);
@@ -439,7 +439,7 @@ class LoopRegistrationTest {
         things.give(2);
         canceller[0].start();
         canceller[0].join();
-        // a call of what was taken before may come still
+        // the handler may still be called with a thing that was taken before
         running.call(() -> seen.add("fence"));
         running.call(() -> {});
         assertThat(seen)
@@ -578,7 +578,7 @@ class LoopRegistrationTest {
         assertThat(failures).isEmpty();
     }
 
-    /** Threads that do all that at random times; only the documented exceptions come of it, and nothing is left. */
+    /** Threads do all this at random times: only the documented exceptions occur, and the loop still serves a new object. */
     @Test
     void allThatInAnyOrder() throws Exception {
         Signal[] shared = new Signal[8];

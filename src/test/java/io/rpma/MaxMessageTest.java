@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A port transfers fewer bytes in one operation than 2^31 - 1: that of the stand-in 8 MiB, as soft-RoCE reports. */
+/** A port can limit one operation to fewer than 2^31 - 1 bytes. The stand-in reports 8 MiB, as soft-RoCE does. */
 @Tag("stand-in")
 @Timeout(60)
 class MaxMessageTest {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whatever runs out of memory leaves nothing behind that can't be closed. */
+/** After an OutOfMemoryError at any point, all objects can be closed. */
 @Tag("stand-in")
 @Timeout(600)
 class OutOfMemoryTest {
@@ -30,7 +30,7 @@ class OutOfMemoryTest {
         assertThat(finished.status()).as(finished.toString()).isZero();
         Matcher ranOut = RAN_OUT.matcher(finished.out());
         assertThat(ranOut.find()).as(finished.toString()).isTrue();
-        // else the sessions have too much or too little
+        // otherwise the sessions have too much memory or too little
         assertThat(Integer.parseInt(ranOut.group(1))).isBetween(SESSIONS / 4, SESSIONS - 1);
     }
 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 /** The jar as users get it. */
 @Timeout(90)
 class PackagedJarTest {
-    /** A source file is run without a class of the tests on the class path. */
+    /** A source file, because it runs without the test classes on the class path. */
     private static final String PROGRAM = "src/test/java/io/rpma/programs/LoadProgram.java";
 
     private static final String MODULE = "io.rpma";

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Checks that the posts of connections and batches share. */
+/** The checks of arguments that the posts of connections and of batches share. */
 @Timeout(30)
 class PostArgumentsTest {
     @Test

@@ -14,7 +14,7 @@ class RandomCallsTest {
         RandomCalls calls = new RandomCalls(200_000);
         RandomObjects objects = new RandomObjects(calls);
         objects.add(directory);
-        // as if they were closed: without a device there are no others
+        // fakes, which behave as if they were closed: other connections need a device
         calls.add(1, "new RpmaConn", c -> objects.conns.put(c, FakeFacade.conn()));
         calls.run();
     }

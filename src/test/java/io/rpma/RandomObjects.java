@@ -29,7 +29,7 @@ final class RandomObjects {
     final Slots<RpmaEventLoop> loops;
     final Slots<RpmaEventLoop.Registration> registrations;
 
-    /** Which several threads use at once, though they must not. */
+    /** Several threads use a batch at the same time, although the contract forbids it. */
     final Slots<RpmaBatch> batches;
 
     RandomObjects(RandomCalls calls) {
@@ -46,7 +46,7 @@ final class RandomObjects {
         registrations = calls.new Slots<>(8);
     }
 
-    /** The calls that need no device; files are made in the directory. */
+    /** Adds the calls that need no device. These calls create files in the directory. */
     void add(Path directory) {
         addConfigurations();
         addRemotes();
@@ -115,7 +115,7 @@ final class RandomObjects {
         calls.add(2, "RpmaMrRemote.close", c -> remotes.one(c).close());
     }
 
-    /** Of a region that nobody has, or of none. */
+    /** Returns a descriptor of a region that does not exist, or random bytes. */
     private static byte[] descriptor(Choice c) {
         if (c.oneIn(4)) {
             return c.bytes(40);
@@ -182,7 +182,7 @@ final class RandomObjects {
                 ReadOnlyBufferException.class);
     }
 
-    /** Posts for which no region of this side is needed: what is not connected refuses them. */
+    /** Adds the calls of connections that need no local region. A connection that is not established refuses the posts. */
     private void addConnections() {
         Class<RpmaException> fails = RpmaException.class;
         calls.add(8, "RpmaConn.read nothing", c -> conns.one(c).read(c.flags(), c.context()), fails);
@@ -310,7 +310,7 @@ final class RandomObjects {
                                 conns.any(c), remotes.any(c), c.number(), c.random.nextLong(), c.flags(), c.context()));
     }
 
-    /** One of a connection's queues. */
+    /** Returns one of the completion queues of a connection. */
     private RpmaCq cq(Choice c) throws Nothing {
         RpmaConn conn = conns.one(c);
         return c.oneIn(2) ? conn.getCq() : conn.getRcq().orElse(conn.getCq());

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a batch refuses to record, and what it says of what can't be posted. */
+/** The operations that a batch refuses to record, and its exceptions for operations that can't be posted. */
 @Timeout(30)
 class RpmaBatchTest {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -249,7 +249,7 @@ class RpmaBatchTest {
         assertThatIllegalArgumentException().isThrownBy(() -> full.write(conn, 0, 0));
     }
 
-    /** In the order in which they were recorded, which the functions tell that fail one after the other. */
+    /** Failed operations stay in the batch in the order of recording: the exceptions name their functions in this order. */
     @Test
     void keepsWhatCanNotBePosted() {
         List<BooleanSupplier> records = List.of(
@@ -294,7 +294,7 @@ class RpmaBatchTest {
                 .isEqualTo(c.group(1));
     }
 
-    /** Which is forbidden, and does no harm. */
+    /** Concurrent use is forbidden, but must do no harm. */
     @Test
     void survivesThreadsThatUseItAtOnce() throws Exception {
         try (Race race = new Race(3)) {

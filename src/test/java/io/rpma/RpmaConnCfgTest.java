@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(30)
 class RpmaConnCfgTest {
-    /** Name, setter, getter, default, least value, and how a refusal names it. */
+    /** Name, setter, getter, default, least value, and the name in the message of a refusal. */
     static Stream<Arguments> properties() {
         return Stream.of(
                 property("timeout", RpmaConnCfg::setTimeout, RpmaConnCfg::getTimeout, 1000, 0, "timeout"),

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Holds on machines with and without an RDMA device. */
+/** These tests pass on machines with and without an RDMA device. */
 @Timeout(60)
 class RpmaDeviceTest {
     private static final String GET = "rpma_utils_get_ibv_context";
@@ -41,7 +41,7 @@ class RpmaDeviceTest {
         assertThat(log.messages()).isEmpty();
     }
 
-    /** The first is for documentation, so no machine has it. */
+    /** The first address is reserved for documentation, so no machine has it. */
     @ParameterizedTest
     @ValueSource(strings = {"192.0.2.1", "no-such-host.invalid", "1.2.3.4.5", "%s%n%x", "\u00fc\0\ud83d\ude00", " "})
     void noDeviceHasTheAddress(String address) {
@@ -61,7 +61,7 @@ class RpmaDeviceTest {
                 .withMessageContaining("no RDMA device has this address");
     }
 
-    /** Such a character must neither end the text of a failure nor make it unreadable. */
+    /** A line break in an address must neither truncate the text of a failure nor make it unreadable. */
     @ParameterizedTest
     @ValueSource(strings = {"a\nb", "a\rb", "a\r\rb", "a\r\nb", "\n", "\r\n3", "a\u0085b"})
     void theTextOfAFailureIsWholeWhateverTheAddress(String address) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A loop's tasks and its own life; what it serves is that of {@link LoopRegistrationTest}. */
+/** The tasks and the life of a loop. {@link LoopRegistrationTest} tests the objects that a loop serves. */
 @Timeout(60)
 class RpmaEventLoopTest {
     private static final Runnable NOTHING = () -> {};
@@ -146,7 +146,7 @@ class RpmaEventLoopTest {
             far.cancel();
             assertThat(far.isActive()).isFalse();
             running.call(() -> {
-                // in the loop's thread nothing is run meanwhile
+                // this is the loop's thread, so no task runs meanwhile
                 RpmaEventLoop.Registration near =
                         running.loop.schedule(() -> seen.add("cancelled"), 0, TimeUnit.SECONDS);
                 assertThat(near.isActive()).isTrue();

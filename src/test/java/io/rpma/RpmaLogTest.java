@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The user's own log function and the thresholds, by failing calls and librpma's messages about them. */
+/** The user's log function and the thresholds. Failing calls make librpma log messages. */
 @Timeout(60)
 class RpmaLogTest {
     private static final String NOBODYS = "192.0.2.1";
@@ -129,7 +129,7 @@ class RpmaLogTest {
     void theMessagesOfEachThreadAreInOrder() throws Exception {
         take();
         int threads = 4;
-        // fewer than are kept while one is being delivered
+        // the ring has room for the messages of all threads
         int count = 60;
         Together.run(threads, thread -> {
             for (int i = 0; i < count; i++) {
@@ -282,7 +282,7 @@ class RpmaLogTest {
         }
     }
 
-    /** librpma's destructor takes its log function away from threads that are about to call it. */
+    /** librpma's destructor clears the pointer to the log function, which other threads may be about to call. */
     @ParameterizedTest
     @ValueSource(strings = {"exit", "return"})
     void messagesAtTheEndOfTheJvm(String end) throws Exception {

@@ -124,7 +124,7 @@ class RpmaMemoryFileTest {
         assertFails(() -> RpmaMemory.map(path), path, "Permission denied");
     }
 
-    /** Which holds for root, too. */
+    /** Unlike file permissions, the protection of a running program applies to root, too. */
     @Test
     void aProgramThatRunsIsMappedForReadingOnly() throws IOException {
         Path path = Files.copy(Path.of("/bin/sleep"), directory.resolve("program"), StandardCopyOption.COPY_ATTRIBUTES);
@@ -265,7 +265,7 @@ class RpmaMemoryFileTest {
         assertThat(path).hasBinaryContent(new byte[] {1, 0, 0});
     }
 
-    /** As text such a name loses bytes, and is the name of another file then. */
+    /** A conversion of such a name to text would lose bytes and produce the name of another file. */
     @Test
     void aFileWhoseNameIsNoText() throws Exception {
         Tool.run("sh", "-c", "printf content >" + directory + "/$(printf 'a\\377b')");

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Huge pages that are not to be had. */
+/** Allocations of huge pages that must fail. */
 @Timeout(30)
 class RpmaMemoryHugeTest {
     private static final long PAGE = 2L << 20;

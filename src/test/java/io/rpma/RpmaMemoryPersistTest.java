@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Making memory persistent, of files and of nothing. */
+/** Calls of {@link RpmaMemory#persist()} for files and for anonymous memory. */
 @Timeout(60)
 class RpmaMemoryPersistTest {
     private static final int PAGE = 4096;
@@ -45,7 +45,7 @@ class RpmaMemoryPersistTest {
         memory.buffer().put(bytes);
     }
 
-    /** That they are chosen and do not fail; no program can see where the bytes are. */
+    /** Checks the choice of the instruction, and that none fails. No program can observe whether bytes have left the caches. */
     @Test
     void everyInstructionOfThisProcessor() throws Exception {
         String program = CProgram.compile(directory, "persist.c").toString();
@@ -54,7 +54,7 @@ class RpmaMemoryPersistTest {
         assertThat(finished.output()).startsWith("clflush\n");
     }
 
-    /** The sum of what the kernel still has to write of a mapping. */
+    /** Returns the number of kilobytes of a mapping that the kernel has not written back yet. */
     private static int dirtyKilobytes(RpmaMemory memory) throws IOException {
         String start = Long.toHexString(memory.address()) + "-";
         int dirty = -1;
@@ -149,7 +149,7 @@ class RpmaMemoryPersistTest {
         }
     }
 
-    /** A page that is broken, as one is that is gone, where the instructions alone would end the process. */
+    /** A lost page of a file stands for a broken page: the write-back instructions alone would end the process there. */
     @Test
     void whatIsGoneOfAFileIsNotWrittenBack() throws IOException {
         try (RpmaMemory memory = file();
@@ -174,7 +174,7 @@ class RpmaMemoryPersistTest {
         }
     }
 
-    /** Under threads that make a file shorter and longer. */
+    /** One thread persists a mapping while another thread makes the file shorter and longer. */
     @Test
     void aFileMayChangeItsLengthMeanwhile() throws Exception {
         try (RpmaMemory memory = file();

@@ -31,7 +31,7 @@ class RpmaMemoryTest {
         return FreshMemory.contains(memory.address());
     }
 
-    /** Gives the buffers that are unreachable by now time to be found. */
+    /** Gives the collector time to find the unreachable buffers. */
     private static void collect() {
         long start = System.nanoTime();
         Eventually.becomeByGc("time for a collection", () -> System.nanoTime() - start > 50_000_000);

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(30)
 class RpmaSrqCfgTest {
-    /** Name, setter, getter, least value, and how a refusal names it. */
+    /** Name, setter, getter, least value, and the name in the message of a refusal. */
     static Stream<Arguments> properties() {
         return Stream.of(
                 property("rqSize", RpmaSrqCfg::setRqSize, RpmaSrqCfg::getRqSize, 1, "a shared receive queue"),

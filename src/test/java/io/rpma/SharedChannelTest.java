@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * In what order a connection takes the completions of both of its queues. On the stand-in an operation has completed when its
- * post returns; on a device no program knows when the last one of a queue is there.
+ * The order in which a connection takes the completions of its two queues. On the stand-in, an operation has completed when
+ * its post returns. On a device, a program can't know when all completions have arrived.
  */
 @Tag("stand-in")
 @Timeout(60)

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls of the kernel that take their time hold up nobody else: each test goes on while one is blocked. */
+/** A slow call of the kernel delays no other thread: each test continues while a call is blocked. */
 @Tag("stand-in")
 @Timeout(60)
 class SlowKernelTest {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who closes something does not wait for an atomic write whose source is slow to be read. */
+/** A close does not wait for an atomic write that blocks while it reads its source. */
 @Timeout(120)
 class SlowPageTest {
     @TempDir

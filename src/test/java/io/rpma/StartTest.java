@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The first of them makes the JDK start its method handles, which takes longer than all the rest of a start. */
+/** The first method handle makes the JDK initialize its method handle code, which takes longer than the rest of a start. */
 @Timeout(120)
 class StartTest {
     @Test
@@ -28,7 +28,7 @@ class StartTest {
                 .collect(Collectors.toList());
         assertThat(loaded).anyMatch(line -> line.contains("io.rpma.RpmaConn "));
         assertThat(loaded)
-                // a fence of VarHandle takes two classes of the JDK's archive
+                // a fence of VarHandle loads two classes from the JDK's archive
                 .noneMatch(line ->
                         line.matches(".*(Lambda|java\\.lang\\.invoke\\.(?!VarHandle)|StringConcat|EnumSet|EnumMap).*"));
     }

@@ -18,14 +18,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the objects of a connection refuse before, or instead of, calling librpma. */
+/** Calls that the objects of a connection refuse without a call of librpma. */
 @Timeout(30)
 class UnconnectedTest {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final long SIZE = 4096;
     private static final int ALL = 0xff;
 
-    /** A connection whose native object is gone: what passes the checks of its arguments is told that it is closed. */
+    /** A connection whose native object is gone: calls with valid arguments fail, because the connection is closed. */
     private final RpmaConn conn = FakeFacade.conn();
 
     private final RpmaMrRemote region = RpmaMrRemoteTest.region(4096, SIZE, ALL);
@@ -357,7 +357,7 @@ class UnconnectedTest {
         }
     }
 
-    /** Of requests and of endpoints. */
+    /** The addresses of requests and of endpoints. */
     @Nested
     class Addresses {
         private List<ThrowingCallable> uses(String address, int port) {

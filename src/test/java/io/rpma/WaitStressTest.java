@@ -26,9 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Many threads wait for completions and events with all kinds of time-outs while others post, connect and interrupt: each
- * completion is taken once, none stays while somebody waits, and closing ends every wait. {@code -Drpma.stress.seconds} sets
- * how long each test runs.
+ * Many threads wait for completions with all kinds of timeouts while others post and interrupt. Each completion is taken
+ * once, no completion remains while a thread waits, and the close of the connection ends every wait.
+ * {@code -Drpma.stress.seconds} sets the duration of each test.
  */
 @Tag("stand-in")
 @Timeout(7200)
@@ -53,7 +53,7 @@ class WaitStressTest {
     void open() throws InterruptedException {
         standIn = StandIn.open();
         System.out.println("stress of waits with -Drpma.random.seed=" + SEED);
-        // keeps what the first connection leaves open for the life of the process out of the count
+        // the first connection opens resources for the life of the process: do not count them
         Pair.connect().close();
         peer = TestDevice.peer();
         before = StandIn.alive();
@@ -69,7 +69,7 @@ class WaitStressTest {
         standIn.close();
     }
 
-    /** A connection, and what has become of its writes. */
+    /** A connection with the counts of its posted and completed writes. */
     private final class Lane {
         final Pair pair;
         final AtomicLong posted = new AtomicLong();
@@ -82,7 +82,7 @@ class WaitStressTest {
             }
         }
 
-        /** Posts until the end, never more than the queues have room for. */
+        /** Posts until the end of the test. Never has more writes outstanding than the queues hold. */
         void post(Random random) {
             while (!over.get()) {
                 long number = posted.get();
@@ -107,7 +107,7 @@ class WaitStressTest {
                     }
                     taken.addAndGet(count);
                 } catch (InterruptedException e) {
-                    // by interruptSome
+                    // from interruptSome: wait again
                 } catch (IllegalStateException e) {
                     assertThat(e).hasMessageContaining("is closed");
                     return;

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * Runs the benchmarks, in the directory of the checkout:
+ * Runs the benchmarks. The working directory must be the root of the checkout:
  *
  * <pre>
  * java -cp 'target/classes:target/test-classes:target/lib/*' io.rpma.bench.Bench tax

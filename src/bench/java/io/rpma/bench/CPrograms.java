@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** The programs of the benchmarks in C, from {@code native/bench}. */
+/** The C programs of the benchmarks, from {@code native/bench}. */
 public final class CPrograms {
     private CPrograms() {}
 
@@ -16,7 +16,7 @@ public final class CPrograms {
     /**
      * Runs a program and returns its output.
      *
-     * @throws IOException if the program can't be started, or fails; the message has its output
+     * @throws IOException if the program can't be started, or fails; the message then contains its output
      */
     public static String run(String... command) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);

@@ -8,7 +8,7 @@ public enum Language {
     /** The program in C. */
     @SerializedName("c")
     C("C"),
-    /** The same program again: its distance from {@link #C} is the noise of the machine. */
+    /** The same C program again: its distance from {@link #C} is the noise of the machine. */
     @SerializedName("control")
     CONTROL("C again"),
     /** The program in Java, with the library. */
@@ -18,7 +18,7 @@ public enum Language {
     @SerializedName("bare")
     BARE("bare JNI");
 
-    /** The programs of all measurements; {@link #BARE} is only in some. */
+    /** The programs of every measurement; some measurements also have {@link #BARE}. */
     public static final List<Language> EVERYWHERE = List.of(C, CONTROL, JAVA);
 
     private final String title;

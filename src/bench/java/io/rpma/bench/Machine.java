@@ -13,8 +13,8 @@ import java.util.stream.Stream;
  * @param cpu the number and the model of the processors
  * @param kernel the name and the release of the kernel
  * @param jdk the name and the version of the virtual machine
- * @param librpma the version of librpma, or its replacement
- * @param date in UTC, in the format of ISO 8601
+ * @param librpma the version of librpma, or a description of its replacement
+ * @param date the time of the run in UTC, in the format of ISO 8601
  */
 public record Machine(String cpu, String kernel, String jdk, String librpma, String date) {
 
@@ -28,7 +28,7 @@ public record Machine(String cpu, String kernel, String jdk, String librpma, Str
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
     }
 
-    /** Returns the model that x86 kernels report, otherwise the architecture. */
+    /** Returns the model of the processor, or the architecture if the kernel reports no model (on other machines than x86). */
     private static String cpuModel() throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
             return lines.filter(line -> line.startsWith("model name"))

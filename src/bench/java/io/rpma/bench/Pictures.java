@@ -64,8 +64,8 @@ final class Pictures {
     /**
      * Draws a report into PNG files.
      *
-     * @return the files: one for the percentiles of each operation and way of completion, and one for each value that depends
-     *     on the number of connections or bytes
+     * @return the files: one for the percentiles of each operation and way to take completions, one for each value that depends
+     *     on the number of connections, and one for the registration of memory
      */
     static List<Path> draw(Report report, Path directory) throws IOException {
         Map<String, Curves> pictures = new LinkedHashMap<>();
@@ -78,7 +78,7 @@ final class Pictures {
         return files;
     }
 
-    /** Adds a result to its picture. The map has the pictures by name. */
+    /** Adds a result to its picture, if it has one. The map has the pictures by their names. */
     private static void add(Result result, Map<String, Curves> pictures) {
         Map<String, String> params = result.params();
         String language = result.language().title();
@@ -111,7 +111,7 @@ final class Pictures {
         }
     }
 
-    /** Returns the number of operations of which one takes longer than a percentile: 100 for {@code p99}. */
+    /** Returns the number n for which one of n operations takes longer than the percentile: 100 for {@code p99}. */
     private static double rarity(String percentile) {
         return HUNDRED / (HUNDRED - Double.parseDouble(percentile.substring(1)));
     }
@@ -127,7 +127,7 @@ final class Pictures {
         chart.getStyler().setLegendPosition(LegendPosition.OutsideE);
         chart.getStyler().setXAxisLogarithmic(true);
         chart.getStyler().setYAxisLogarithmic(true);
-        // A logarithmic axis has labels at the powers of ten, and needs at least two.
+        // A logarithmic axis has labels only at powers of ten, and needs at least two labels.
         chart.getStyler().setXAxisMin(curves.lowest(Map.Entry::getKey)).setXAxisMax(curves.highest(Map.Entry::getKey));
         chart.getStyler()
                 .setYAxisMin(curves.lowest(Map.Entry::getValue))

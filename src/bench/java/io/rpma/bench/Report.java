@@ -42,7 +42,7 @@ public record Report(String suite, Machine machine, List<Result> results, List<T
         return report;
     }
 
-    /** Writes the report to a file in JSON. */
+    /** Writes the report to a file, in JSON. */
     public void write(Path file) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         Files.writeString(file, JSON.toJson(this) + "\n");

@@ -11,8 +11,8 @@ import java.util.function.DoubleBinaryOperator;
  * @param name the measured operation, for example {@code write}
  * @param params the conditions, for example {@code {"depth": "16", "value": "p99"}}
  * @param language the measured program
- * @param unit the unit of the numbers: {@code ns/op}, {@code ops/s} or {@code B/op}
- * @param rounds a number for each round
+ * @param unit the unit of the numbers, for example {@code ns/op}, {@code ops/s} or {@code KB}
+ * @param rounds the measured numbers, one for each round
  * @param median the median of the rounds
  */
 public record Result(
@@ -46,7 +46,7 @@ public record Result(
         return median(compared);
     }
 
-    /** Returns the number in the middle, or the mean of the two numbers in the middle. */
+    /** Returns the middle number in ascending order, or the mean of the two middle numbers. */
     public static double median(List<Double> numbers) {
         if (numbers.isEmpty()) {
             throw new IllegalArgumentException("no numbers have no median");

@@ -16,7 +16,10 @@ import java.util.stream.Collectors;
 public final class Table {
     private static final String NOTHING = "";
 
-    /** The printed values of a distribution; the file of the report has more. */
+    /**
+     * The percentiles that the table shows, and {@link #NOTHING} for results that are no percentiles. The report's file has all
+     * percentiles.
+     */
     private static final Set<String> SHOWN = Set.of(NOTHING, "p50", "p99");
 
     private final List<List<String>> rows = new ArrayList<>();
@@ -107,7 +110,9 @@ public final class Table {
         rows.add(List.of(cells));
     }
 
-    /** Aligns the first two columns, which have words, to the left, and the others, which have numbers, to the right. */
+    /**
+     * Returns the rows as lines. The first two columns, which have words, are aligned to the left, and the others to the right.
+     */
     private String text() {
         List<Integer> widths = new ArrayList<>(Collections.nCopies(rows.get(0).size(), 0));
         for (List<String> row : rows) {

@@ -5,11 +5,11 @@ import com.google.gson.annotations.SerializedName;
 /**
  * A target for a measured value.
  *
- * @param what names the value, for example {@code write: Java - C}
+ * @param what the name of the value, for example {@code write: Java - C}
  * @param bound whether the target is a maximum or a minimum
  * @param target the maximum or minimum
  * @param value the measured value
- * @param unit the unit of both: {@code ns}, or empty for a ratio
+ * @param unit the unit of the target and the value: {@code ns}, {@code B}, or empty for a ratio
  * @param pass whether the value meets the target
  */
 public record Target(String what, Bound bound, double target, double value, String unit, boolean pass) {

@@ -32,8 +32,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The other process of {@code CollectedMemoryIT}: registers memory, drops everything, collects garbage, and watches its
- * other memory meanwhile.
+ * The other process of {@code CollectedMemoryIT}: registers memory, drops its objects, collects garbage, and meanwhile checks
+ * its other memory.
  */
 public final class CollectedProgram {
     public static final int SIZE = 1 << 16;
@@ -46,7 +46,7 @@ public final class CollectedProgram {
     private static final RpmaMrUsage[] USAGES = {RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC};
     private static final RdmaAccess[] ACCESS = RdmaAccess.values();
 
-    /** What registers the memory and connects, by what is dropped. */
+    /** The facade that registers the memory and connects, with the classes of the dropped objects. */
     public enum Facade {
         LIBRPMA(RpmaPeer.class, RpmaMrLocal.class, RpmaConn.class),
         LIBRDMACM(RdmaMr.class, RdmaId.class);
@@ -77,7 +77,7 @@ public final class CollectedProgram {
     private CollectedProgram() {}
 
     /**
-     * @param arguments the facade, the kind, the address, the port and how often garbage is collected
+     * @param arguments the facade, the kind, the address, the port and the number of rounds
      */
     public static void main(String[] arguments) throws Exception {
         Facade facade = Facade.valueOf(arguments[0]);
@@ -93,7 +93,7 @@ public final class CollectedProgram {
             Eventually.becomeByGc(
                     "everything is collected", () -> program.dropped.stream().allMatch(object -> object.get() == null));
             System.out.println(COLLECTED);
-            // by a thread that runs some time after the collection
+            // a thread reports the objects some time after the collection
             Eventually.become("everything is reported", () -> facade.areReported(log.messages()));
         }
         program.checkMemory();
@@ -104,7 +104,7 @@ public final class CollectedProgram {
         return object;
     }
 
-    /** Gives the memory away and forgets everything. */
+    /** Offers the memory to the other side and drops all references. */
     private void offer(Facade facade, Kind kind, InetSocketAddress listenAddress) throws InterruptedException {
         if (facade == Facade.LIBRPMA) {
             offerByRpma(kind, listenAddress);
@@ -142,7 +142,7 @@ public final class CollectedProgram {
         }
     }
 
-    /** As librpma's clients read it. */
+    /** Returns a descriptor in librpma's format. */
     private static byte[] descriptor(RdmaMr region) {
         return ByteBuffer.allocate(RpmaMrLocal.DESCRIPTOR_SIZE)
                 .order(ByteOrder.LITTLE_ENDIAN)
@@ -189,7 +189,7 @@ public final class CollectedProgram {
         return buffer;
     }
 
-    /** Takes memory that would be given the region's addresses if they were free, and gives it back. */
+    /** Allocates and frees memory, which would get the region's addresses if they were free. */
     private static void useOtherMemory(byte pattern) {
         System.gc();
         List<ByteBuffer> others = new ArrayList<>();
@@ -218,7 +218,7 @@ public final class CollectedProgram {
         if (kept == null) {
             throw new AssertionError("the memory is collected");
         }
-        // the other side has written it before it lets this one go on
+        // the other side writes its last bytes before it lets this process continue
         if (System.in.read() < 0) {
             throw new AssertionError("the other side is gone");
         }

@@ -29,15 +29,15 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** The process of {@code CyclesIT}: the same again and again, and how much memory each time takes for good. */
+/** The process of {@code CyclesIT}: repeats an operation, and measures the memory that each repetition leaks. */
 public final class CyclesProgram {
     public static final String GROWTH = "bytes for each: ";
 
     private static final int SIZE = 64;
 
     /**
-     * How long a rejection may take until the listener looks for a second request: the kernel repeats a request that is not
-     * answered within 4 s, and if the first one has been rejected meanwhile the repeated one counts as another.
+     * The time after which the listener looks for a second request: the kernel repeats a request that gets no answer within
+     * 4 s, and a repetition that arrives after the rejection counts as another request.
      */
     private static final int REPEATED_S = 5;
 
@@ -58,7 +58,7 @@ public final class CyclesProgram {
         listenerPort = listener.localAddr().orElseThrow().getPort();
     }
 
-    /** What is done. */
+    /** The operation that is repeated. */
     public enum Kind {
         CONNECT {
             @Override
@@ -89,7 +89,7 @@ public final class CyclesProgram {
     }
 
     /**
-     * @param arguments the kind, the address, the port and how often it is done
+     * @param arguments the kind, the address, the port and the number of repetitions
      */
     public static void main(String[] arguments) throws Exception {
         Kind kind = Kind.valueOf(arguments[0]);
@@ -102,7 +102,7 @@ public final class CyclesProgram {
             CyclesProgram program = new CyclesProgram(peer, ep, address, port, listener);
             program.run(kind, Math.max(200, cycles / 5));
             OpenResources before = OpenResources.now();
-            // what grows once, as the JVM and malloc do, is in one half: a leak is in both
+            // growth that happens once, as in the JVM and malloc, is in one half: a leak is in both
             long growth = Math.min(program.growth(kind, cycles / 2), program.growth(kind, cycles / 2));
             System.out.println(GROWTH + growth);
             before.assertSameNow(0);
@@ -181,7 +181,7 @@ public final class CyclesProgram {
         return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
     }
 
-    /** The heap is as large as it can become from the beginning. */
+    /** Returns the resident memory. The heap does not grow, because it has its largest size from the beginning. */
     private static long residentBytes() throws IOException {
         return Files.readAllLines(Path.of("/proc/self/smaps_rollup")).stream()
                 .filter(line -> line.startsWith("Rss:"))

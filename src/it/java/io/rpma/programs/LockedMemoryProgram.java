@@ -7,7 +7,7 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 
-/** Registers more memory than the process may lock, and prints what comes of it. */
+/** Registers more memory than the process may lock, and prints the result. */
 public final class LockedMemoryProgram {
     private static final int SIZE = 1 << 20;
 

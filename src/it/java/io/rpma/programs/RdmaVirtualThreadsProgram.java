@@ -29,7 +29,7 @@ public final class RdmaVirtualThreadsProgram {
     private RdmaVirtualThreadsProgram() {}
 
     /**
-     * @param arguments how many
+     * @param arguments the number of ids
      */
     public static void main(String[] arguments) throws Exception {
         int count = Integer.parseInt(arguments[0]);

@@ -16,7 +16,7 @@ import io.rpma.testing.Pair;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** A host that writes into another one's memory until that one is gone, and tells how it learns of it. */
+/** Writes into another host's memory until that host is gone, and prints the completion and the event that report it. */
 public final class SurvivorProgram {
     public static final String WRITING = "writing";
     public static final String LOST = "lost: ";
@@ -48,7 +48,7 @@ public final class SurvivorProgram {
         System.out.println(CLOSED + millisSince(closing) + " ms");
     }
 
-    /** librpma resolves the address within a second, in which a guest on a busy machine may not answer. */
+    /** Retries, because librpma allows one second for the resolution, and a guest on a busy machine may need more. */
     private static RpmaDevice deviceTo(String address) {
         long start = System.nanoTime();
         while (true) {
@@ -71,7 +71,7 @@ public final class SurvivorProgram {
         RpmaCompletions completions = RpmaCompletions.create(1);
         long start = System.nanoTime();
         for (long done = 0; ; done++) {
-            // little, because soft-RoCE may crash its kernel when it gives up a lot that a dead host has not answered
+            // few bytes: soft-RoCE may crash its kernel when it gives up much data that a dead host has not answered
             conn.write(target, 0, source, 0, Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, done);
             if (conn.getCq().await(completions, LIMIT_S, TimeUnit.SECONDS) == 0) {
                 return NOTHING + " in " + LIMIT_S + " s";

@@ -14,7 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32;
 
-/** The other process of {@code TwoProcessesIT}: offers memory to one client, and tells what it has at the end. */
+/** The other side in {@code TwoProcessesIT} and {@code HostDeathIT}: offers memory to a client, and prints its checksum. */
 public final class TargetProgram {
     public static final int SIZE = 1 << 20;
     public static final String LISTENING = "listening";
@@ -35,7 +35,7 @@ public final class TargetProgram {
                         memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC, RpmaMrUsage.FLUSH_TYPE_VISIBILITY);
                 RpmaEp ep = RpmaEp.listen(peer, address, port)) {
             System.out.println(LISTENING);
-            // the test that has started this ends it, should nobody come
+            // if no client comes, the test that started this process ends it
             try (RpmaConnReq request = ep.nextConnReq(null);
                     RpmaConn conn = request.connect(region.getDescriptor())) {
                 serve(conn, memory);

@@ -31,13 +31,13 @@ public final class VirtualThreadsProgram {
     private final BlockingQueue<RpmaConn> servers = new LinkedBlockingQueue<>();
 
     /**
-     * @param arguments the address, the port and how many
+     * @param arguments the address, the port and the number of connections
      */
     public static void main(String[] arguments) throws Exception {
         new VirtualThreadsProgram().run(arguments[0], Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
     }
 
-    /** A wait for something of its own, with a number as its result. */
+    /** A wait for an object, with a number as its result. */
     interface Wait<T> {
         int await(T object) throws InterruptedException;
     }
@@ -84,7 +84,7 @@ public final class VirtualThreadsProgram {
         }
     }
 
-    /** Has all wait before the first is woken, and adds their results. */
+    /** Starts all waits before it wakes the first, and returns the sum of their results. */
     static <T> int awaitAll(List<T> objects, Wait<T> wait, Consumer<T> wake) throws Exception {
         CountDownLatch begun = new CountDownLatch(objects.size());
         List<FutureTask<Integer>> waits = new ArrayList<>();

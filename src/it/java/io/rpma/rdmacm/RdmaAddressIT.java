@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 /** Addresses that ids are bound to, listen on and connect to. */
 @Timeout(60)
 class RdmaAddressIT {
-    /** Kept for documentation: no machine has it. */
+    /** Reserved for documentation (RFC 5737): no machine has it. */
     private static final String NO_DEVICE = "203.0.113.1";
 
     @BeforeAll
@@ -95,7 +95,7 @@ class RdmaAddressIT {
         any.close();
         assertThatIllegalStateException().isThrownBy(any::address).withMessageContaining("is closed");
         assertThatIllegalStateException().isThrownBy(() -> RdmaId.createEp(any, null));
-        // without a name server it is not known either
+        // the errno depends on whether there is a name server
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> RdmaAddrInfo.active("no-such-host.invalid", 1, RdmaPortSpace.TCP))
                 .satisfies(e -> assertThat(e.errnoName()).isIn("EADDRNOTAVAIL", "EAGAIN"));

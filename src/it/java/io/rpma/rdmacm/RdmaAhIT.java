@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What address handles are not made of. */
+/** Arguments that address handles can't be made from. */
 @Timeout(60)
 class RdmaAhIT {
     private static final int SIZE = 4096;
@@ -110,7 +110,7 @@ class RdmaAhIT {
         }
     }
 
-    /** The first bits of a header tell of which protocol it is. */
+    /** The first bits of a header identify its protocol. */
     @Test
     void ofAHeaderOfNoProtocol() throws InterruptedException {
         RpmaCompletions received = pair.receive(region, 0);
@@ -118,16 +118,16 @@ class RdmaAhIT {
         assertRefused("EPROTONOSUPPORT", () -> pair.server.createAh(received, 0, region, HEADER + 1));
     }
 
-    /** Nobody can answer from an address that is not this machine's. */
+    /** This machine can't answer from the address of another machine. */
     @Test
     void ofADatagramThatWasForAnotherMachine() throws InterruptedException {
         RpmaCompletions received = pair.receive(region, 0);
-        // the destination of an IPv4 header is at the end
+        // an IPv4 header ends with the destination
         memory.buffer().put(HEADER - 4, new byte[] {(byte) 203, 0, 113, 1});
         assertRefused("EINVAL", () -> pair.server.createAh(received, 0, region, 0));
     }
 
-    /** Reading what is gone would end the process, were it read as memory. */
+    /** A direct access to the part that is gone would end the process. */
     @Test
     void ofAHeaderThatIsGoneOfAFile() throws IOException, InterruptedException {
         RpmaCompletions received = pair.receive(region, 0);

@@ -58,7 +58,7 @@ class RdmaCloseRaceIT {
         before.assertSameNow(4);
     }
 
-    /** A connection, with a second region of the client that can be closed for itself. */
+    /** A connection, with one more region that can be closed by itself and does not keep the client open. */
     private static final class Ends implements AutoCloseable {
         final RdmaPair pair = RdmaPair.connect();
         final RdmaQp qp = pair.client.qp();
@@ -76,7 +76,7 @@ class RdmaCloseRaceIT {
             return LISTS.get().clear().add(local, 0, 8).add(local, 8, 8);
         }
 
-        /** The client, without the region that keeps it open. */
+        /** Closes the client, after the region that keeps it open. */
         void closeClient() {
             pair.clientMr.close();
             pair.client.close();
@@ -93,7 +93,7 @@ class RdmaCloseRaceIT {
         void post(Ends ends);
     }
 
-    /** The calls that do not block; the name is that of the method. */
+    /** The calls that do not block, named after their methods. */
     private enum Hot {
         POST_WRITE(ends -> ends.qp.postWrite(ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1)),
         POST_WRITEV(ends -> ends.qp.postWritev(ends.list(), SIGNALED, ends.remote, ends.rkey, 1)),
@@ -123,7 +123,7 @@ class RdmaCloseRaceIT {
             this.post = post;
         }
 
-        /** Makes the call, and room for the next one. */
+        /** Makes the call, and polls to make room for the next call. */
         boolean use(Ends ends) {
             post.post(ends);
             ends.qp.pollSendComp(COMPLETIONS.get());
@@ -183,7 +183,7 @@ class RdmaCloseRaceIT {
         }
     }
 
-    /** What the threads wait for comes while the id is closed. */
+    /** In every second round, the awaited events and completions arrive while the id is closed. */
     @ParameterizedTest
     @EnumSource
     void theIdIsClosedWhileWaiting(Waiting waiting) throws Exception {
@@ -231,7 +231,7 @@ class RdmaCloseRaceIT {
             this.call = call;
         }
 
-        /** A wrong state of the id is no failure; that the id is closed is thrown on. */
+        /** A wrong state of the id is no failure, but the exception for a closed id is rethrown. */
         boolean use(RdmaId id) {
             giveWay();
             try {
@@ -271,14 +271,14 @@ class RdmaCloseRaceIT {
     }
 
     /**
-     * Called while this thread has no region or address handle of the id: on one processor the closing thread would run for
-     * minutes until it finds the id without any.
+     * Yields while this thread has no region or address handle of the id: on one processor, the closing thread would
+     * otherwise run for minutes until it finds the id without any.
      */
     private static void giveWay() {
         Thread.yield();
     }
 
-    /** A region or an address handle of another thread is there for a moment. */
+    /** Retries, because a region or an address handle of another thread keeps the id open for a moment. */
     private static void closeUntilChildless(RdmaId id) {
         while (true) {
             try {

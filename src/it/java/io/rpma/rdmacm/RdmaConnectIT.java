@@ -93,7 +93,7 @@ class RdmaConnectIT {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> client.connect(new RdmaConnParam().privateData(data(57))))
                     .withMessage("rdma_connect takes at most 56 bytes of private data here, not 57");
-            // with what fits it goes on
+            // the id still connects, with private data that fits
             client.connect(new RdmaConnParam());
             try (RdmaId server = request(listener)) {
                 assertThatIllegalArgumentException()
@@ -138,7 +138,7 @@ class RdmaConnectIT {
         }
     }
 
-    /** Linux would wait for the answer to what has been sent before, at the close and for a minute. */
+    /** If an id rejected after it has sent a request or an acceptance, its close would take a minute. */
     @Test
     void onlyARequestCanBeRejected() throws InterruptedException {
         int port = TestDevice.port();
@@ -172,7 +172,7 @@ class RdmaConnectIT {
         }
     }
 
-    /** Each request is answered: by the device before anybody listens, and by the listener from then on. */
+    /** Each request is rejected: by the system before the id listens, and by the listener from then on. */
     @Test
     void noRequestIsLostWhileListeningBegins() throws Exception {
         int port = TestDevice.port();
@@ -220,7 +220,7 @@ class RdmaConnectIT {
         }
     }
 
-    /** librdmacm would break the queue pair before the system says that there is nothing to disconnect. */
+    /** librdmacm would break the queue pair before the system reports that there is nothing to disconnect. */
     @Test
     void whatIsNotConnectedIsNotDisconnected() throws InterruptedException {
         int port = TestDevice.port();
@@ -238,7 +238,7 @@ class RdmaConnectIT {
         }
     }
 
-    /** The last event tells that no late packet of the connection can come any more. */
+    /** The last event means that no late packet of the connection can arrive any more. */
     @Test
     void whatIsDisconnectedMayBeDisconnectedAgain() throws InterruptedException {
         try (RdmaPair pair = RdmaPair.connect()) {
@@ -276,7 +276,7 @@ class RdmaConnectIT {
         assertThatIllegalStateException().isThrownBy(id::disconnect).withMessage(id + " has no connection");
     }
 
-    /** Of a client that has gone there is nothing to reject. */
+    /** The request of a client that is gone can't be rejected, which must not hide the first failure. */
     @Test
     void aClientThatGaveUpDoesNotHideWhyThereIsNoQueuePair() throws InterruptedException {
         int port = TestDevice.port();
@@ -383,7 +383,7 @@ class RdmaConnectIT {
         int port = TestDevice.port();
         try (RdmaId listener = listen(port)) {
             connecting(port).close();
-            // whether it is still told of is the system's affair
+            // the system may or may not report the request
             listener.getRequest(1, TimeUnit.SECONDS).ifPresent(RdmaId::close);
             try (RdmaId client = connecting(port)) {
                 try (RdmaId server = request(listener)) {

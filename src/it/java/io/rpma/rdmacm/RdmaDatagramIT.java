@@ -35,10 +35,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Datagrams to and fro. */
+/** Datagrams in both directions. */
 @Timeout(60)
 class RdmaDatagramIT {
-    /** Of any device: the largest MTU there is. */
+    /** The largest MTU of any device. */
     private static final int LONGEST_PACKET = 4096;
 
     private final RpmaMemory memory = RpmaMemory.allocate(4096);
@@ -113,7 +113,7 @@ class RdmaDatagramIT {
         boolean post(RdmaQp qp, int flags, RdmaAh ah);
     }
 
-    /** Of the server's memory, so that the client can be closed. */
+    /** Returns posts that send the server's memory, so that the client can be closed. */
     private Datagram[] datagrams() {
         return new Datagram[] {
             (qp, flags, ah) -> qp.postUdSend(serverMr, 0, 8, flags, ah, established.qpNum(), 1),
@@ -296,7 +296,7 @@ class RdmaDatagramIT {
                 client.qp().postUdSendInline(inline("lost"), 4, F_SIGNALED, there, established.qpNum(), 1);
                 sent(client.qp(), 1);
             }
-            // a completion says that a datagram has left, so that the last ones may arrive after the receive is posted
+            // a completion means that a datagram has left: the last ones may arrive after the receive is posted
             int late = -1;
             do {
                 late++;

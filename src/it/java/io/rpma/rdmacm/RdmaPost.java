@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** What is posted on a connection; the name is that of the method of {@link RdmaQp}, without "post". */
+/** The posts on a connection, named after the methods of {@link RdmaQp} without "post". */
 enum RdmaPost {
     WRITE(
             REGION,
@@ -50,7 +50,7 @@ enum RdmaPost {
     RECV(REGION, null, a -> a.qp.postRecv(a.region, a.offset, a.length, a.context)),
     RECVV(PARTS, null, a -> a.qp.postRecvv(a.parts, a.context));
 
-    /** Where the bytes of this side are. */
+    /** The location of the bytes of this side. */
     enum Local {
         REGION,
         /** 8 bytes of a region. */
@@ -72,7 +72,7 @@ enum RdmaPost {
         int rkey;
         long context = 1;
 
-        /** On the client. */
+        /** Arguments for a post on the client. */
         Arguments(RdmaPair pair) {
             this(pair.client.qp(), pair.clientMr, pair.serverMr);
         }
@@ -92,7 +92,7 @@ enum RdmaPost {
 
     final Local local;
 
-    /** What the memory of the other side has to be registered for, null where the address and key of none are posted. */
+    /** The access that the other side's memory has to be registered for, or null if the post names no such memory. */
     final RdmaAccess access;
 
     private final Call call;
@@ -115,7 +115,7 @@ enum RdmaPost {
         return this == RECV || this == RECVV;
     }
 
-    /** Whether the other side has to have a receive for it. */
+    /** Returns whether the other side has to have a receive for the post. */
     boolean isMessage() {
         return name().startsWith("SEND") || name().contains("WITH_IMM");
     }
@@ -124,7 +124,7 @@ enum RdmaPost {
         return isReceive() || access == REMOTE_READ || access == REMOTE_ATOMIC;
     }
 
-    /** Of the memory of this side. */
+    /** Returns whether the bytes of this side are in one region. */
     boolean usesOneRegion() {
         return local == REGION || local == WORD;
     }
@@ -133,7 +133,7 @@ enum RdmaPost {
         return isReceive() ? qp.maxRecvSge() : qp.maxSendSge();
     }
 
-    /** Those of the send queue. */
+    /** Returns the posts to the send queue. */
     static Stream<RdmaPost> operations() {
         return Arrays.stream(values()).filter(post -> !post.isReceive());
     }

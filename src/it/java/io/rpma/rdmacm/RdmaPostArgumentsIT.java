@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every bad argument of every post: refused with the exact exception, and nothing of it reaches the connection. */
+/** Every bad argument of every post is refused with the exact exception, and nothing is posted. */
 @Timeout(60)
 class RdmaPostArgumentsIT {
     private static final long MOST = Integer.MAX_VALUE;
@@ -38,11 +38,11 @@ class RdmaPostArgumentsIT {
     @BeforeAll
     static void connect() throws InterruptedException {
         TestDevice.address();
-        // so that nothing can be done without a completion
+        // with sigAll, each operation has a completion
         pair = RdmaPair.connect(RdmaPair.attr().sigAll(true), RdmaPair.attr().sigAll(true));
     }
 
-    /** Had anything been posted, it would be done before this. */
+    /** A refused post that was made all the same would complete before the operations here. */
     @AfterAll
     static void nothingWasPosted() throws InterruptedException {
         if (pair == null) {

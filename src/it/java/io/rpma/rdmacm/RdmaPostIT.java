@@ -173,7 +173,7 @@ class RdmaPostIT {
             send(0, 1);
             send(0, 2);
             send(F_SOLICITED, 3);
-            // had an unsolicited one ended the wait, it would have had fewer
+            // if an unsolicited message had ended the wait, there would be fewer completions
             assertThat(waiter.result()).isEqualTo(3);
             assertThat(completions.wrId(2)).isEqualTo(2);
         }
@@ -203,7 +203,7 @@ class RdmaPostIT {
         send(0, 1);
         send(0, 2);
         assertThat(waiter.result()).isEqualTo(2);
-        // that it is there already is enough
+        // a completion that is there before the wait is enough
         send(0, 3);
         assertThat(serverQp.getSolicitedRecvComp(completions)).isEqualTo(1);
     }
@@ -233,11 +233,11 @@ class RdmaPostIT {
         Blocked waiter = new Blocked(() -> serverQp.getSolicitedRecvComp(completions));
         qp.postSend(pair.clientMr, 0, 2, F_SIGNALED | F_SOLICITED, 2);
         assertThat(waiter.result()).isEqualTo(1);
-        // the second is soft-RoCE's
+        // soft-RoCE has the second status
         assertThat(completions.status(0)).isIn(RpmaWcStatus.LOC_LEN_ERR, RpmaWcStatus.LOC_QP_OP_ERR);
     }
 
-    /** At once, or where the device is soft-RoCE of Linux 6.2 or later, when the time is up. */
+    /** The wait ends at once; on soft-RoCE of Linux 6.2 or later, it ends when the time is up. */
     @Test
     void whatABrokenConnectionLeavesEndsAWaitForSolicitedOnes() throws Exception {
         RpmaCompletions completions = RpmaCompletions.create(4);
@@ -371,7 +371,7 @@ class RdmaPostIT {
         assertThat(getLong(pair.serverMemory, 0)).isEqualTo(adds * (1 + 2 + 3 + 4));
     }
 
-    /** Which they must not; but whatever is in it then, the shim's array has room for it. */
+    /** Threads must not share a list, but if they do, its content still fits into the shim's array. */
     @Test
     void aListThatThreadsShareHasNeverMoreThanItTakes() throws Exception {
         RdmaSgeList list = RdmaSgeList.create(2);
@@ -405,7 +405,7 @@ class RdmaPostIT {
         assertThat(get(pair.serverMemory, 64, 3)).isEqualTo("t17");
     }
 
-    /** What several threads have taken, by its context. */
+    /** The completions that several threads have taken, by their context. */
     private static final class Taken {
         final AtomicIntegerArray times = new AtomicIntegerArray(WRITES + 3);
         final AtomicInteger total = new AtomicInteger();
@@ -432,7 +432,7 @@ class RdmaPostIT {
 
     private void postAll(Taken taken) {
         for (int i = 0; i < WRITES; i++) {
-            // from time to time the waiters fall asleep
+            // from time to time all writes are done, so that the waiters block
             taken.awaitAllBut(i % 50 == 0 ? 0 : qp.maxSendWr() - 1, i);
             post(i);
         }
@@ -460,7 +460,7 @@ class RdmaPostIT {
         }
     }
 
-    /** Two threads wait and one polls: each completion is taken once, and nobody sleeps on while there is one. */
+    /** Two threads wait and one polls: each completion is taken once, and no waiter blocks while there is a completion. */
     @Test
     void waitsAndPollsAddUp() throws Exception {
         Taken taken = new Taken();
@@ -492,7 +492,7 @@ class RdmaPostIT {
     }
 
     private void assertBreaksTheConnection(RdmaPost post, RdmaPost.Arguments arguments) throws InterruptedException {
-        // for the immediate data
+        // posts with immediate data need a receive
         serverQp.postRecv(pair.serverMr, 0, 8, 1);
         arguments.flags = 0;
         assertThat(post.post(arguments)).isTrue();
@@ -502,7 +502,7 @@ class RdmaPostIT {
         sent(qp, 2, RpmaWcStatus.WR_FLUSH_ERR);
     }
 
-    /** How often it is sent again is what the side without a receive has asked for. */
+    /** The side without a receive has set how often the message is sent again. */
     @ParameterizedTest
     @CsvSource({"0, 7", "7, 0", "7, 2"})
     void aMessageThatNobodyReceivesBreaksTheConnection(int asked, int accepted) throws InterruptedException {
@@ -562,7 +562,7 @@ class RdmaPostIT {
         }
     }
 
-    /** Nothing is done as long as the other side has no receive for the message that is the first. */
+    /** The message comes first and blocks all other posts until the other side posts a receive. */
     @Test
     void aFullSendQueueIsAnAnswer() throws InterruptedException {
         assertThat(qp.postSend(pair.clientMr, 0, 8, F_SIGNALED, 0)).isTrue();
@@ -588,7 +588,7 @@ class RdmaPostIT {
         assertThat(qp.pollSendComp(RpmaCompletions.create(1))).isZero();
     }
 
-    /** With no more completions than their queue has room for. */
+    /** Posts a write, with a completion only while the completion queue has room. */
     private boolean postWrite(int context) {
         int flags = context < qp.maxSendWr() ? F_SIGNALED : 0;
         return qp.postWrite(pair.clientMr, 0, 8, flags, remote, rkey, context);
@@ -625,7 +625,7 @@ class RdmaPostIT {
         }
     }
 
-    /** Soft-RoCE would refuse it, and carry it out all the same once there is a connection. */
+    /** soft-RoCE would refuse the post, but carry it out once there is a connection. */
     @Test
     void whatIsPostedBeforeTheConnectionIsNeverCarriedOut() throws InterruptedException {
         int port = TestDevice.port();

@@ -101,7 +101,7 @@ class RdmaRandomCallsIT {
         return c.oneIn(16) ? c.random.nextInt() : c.random.nextInt(8);
     }
 
-    /** Of a region of these, mostly: whatever the number, the device checks it. */
+    /** Returns a remote address, mostly of a region of the test. The device checks every address. */
     private long remote(Choice c) throws Nothing {
         return c.oneIn(64) ? c.number() : mrs.one(c).address() + 8 * c.random.nextInt(8);
     }
@@ -237,13 +237,13 @@ class RdmaRandomCallsIT {
         }
     }
 
-    /** Both sides of a connection in the order in which they get somewhere, if nobody else interferes. */
+    /** Makes both sides of a connection, which get established if no other thread interferes. */
     private void handshake(Choice c) throws Exception {
         Ends ends = connect(c, RdmaPortSpace.TCP);
         ends.server.awaitEvent(RdmaEventType.ESTABLISHED, HANDSHAKE_MS, TimeUnit.MILLISECONDS);
     }
 
-    /** A datagram to a server, which gets no event, and what an answer to it needs. */
+    /** Sends a datagram to a server, which gets no event, and makes the address handle for an answer. */
     private void datagrams(Choice c) throws Exception {
         Ends ends = connect(c, RdmaPortSpace.UDP);
         RdmaAh there = ends.client.createAh(ends.established);
@@ -299,7 +299,7 @@ class RdmaRandomCallsIT {
         calls.add(2, "RdmaMr.close", c -> mrs.one(c).close(), FAILS);
     }
 
-    /** Of the memory that owns it: what is mapped elsewhere is not for the device to write to. */
+    /** Registers the address of a memory with that memory as owner: the device must not write elsewhere. */
     private RdmaMr regAddress(Choice c) throws Nothing {
         RpmaMemory memory = memories.one(c);
         long size = c.oneIn(16) ? -c.random.nextInt(16) : memory.size();

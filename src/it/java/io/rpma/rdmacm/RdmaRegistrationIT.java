@@ -60,12 +60,12 @@ class RdmaRegistrationIT {
     private static final int SIZE = 1 << 16;
     private static final RdmaAccess[] ALL = RdmaAccess.values();
 
-    /** What the two sides have before one does something to the other. */
+    /** The values on the two sides before an operation. */
     private static final long HERE = 7;
 
     private static final long THERE = 40;
 
-    /** What the memory is registered for. */
+    /** The purpose of a registration. */
     private enum Use {
         MSGS("rdma_reg_msgs", RdmaMr::regMsgs, RdmaMr::regMsgs, LOCAL_WRITE),
         READ("rdma_reg_read", RdmaMr::regRead, RdmaMr::regRead, LOCAL_WRITE, REMOTE_READ),
@@ -101,14 +101,14 @@ class RdmaRegistrationIT {
         }
     }
 
-    /** What names the memory. */
+    /** The argument that names the memory. */
     private enum Form {
         MEMORY,
         BUFFER,
         ADDRESS
     }
 
-    /** A method that registers. */
+    /** A method that registers memory. */
     private record Registration(Use use, Form form) {
         /** Registers all of the memory. */
         RdmaMr register(RdmaId id, RpmaMemory memory) {
@@ -121,7 +121,7 @@ class RdmaRegistrationIT {
         }
     }
 
-    /** What the other side may do to a region. */
+    /** The operations of the other side on a region. */
     private enum Remote {
         READ(REMOTE_READ, THERE, THERE) {
             @Override
@@ -143,7 +143,7 @@ class RdmaRegistrationIT {
         };
 
         final RdmaAccess access;
-        /** What the two sides have then. */
+        /** The values on the two sides after the operation. */
         final long here;
 
         final long there;
@@ -156,7 +156,7 @@ class RdmaRegistrationIT {
 
         abstract boolean post(RdmaQp qp, RdmaMr here, RdmaMr there);
 
-        /** Does it from the client to a region of the server. */
+        /** Performs the operation from the client on a region of the server. */
         void assertDone(RdmaPair pair, RdmaMr region) throws InterruptedException {
             assertEnds(pair, region, RpmaWcStatus.SUCCESS, here);
         }
@@ -182,7 +182,7 @@ class RdmaRegistrationIT {
         return Stream.concat(forAllUses, Stream.of(new Registration(Use.ANY, Form.ADDRESS)));
     }
 
-    /** Those that know of which {@link RpmaMemory} their memory is. */
+    /** The registrations that know the {@link RpmaMemory} of their memory. */
     static Stream<Registration> registrationsOfMappings() {
         return registrations().filter(registration -> registration.form != Form.BUFFER);
     }
@@ -205,7 +205,7 @@ class RdmaRegistrationIT {
         id.bindAddr(RdmaPair.address(0));
     }
 
-    /** What was refused has left nothing that would keep the id open. */
+    /** Fails if a refused registration keeps the id open. */
     @AfterEach
     void close() {
         if (id != null) {
@@ -362,7 +362,7 @@ class RdmaRegistrationIT {
         assertFails("ibv_reg_mr", "EFAULT", () -> RdmaMr.reg(id, 4096, 4096, "nothing", LOCAL_WRITE));
     }
 
-    /** The kernel can't pin the part that is gone. */
+    /** The kernel can't pin the part of the file that is gone. */
     @ParameterizedTest
     @MethodSource("registrations")
     void aFileThatHasBeenMadeShorter(Registration registration) throws IOException {
@@ -469,7 +469,7 @@ class RdmaRegistrationIT {
                 .withMessage(name + " is closed");
     }
 
-    /** The first word. */
+    /** Returns the first word of the description. */
     private static String nameOf(RpmaMemory memory) {
         return memory.toString().split("[ \\[]")[0];
     }

@@ -97,7 +97,7 @@ class RdmaSrqIT {
         }
     }
 
-    /** Nothing of which is posted. */
+    /** None of the refused receives is posted. */
     @Test
     void refusesWhatNoMessageCanArriveIn() throws InterruptedException {
         try (RdmaId owner = bound();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
-/** Virtual threads that wait for ids leave their carriers to others, and wake as other threads do. */
+/** Virtual threads that wait for ids release their carriers, and wake as platform threads do. */
 @Timeout(600)
 @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
 class RdmaVirtualThreadsIT {

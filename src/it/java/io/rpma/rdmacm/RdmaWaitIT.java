@@ -43,7 +43,7 @@ class RdmaWaitIT {
                         assertThat(e.operation()).isEqualTo("rdma_get_cm_event");
                         assertThat(e.errnoName()).isEqualTo("EPROTO");
                     });
-            // it is taken, and the id goes on
+            // the event is consumed, and the id can continue
             client.resolveRoute(1000 * TIMEOUT_S);
             awaitEvent(client, RdmaEventType.ROUTE_RESOLVED);
         }

@@ -8,7 +8,7 @@ import java.lang.reflect.Constructor;
 public abstract class Access {
     private static final String IMPLEMENTATION = "io.rpma.FacadeAccess";
 
-    /** Null until the first use: most programs reach their first write without one. */
+    /** Null until the first use, which most programs reach only after their first write. */
     private static volatile Access instance;
 
     /** For the implementation, which is a class of {@code io.rpma}. */
@@ -17,7 +17,7 @@ public abstract class Access {
     /** {@return the implementation} */
     public static Access get() {
         if (instance == null) {
-            // not in a static initialiser, whose failure for want of memory would be for good
+            // not in a static initialiser: a failure there, for lack of memory, would be permanent
             instance = make();
         }
         return instance;

@@ -26,10 +26,11 @@ public final class Call {
     }
 
     /**
-     * As the other one, for one object: a call that has succeeded allocates nothing, where its result must not be lost.
+     * As {@link #check(String, long, NativeObject...)}, for one object. Allocates nothing if the call succeeded, so that a lack
+     * of memory can't lose the result.
      *
      * @param operation the C function
-     * @param result what the native returned
+     * @param result the result of the native method
      * @param object the object of the call
      * @return the result
      */

@@ -16,7 +16,7 @@ public final class Check {
         range(region, offset, length, size, MAX_LENGTH);
     }
 
-    /** As the other one, for a region of a device whose messages have at most so many bytes. */
+    /** As the other overload, for a device that transfers at most {@code maxLength} bytes in one operation. */
     public static void range(String region, long offset, long length, long size, long maxLength) {
         if (offset < 0 || length < 0 || length > maxLength || offset > size - length) {
             throw outOfRange(region, offset, length, size, maxLength);
@@ -31,14 +31,14 @@ public final class Check {
                 + " region, which has " + size + " bytes");
     }
 
-    /** Returns the exception for an operation that is longer than the device transfers. */
+    /** Returns the exception for an operation that is longer than {@code maxLength}. */
     public static IllegalArgumentException tooLong(long length, long maxLength) {
         return new IllegalArgumentException("one operation transfers at most "
                 + (maxLength == MAX_LENGTH ? "2^31 - 1 bytes" : maxLength + " bytes on this device") + ", not "
                 + length);
     }
 
-    /** Returns the exception for a null argument of a hot call. Compiled code would throw one without a message. */
+    /** Returns the exception for a null argument of a hot call. Compiled implicit checks give no message. */
     public static NullPointerException isNull(String argument) {
         return new NullPointerException("the " + argument + " is null");
     }

@@ -20,8 +20,8 @@ public abstract class CompletionWait<C, Q> {
     private final NativeObject channel;
 
     /**
-     * Admits one waiter at a time. A waiter arms the queue and then polls it. A second sleeping waiter would not be woken for
-     * the completions that the first waiter leaves in the queue.
+     * Admits one waiting thread at a time, which arms the queue before it polls it. A second sleeping thread would not be woken
+     * for the completions that the first thread leaves in the queue.
      */
     private final ReentrantLock waiting = new ReentrantLock();
 
@@ -57,7 +57,7 @@ public abstract class CompletionWait<C, Q> {
      * Takes a pending event, if there is one, and arms its queue.
      *
      * @param solicitedOnly whether to arm the queue for solicited completions only
-     * @return false if no queue is armed
+     * @return false if this call has armed no queue
      */
     protected abstract boolean arm(boolean solicitedOnly);
 
@@ -107,7 +107,7 @@ public abstract class CompletionWait<C, Q> {
             if (!isArmed(solicitedOnly)) {
                 arm(solicitedOnly);
             }
-            // the previous waiter may have taken the event of more completions than its array holds
+            // the previous thread may have taken the event, and left completions that did not fit into its array
             from = poll(completions);
             if (from == null) {
                 long left = Waiter.left(nanos, start);
@@ -145,7 +145,8 @@ public abstract class CompletionWait<C, Q> {
             arm(solicitedOnly);
             from = poll(completions);
             if (left == 0) {
-                // check the timeout after each event too, because another thread can take every completion first
+                // end the wait after an event too: a thread that takes each completion first could prolong it
+                // indefinitely
                 return from;
             }
             left = Waiter.left(nanos, start);

@@ -12,7 +12,7 @@ public final class DaxDevice {
     private static final int FORMAT_MASK = 0170000;
     private static final int CHARACTER_DEVICE = 0020000;
 
-    /** The domains in which a store is safe after it has left the caches of the processor, or as soon as it is in them. */
+    /** The persistence domains in which a store is safe after it has left the processor's caches, or already in the caches. */
     private static final Set<String> SAFE_DOMAINS = Set.of("memory_controller", "cpu_cache");
 
     private final long size;

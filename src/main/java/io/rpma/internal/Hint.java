@@ -21,7 +21,7 @@ final class Hint {
     /**
      * Returns the hint, or an empty text if there is none.
      *
-     * @param messages librpma's messages, because librpma's cleanup after a failure often overwrites errno
+     * @param messages librpma's messages, which identify the cause: librpma's cleanup after a failure often overwrites errno
      */
     static String of(String operation, int error, String messages) {
         if (error == Result.NOSUPP && operation.equals("rpma_flush")) {
@@ -115,7 +115,7 @@ final class Hint {
         return "";
     }
 
-    /** For each connection, librpma registers a page for flushes, which can exceed the limit of locked memory. */
+    /** librpma registers a page for the flushes of each connection. The registration can exceed the limit of locked memory. */
     private static String connection(String messages) {
         if (says(messages, Errno.ENOMEM)) {
             return LOCKED_MEMORY;

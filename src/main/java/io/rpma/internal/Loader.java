@@ -148,8 +148,9 @@ public final class Loader {
     }
 
     /**
-     * Returns the bytes of a resource, or null if this class is not from an ordinary jar file. The class loader would first
-     * open the resources of the JDK, which takes longer than the rest of the loading.
+     * Returns the bytes of a resource, or null if this class is not from an ordinary jar file that has the resource. Reads the
+     * jar itself, because the class loader would first open the JDK's resources, which takes longer than the rest of the
+     * loading.
      */
     private static byte[] readFromJar(String resource) {
         CodeSource source = Loader.class.getProtectionDomain().getCodeSource();
@@ -160,7 +161,7 @@ public final class Loader {
             ZipEntry entry = jar.getEntry(resource.substring(1));
             return entry == null ? null : jar.getInputStream(entry).readAllBytes();
         } catch (IOException | URISyntaxException | IllegalArgumentException e) {
-            // a directory, a nested jar, or a jar that was replaced
+            // the class is from a directory, a nested jar, or a jar that was replaced
             return null;
         }
     }
@@ -200,7 +201,7 @@ public final class Loader {
             try {
                 return Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(ownersAlone));
             } catch (FileAlreadyExistsException e) {
-                // another process has this name, and the next attempt uses a new name
+                // another process uses this name: the next attempt has a new one
                 continue;
             }
         }
@@ -215,7 +216,7 @@ public final class Loader {
             String message = String.valueOf(e.getMessage()).replace(path, name);
             throw withCause(new UnsatisfiedLinkError(explain(message)), e);
         } catch (RuntimeException e) {
-            // an IllegalCallerException, which JDK 17 does not throw here: native access is denied
+            // native access is denied: an IllegalCallerException, which JDKs after 17 throw
             throw withCause(
                     new UnsatisfiedLinkError(e.getMessage() + ": start Java with --enable-native-access="
                             + (Loader.class.getModule().isNamed()

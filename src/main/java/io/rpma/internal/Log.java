@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 
 /**
  * Delivers librpma's messages, in their order, from the ring of the shim to the logger "io.rpma" or to a function of the user.
- * One thread delivers them and calls the user. So a call that causes messages can be made under any lock. The exit of the JVM
- * waits for this thread for up to a second.
+ * Only one thread, which holds no lock, delivers them and calls the user's function. So a call of the library that causes
+ * messages can be made under any lock. The exit of the JVM waits for this thread for up to a second.
  */
 public final class Log {
     /** The levels of librpma, which range from DISABLED (-1) to DEBUG. */
@@ -21,12 +21,12 @@ public final class Log {
     private static final int WARNING = 2;
     private static final int DEBUG = 5;
 
-    /** How long the shutdown hook waits until all messages are delivered. */
+    /** The maximum time that the shutdown hook waits until all messages are delivered. */
     private static final long EXIT_PATIENCE = TimeUnit.SECONDS.toNanos(1);
 
     private static final long EXIT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** The current receiver of messages, null for the logger. Guarded by the class, as is {@link #FORMER}. */
+    /** The current receiver of messages, null for the logger. The class's monitor guards it and {@link #FORMER}. */
     private static Sink sink;
 
     /** The undelivered messages for former sinks. */
@@ -43,7 +43,7 @@ public final class Log {
 
     private static volatile boolean hasExitHook;
 
-    /** Whether the thread may have a message that it has taken. */
+    /** Whether the delivering thread may have a message that it has taken but not yet delivered. */
     private static volatile boolean delivering;
 
     private Log() {}
@@ -102,7 +102,7 @@ public final class Log {
     }
 
     /**
-     * Wakes the delivering thread if the ring has messages. Does not wait, and does not call the user.
+     * Wakes the delivering thread if the ring has messages. Does not wait, and calls no code of the user.
      *
      * <p>Throws nothing, because it runs between a call and the use of its result, which must not be lost.
      */
@@ -149,7 +149,7 @@ public final class Log {
         try {
             Runtime.getRuntime().addShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // the JVM ends already
+            // the JVM is already shutting down
             return;
         }
     }
@@ -158,7 +158,7 @@ public final class Log {
         while (true) {
             // a pending interruption would end each wait at once
             Thread.interrupted();
-            // before a message is taken, so that there is no moment between the two
+            // set before a message is taken, so that isSettled() misses no message between its removal and its delivery
             delivering = true;
             deliverAll();
             delivering = false;
@@ -200,7 +200,7 @@ public final class Log {
         }
     }
 
-    /** Calls the handler of uncaught exceptions, and ignores its own exceptions, as the JVM does at the end of a thread. */
+    /** Calls the handler of uncaught exceptions, and ignores what the handler throws, as the JVM does when a thread ends. */
     public static void reportUncaught(Throwable failure) {
         Thread thread = Thread.currentThread();
         try {
@@ -223,7 +223,7 @@ public final class Log {
         }
     }
 
-    /** Returns the logger. Called only for a message, because the JDK reads its logging configuration to find the logger. */
+    /** Returns the logger. Call this method only to log: to find the logger, the JDK reads its logging configuration. */
     public static System.Logger logger() {
         return System.getLogger("io.rpma");
     }

@@ -108,7 +108,7 @@ public final class Mapping {
         return result;
     }
 
-    /** Returns the bytes of the path and a zero. A string would lose the bytes that are not valid in its charset. */
+    /** Returns the bytes of the path and a final zero. {@code toString()} would lose bytes that its charset can't decode. */
     private static byte[] nativePath(Path path) {
         String encoded = path.toAbsolutePath().toUri().getRawPath();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -157,7 +157,7 @@ public final class Mapping {
     }
 
     /**
-     * Writes back the caches of the processors. Only for pages that no truncation can remove.
+     * Writes the bytes back from the caches of the processors. The pages must be of a kind that no truncation can remove.
      *
      * @return 0 or a negative errno
      */
@@ -176,7 +176,7 @@ public final class Mapping {
      *
      * @param offset the offset of the first byte
      * @param length the number of bytes, at least 1
-     * @param all whether to write also pages that the kernel considers unchanged
+     * @param all whether to write the pages that the kernel considers unchanged, too
      * @return 0 or a negative errno: {@code -EFAULT} if the file has lost a page, {@code -EOPNOTSUPP} if the kernel can't write
      *     all pages
      */

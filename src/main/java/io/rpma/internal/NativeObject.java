@@ -25,8 +25,8 @@ import java.util.stream.Collectors;
  * <p>An object that is being made or open is a child of its parents. {@code markClosed} refuses to close a parent before its
  * children. A part has no life cycle of its own: it is closed with its whole.
  *
- * <p>A {@code NativeObject} stays reachable through its parents. It does not refer to its facade, unless an event loop serves
- * the object, so that the garbage collector can detect a facade that was dropped without {@code close()}.
+ * <p>A {@code NativeObject} stays reachable through its parents. Except while an event loop serves the object, it does not
+ * refer to its facade, so that the garbage collector can detect a facade that was dropped without {@code close()}.
  */
 public final class NativeObject {
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
@@ -34,7 +34,7 @@ public final class NativeObject {
     private static final AtomicLong COUNT = new AtomicLong();
 
     static {
-        // initialise Log before the first native object exists: if this failed later for lack of memory,
+        // initialise Log before the first native object exists: if the initialisation failed later for lack of memory,
         // nothing could close that object
         Log.threshold();
     }
@@ -81,7 +81,7 @@ public final class NativeObject {
     }
 
     /**
-     * {@return a part of this object, which is closed with this object; {@link #madeWithWhole} takes its handle}
+     * {@return a part of this object, which is closed with this object; {@link #madeWithWhole} sets the handle of the part}
      *
      * @param type the name of the type, for messages
      */
@@ -90,8 +90,9 @@ public final class NativeObject {
     }
 
     /**
-     * Makes this object a child of its parents, so that no parent can be closed while the native object is made. {@link #made}
-     * follows, and in any case {@link #endMaking}. An object without parents needs {@link #made} only.
+     * Makes this object a child of its parents, so that no parent can be closed while the native object is made. The caller
+     * must then call {@link #made} if it makes the native object, and {@link #endMaking} in any case. An object without parents
+     * needs {@link #made} only.
      *
      * @throws IllegalStateException if a parent is closed
      */
@@ -104,7 +105,7 @@ public final class NativeObject {
             begun = true;
         } finally {
             if (!begun) {
-                // leave all parents: a set that failed to grow can already contain the child
+                // leave all parents, even the one whose add() failed: a set that failed to grow can contain the child
                 leaveParents();
             }
         }

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 /**
  * The native methods of the shim. The comment before each group names the C file of its functions.
  *
- * <p>Code that can make the first call of a native method calls {@link Loader#ensureLoaded} before. This class has no static
+ * <p>Code that can be the first to call a native method must call {@link Loader#ensureLoaded} before. This class has no static
  * initialiser that loads the shim, because a failure there would be permanent.
  *
  * <p>Handles identify objects: see native/handle.h. A native method that returns a handle or a number returns a
@@ -31,7 +31,7 @@ public final class Natives {
 
     public static native int deviceIsFlushNative(long device);
 
-    /** Bytes; never fails. */
+    /** Returns the maximum length of an operation, in bytes. Never fails. */
     public static native int deviceMaxMessage(long device);
 
     public static native byte[] deviceName(long device);
@@ -89,7 +89,7 @@ public final class Natives {
 
     public static native int connCfgGetTimeout(long cfg);
 
-    /** Sets one of the sizes, by the number that {@code RpmaConnCfg} has for it. */
+    /** Sets the size with the number {@code which}. {@code RpmaConnCfg} defines the numbers. */
     public static native int connCfgSetSize(long cfg, int which, int size);
 
     public static native int connCfgGetSize(long cfg, int which);
@@ -107,7 +107,7 @@ public final class Natives {
 
     public static native int srqCfgDelete(long cfg);
 
-    /** Sets one of the sizes, by the number that {@code RpmaSrqCfg} has for it. */
+    /** Sets the size with the number {@code which}. {@code RpmaSrqCfg} defines the numbers. */
     public static native int srqCfgSetSize(long cfg, int which, int size);
 
     public static native int srqCfgGetSize(long cfg, int which);
@@ -195,7 +195,7 @@ public final class Natives {
     public static native String connEventMessage(int event);
 
     // batch.c
-    /** Returns the number of posted records in the lower half, and the result of the next post, or 0, in the upper half. */
+    /** Returns the number of posts that succeeded in the lower half, and the result of the failed post, or 0, in the upper. */
     public static native long batchPost(long records, int count);
 
     // cq.c
@@ -305,7 +305,7 @@ public final class Natives {
 
     public static native long idCreateEp(long info);
 
-    /** Bytes. */
+    /** Returns the maximum length of an operation, in bytes. */
     public static native int idMaxMessage(long id);
 
     public static native long idRetire(long id, long requests, long sendQueue, long recvQueue, long srq);

@@ -12,7 +12,7 @@ public final class Poller {
 
     private final NativeObject epoll;
 
-    /** The watches by their numbers. A number is never reused, so a late event is not taken for the event of another object. */
+    /** The watches by their numbers. A number is never reused, so no late event is attributed to another object. */
     private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
 
     private final AtomicLong lastNumber = new AtomicLong();
@@ -36,13 +36,13 @@ public final class Poller {
         return this;
     }
 
-    /** The registration of an object, which is watched after each {@link #arm}. */
+    /** The registration of an object. Each {@link #arm} makes the poller report the object once. */
     public final class Watch {
         private final NativeObject object;
         private final Runnable whenReady;
         private final Long number = lastNumber.incrementAndGet();
 
-        /** Whether the epoll instance contains the descriptor. Only one thread at a time may call {@link #arm}. */
+        /** Whether the epoll instance contains the descriptor. Unguarded: only one thread at a time may call {@link #arm}. */
         private boolean added;
 
         private Watch(NativeObject object, Runnable whenReady) {
@@ -51,7 +51,7 @@ public final class Poller {
         }
 
         /**
-         * Watches the object until it is ready, once. An object that is already ready is reported too.
+         * Makes the poller report the object once, as soon as the object is ready. It may be ready already.
          *
          * @return 0, {@link Result#CLOSED} or an error, which {@link Call} converts
          */
@@ -88,8 +88,8 @@ public final class Poller {
      * @param nanos the timeout, rounded up to milliseconds; or {@link Waiter#FOREVER}
      */
     public void poll(long nanos) {
-        // epoll reports each object once: if an action fails, for example for lack of memory, the next call
-        // runs the rest
+        // epoll reports each object only once: if an action fails, for example for lack of memory, the next call
+        // of this method runs the remaining actions
         if (nextReady == readyCount) {
             awaitReady(nanos);
         }

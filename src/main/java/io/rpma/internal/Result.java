@@ -14,19 +14,19 @@ public final class Result {
     /** A wait has ended because its object is ready. */
     public static final int READY = 1;
 
-    /** Added to a number of completions of the second queue. Larger than any capacity. */
+    /** Added to the number of completions if they are of the second queue. Larger than the capacity of any array. */
     public static final int SECOND_QUEUE = 1 << 30;
 
     /** One of the objects of the call is closed. */
     public static final int CLOSED = -1;
 
-    /** A wait has ended because another thread woke it. */
+    /** A wait has ended because the waiter's eventfd is readable. */
     public static final int WOKEN = -4;
 
     /** The id is not bound to a device. */
     public static final int NO_DEVICE = -2;
 
-    /** The taken event is not a request. */
+    /** The taken event is not a connection request. */
     public static final int OTHER_EVENT = -3;
 
     /** The base of the errors of the system: such a result is this number minus errno. */

@@ -21,8 +21,8 @@ final class VirtualWaits {
 
     /**
      * The waits of each object. The monitor of this map guards the map and the waits. A monitor is safe, because no thread
-     * parks while it holds the monitor. A lock could pass to a virtual thread without a carrier, while the threads that wait
-     * for the lock occupy all carriers.
+     * parks while it holds the monitor. A lock could be handed over to a virtual thread that has no carrier, while the threads
+     * that wait for the lock occupy all carriers.
      */
     private static final Map<NativeObject, Awaited> AWAITED = new HashMap<>();
 
@@ -177,7 +177,7 @@ final class VirtualWaits {
         private void unparkAll(int why) {
             Throwable failure = null;
             synchronized (AWAITED) {
-                // otherwise this call is late: its threads have left, and new threads can wait for the object
+                // if the map has no Awaited or a new one for the object, all threads of this one have left already
                 if (AWAITED.get(object) == this) {
                     for (int i = 0; i < parked.size(); i++) {
                         try {

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A blocked thread, which the object of its wait, the close of this object, an interruption or the timeout wakes.
+ * Blocks a thread until an object is ready or closed, the thread is interrupted, or the timeout has passed.
  *
  * <p>Virtual threads park instead of blocking: see {@link VirtualWaits}.
  */
@@ -16,13 +16,13 @@ public final class Waiter extends Interruptible {
     /** Idle waiters, which are reused because each has a file descriptor. Guarded by its own monitor. */
     private static final ArrayDeque<Waiter> IDLE = new ArrayDeque<>();
 
-    /** An idle waiter, which is taken first. If only one thread waits at a time, this costs less than the monitor. */
+    /** An idle waiter, taken before the waiters of {@link #IDLE}. A single waiting thread avoids the monitor. */
     private static final AtomicReference<Waiter> SPARE = new AtomicReference<>();
 
-    /** An eventfd, set when the Java object exists: without that nothing would close it. */
+    /** The eventfd, created after the Java object: without the object, nothing could close the eventfd. */
     private int fd;
 
-    /** Set by the interrupting thread. If it is late, it wakes the next wait, which then continues. */
+    /** Set by the interrupting thread. A late interruption wakes the next wait of this waiter, which then continues. */
     private volatile boolean woken;
 
     private Waiter() {}
@@ -85,13 +85,13 @@ public final class Waiter extends Interruptible {
     }
 
     private static int awaitOnce(String operation, NativeObject object, long nanos) {
-        // a timeout of 0 does not wait, and so needs no parking
+        // with a timeout of 0, the native method does not block, so a virtual thread need not park
         return nanos != 0 && isVirtual()
                 ? VirtualWaits.await(operation, object, nanos)
                 : block(operation, object, nanos);
     }
 
-    /** Returns whether the current thread is a virtual one. */
+    /** Returns whether the current thread is virtual. */
     static boolean isVirtual() {
         Thread thread = Thread.currentThread();
         // virtual threads have a class of their own; the comparison spares most programs the call of isVirtual()
@@ -150,7 +150,7 @@ public final class Waiter extends Interruptible {
         return waiter;
     }
 
-    /** Clears the eventfd after an interruption. Nearly no wait is interrupted, and the others save the system call. */
+    /** Clears the eventfd after an interruption. Few waits are interrupted: the flag saves all others the system call. */
     private void reset() {
         if (woken) {
             woken = false;

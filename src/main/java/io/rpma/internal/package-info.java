@@ -27,7 +27,7 @@
  *       takes their completions.
  * </ul>
  *
- * <p>The module does not export this package. So the promise of the facades, never to crash the JVM, does not hold for callers
- * of this package: it takes addresses, descriptors and ranges that only the facades check.
+ * <p>The module does not export this package. The facades promise never to crash the JVM. This package does not, because it
+ * takes addresses, descriptors and ranges that only the facades check.
  */
 package io.rpma.internal;

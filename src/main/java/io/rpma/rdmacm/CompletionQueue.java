@@ -14,7 +14,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
 
     private final boolean send;
 
-    /** Whether the queue is armed for all completions, not only for solicited ones. The waiting thread alone uses it. */
+    /** Whether the queue is armed for all completions, not only for solicited ones. Only the waiting thread uses this field. */
     private boolean armedForAny;
 
     /** A copy of the handle, which saves an indirection in each poll. Set by {@link #made}. */

@@ -2,7 +2,7 @@ package io.rpma.rdmacm;
 
 /**
  * The permitted uses of a memory region, in any combination: {@code enum ibv_access_flags}. The source of a send or a write
- * needs none.
+ * needs none of them.
  *
  * <p>Manual page: ibv_reg_mr(3).
  */

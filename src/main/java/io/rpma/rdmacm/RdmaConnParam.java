@@ -4,7 +4,7 @@ import io.rpma.internal.Natives;
 
 /**
  * The connection parameters that a request or its acceptance sends to the other side: {@code struct rdma_conn_param}. The
- * initial values are the defaults of librdmacm, which it uses for {@code NULL}.
+ * initial values are the defaults that librdmacm uses if a C program passes {@code NULL}.
  *
  * <p>Not safe for use by several threads at once. The call that takes the parameters reads them; later changes have no effect
  * on the connection.
@@ -12,7 +12,7 @@ import io.rpma.internal.Natives;
  * <p>Manual pages: rdma_connect(3), rdma_accept(3).
  */
 public final class RdmaConnParam {
-    /** The maximum of the device. */
+    /** Stands for the maximum of the device. */
     public static final int MAX = 0xff;
 
     private static final int MAX_PRIVATE_DATA = 255;

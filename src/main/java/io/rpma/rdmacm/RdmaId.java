@@ -22,9 +22,9 @@ import java.util.function.LongUnaryOperator;
  * A communication identifier ({@code struct rdma_cm_id}): one end of a connection, or a listener.
  *
  * <p>{@link #resolveAddr}, {@link #resolveRoute}, {@link #connect}, {@link #accept} and {@link #disconnect} start an operation
- * and do not wait for its end. An event reports the end. {@link #nextEvent} and {@link #awaitEvent} return the events, and
- * must be called: librdmacm processes an event when it is taken. For example, the connection of the accepting side is
- * established only after the connecting side has taken its event.
+ * and do not wait for its end. An event reports the end. The program must take the events with {@link #nextEvent} or
+ * {@link #awaitEvent}, because librdmacm processes an event when it is taken. For example, the connection of the accepting side
+ * is established only after the connecting side has taken its event.
  *
  * <p>A client connects. {@link #createEp} replaces the calls up to the resolved route.
  *
@@ -85,7 +85,7 @@ public final class RdmaId implements AutoCloseable {
     /** The attributes of the queue pairs that {@link #getRequest} creates, or null. */
     private final RdmaQpInitAttr requestAttr;
 
-    /** librdmacm has no lock for an id, which all calls except posts and polls change. No call under this lock blocks. */
+    /** Guards the native id, which librdmacm does not lock, in all calls except posts and polls. No call under it blocks. */
     private final ReentrantLock control = new ReentrantLock();
 
     /** Whether a request was sent or accepted. Guarded by {@link #control}. */
@@ -95,7 +95,7 @@ public final class RdmaId implements AutoCloseable {
     private volatile RdmaSrq srq;
     private volatile NativeObject requests;
 
-    /** Keeps the id of a foreign shared receive queue open while this id uses the queue; or null. */
+    /** Keeps another id open while this id uses the other id's shared receive queue; or null. */
     private NativeObject srqUse;
 
     /** 0 until the first registration. */
@@ -104,7 +104,7 @@ public final class RdmaId implements AutoCloseable {
     /** The native object that {@link #destroy()} frees. Set by {@link #retire}. */
     private long retired;
 
-    /** Allocated with the id, so that closing it needs no memory: it must succeed after an {@link OutOfMemoryError}. */
+    /** Allocated with the id, because the close must need no memory: it must succeed after an {@link OutOfMemoryError}. */
     private final LongUnaryOperator destroy = ignored -> Natives.idDestroy(retired);
 
     private RdmaId(RdmaPortSpace portSpace, RdmaEvent request, RdmaQpInitAttr requestAttr) {
@@ -132,7 +132,7 @@ public final class RdmaId implements AutoCloseable {
      * Creates an id that is ready to connect or to listen.
      *
      * <p>Blocks until the address and the route are resolved, at most 2 seconds each. Nothing ends the call earlier, and
-     * closing {@code info} waits for it. Use {@link #create} for other timeouts and for waits that an interruption ends.
+     * closing {@code info} waits for the call. Use {@link #create} for other timeouts and for waits that an interruption ends.
      *
      * @param info the address to connect to or to listen on; it can be closed after the call
      * @param attr the attributes of the queue pair of this id or, if {@code info} is for listening, of the queue pairs of the
@@ -157,7 +157,7 @@ public final class RdmaId implements AutoCloseable {
         return info.object().handle();
     }
 
-    /** Closes this id if the queue pair can't be created. This rejects the request, if the id belongs to one. */
+    /** Creates the queue pair of a new id. If this fails, closes the id, which rejects the request of an id that has one. */
     private void createFirstQp(RdmaQpInitAttr attr) {
         if (attr == null) {
             return;
@@ -234,8 +234,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Starts to listen for requests, which {@link #getRequest} takes. No thread may wait for an event of the id at this time:
-     * the id moves to another event channel, and events no longer end that wait.
+     * Starts to listen for requests, which {@link #getRequest} takes. No thread may wait for an event of the id during this
+     * call: the id moves to another event channel, whose events do not end a wait that started before.
      *
      * @param backlog the maximum number of pending requests, 0 for the maximum of the system
      * @throws IllegalArgumentException if {@code backlog} is negative
@@ -379,7 +379,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * {@return the queue pair, which is closed if this id is}
+     * {@return the queue pair; it is closed if this id is closed}
      *
      * @throws IllegalStateException if there is no queue pair
      */
@@ -444,7 +444,7 @@ public final class RdmaId implements AutoCloseable {
         call("rdma_connect", () -> connecting(param.connect(object.handle())));
     }
 
-    /** Private data that is too long is refused here: rdma_accept would break the queue pair before the kernel refuses it. */
+    /** Refuses private data that is too long: rdma_accept would break the queue pair before the kernel refuses the data. */
     private void checkPrivateData(String operation, int length, int most) {
         if (length > most && call(operation, () -> Natives.idIsInfiniBand(object.handle())) != 0) {
             throw new IllegalArgumentException(
@@ -487,8 +487,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Refuses the call if a request or an acceptance was sent. Linux would accept the rejection, but continue to repeat the
-     * message that was sent, and closing the id would take a minute.
+     * Refuses the call if this id has no request, or has sent a request or an acceptance. After such a message, Linux would
+     * accept the rejection, but continue to resend the message, and closing the id would take a minute.
      */
     private long rejectRequest(byte[] data) {
         object.checkOpen();
@@ -500,8 +500,9 @@ public final class RdmaId implements AutoCloseable {
 
     /**
      * Starts to disconnect. Outstanding operations complete with an error. {@link RdmaEventType#DISCONNECTED} reports the end
-     * to both sides. The side that did not start gets it first, and answers with {@code disconnect()} or {@link #close}; the
-     * answer causes the event of the other side. After both sides have disconnected, a call does nothing.
+     * to both sides. The side that did not start the disconnection gets the event first, and answers with {@code disconnect()}
+     * or {@link #close}. The answer causes the event of the side that started. After both sides have disconnected, a call does
+     * nothing.
      *
      * <p>A call before the connection is established breaks the queue pair, and the id must then be closed.
      *
@@ -513,8 +514,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Refuses the call if there is no connection. Otherwise librdmacm would take a request for the answer if the id listens,
-     * and break the queue pair of any other id before the kernel refuses the call.
+     * Refuses the call if there is no connection. On a listening id, librdmacm would take a connection request as the answer to
+     * the disconnection. On any other id, it would break the queue pair before the kernel refuses the call.
      */
     private long disconnectOnly() {
         object.checkOpen();
@@ -552,9 +553,9 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Waits for the next event, and throws an exception if it is of another type, as synchronous ids of librdmacm do. The
-     * exception lacks the private data of that event, for example of a rejection. {@link #nextEvent(long, TimeUnit)} returns
-     * it.
+     * Waits for the next event, and throws an exception if the event is of another type, as synchronous ids of librdmacm do.
+     * The exception lacks the private data of the event, for example of a rejection. To get the private data, call
+     * {@link #nextEvent(long, TimeUnit)} instead.
      *
      * @param type the expected type
      * @param timeout the maximum time to wait; 0 does not wait
@@ -610,8 +611,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * {@return the request, with the private data of the other side, for which {@link #getRequest} returned this id; empty for
-     * any other id}
+     * {@return the request of an id that {@link #getRequest} returned, with the private data of the other side; empty for any
+     * other id}
      */
     public Optional<RdmaEvent> request() {
         return Optional.ofNullable(request);
@@ -697,7 +698,7 @@ public final class RdmaId implements AutoCloseable {
         return RdmaAh.make(object, operation, maker);
     }
 
-    /** The length of the longest operation that the port of this id transfers, in bytes; for an id that has a device. */
+    /** Returns the maximum length of an operation on the port of this id, in bytes. The id must have a device. */
     int maxMessage() {
         if (maxMessage == 0) {
             maxMessage = (int) Call.check("ibv_query_port", Natives.idMaxMessage(object.handle()), object);
@@ -738,8 +739,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Ends all use of the id and of its queues. Takes no lock: a closed id gets no queue, and a lock can need memory, without
-     * which nobody could close the id any more.
+     * Ends all use of the id and of its queues. Takes no lock, because a closed id gets no new queue. Besides, a lock can need
+     * memory: if there were none, nothing could close the id any more.
      */
     private void retire() {
         retired = Natives.idRetire(

@@ -54,7 +54,7 @@ public final class RdmaMr implements AutoCloseable {
     private long handle;
     private int rkey;
 
-    /** Of one operation, in bytes. */
+    /** The maximum length of one operation, in bytes. */
     private long maxLength;
 
     private RdmaMr(long address, long size, int access, NativeObject... parents) {

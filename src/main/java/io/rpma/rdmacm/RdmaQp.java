@@ -26,18 +26,18 @@ import java.util.concurrent.TimeUnit;
  * }
  * }</pre>
  *
- * <p>Safe for use by many threads. The queue pair is closed with its id, also while other threads post, poll or wait. Such a
- * call of another thread finishes first, or throws {@link IllegalStateException}.
+ * <p>Safe for use by many threads. The queue pair is closed with its id. The id can be closed while other threads post, poll or
+ * wait: their calls finish first, or throw {@link IllegalStateException}.
  *
  * <p>A post never blocks and allocates nothing. It returns before the operation is complete. {@link #pollSendComp} and
  * {@link #pollRecvComp} take the completion, which has the context of the post. Until then, the program must not use the local
- * memory of the operation. An inline post copies its bytes, which can be used again at once.
+ * memory of the operation. An inline post copies its bytes, so that the program can change them after the post returns.
  *
  * <p>A post returns {@code false} if its queue is full: poll completions and post again. Some devices free the entries of the
- * send queue only when a completion is polled. So post at least one of the operations that fill the queue with
- * {@link #F_SIGNALED}. Other devices, for example soft-RoCE, free an entry when its operation completes. Never have more
- * completions outstanding than the completion queue holds, which is the maximum number of operations or receives. Otherwise the
- * device loses completions, or breaks the connection.
+ * send queue only when a completion is polled. So set {@link #F_SIGNALED} for at least one of the operations that fill the
+ * queue. Other devices, for example soft-RoCE, free an entry when its operation completes. Never have more completions
+ * outstanding than the completion queue holds: {@link RdmaQpInitAttr#maxSendWr} and {@link RdmaQpInitAttr#maxRecvWr} set these
+ * numbers. Otherwise the device loses completions, or breaks the connection.
  *
  * <p>The remote address and the key are numbers that the other side sends. The remote device checks them, and checks whether
  * the remote region is registered for the operation. If a check fails, the operation completes with
@@ -46,7 +46,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Inline posts are separate methods instead of a flag, because their bytes come from an {@link RdmaInlineData}, which needs
  * no registration. No inline post takes its bytes from a memory region: the copy would end the process if the region maps a
  * file that was truncated. No inline post takes a list of parts: write the parts to the {@link RdmaInlineData} one after the
- * other. Posts with immediate data have no form for lists. Datagrams have neither lists nor immediate data.
+ * other. Posts with immediate data take no lists. Posts of datagrams take neither lists nor immediate data.
  *
  * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's port if that is smaller
  * ({@code max_msg_sz} of ibv_devinfo(1)).
@@ -570,8 +570,8 @@ public final class RdmaQp {
     /**
      * Posts a receive, which writes a message to the region. Receives can be posted before the id is connected.
      *
-     * <p>A datagram arrives after 40 bytes for its header, which {@link RdmaId#createAh(RpmaCompletions, int, RdmaMr, long)}
-     * reads.
+     * <p>The device writes the bytes of a datagram after 40 bytes for the header of the datagram, which
+     * {@link RdmaId#createAh(RpmaCompletions, int, RdmaMr, long)} reads.
      *
      * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param offset the offset in the region, in bytes
@@ -703,15 +703,15 @@ public final class RdmaQp {
     }
 
     /**
-     * Takes completions of receives. If there are none, waits for the first solicited one, without a timeout. A completion is
-     * solicited if the other side has posted its operation with {@link #F_SOLICITED}, or if it reports a failure. Unsolicited
-     * completions do not end the wait, and the call takes them together with the solicited one. One exception is possible: the
-     * first unsolicited completion after a wait of {@link #getRecvComp} can end the wait. Other waits for this queue poll
-     * it once, and start after this wait ends.
+     * Takes completions of receives. If there are none, waits for the first solicited completion, without a timeout. A
+     * completion is solicited if the other side has posted its operation with {@link #F_SOLICITED}, or if the completion
+     * reports a failure. Unsolicited completions do not end the wait, and the call takes them together with the solicited one,
+     * with one exception: the first unsolicited completion after a wait of {@link #getRecvComp} can end the wait. Any other
+     * call that waits for this queue polls it once, and then blocks until this wait has ended.
      *
-     * <p>On soft-RoCE, the flag of the other side decides also for a failed receive. Since Linux 6.2, a receive that fails
-     * because the connection is broken does not end the wait: use
-     * {@link #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)}.
+     * <p>On soft-RoCE, the completion of a failed receive, too, is solicited only if the other side has set the flag. Since
+     * Linux 6.2, a receive that fails because the connection is broken does not end the wait. Therefore use
+     * {@link #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)} there.
      *
      * @param completions the array to fill; its previous contents are discarded
      * @return the number of completions, from 1 to the capacity of the array
@@ -724,7 +724,7 @@ public final class RdmaQp {
     }
 
     /**
-     * Takes completions of receives. If there are none, waits for the first solicited one, as
+     * Takes completions of receives. If there are none, waits for the first solicited completion, as
      * {@link #getSolicitedRecvComp(RpmaCompletions)}. If the wait times out, takes the unsolicited completions.
      *
      * @param completions the array to fill; its previous contents are discarded

@@ -131,7 +131,7 @@ public final class RdmaQpInitAttr {
         return sigAll;
     }
 
-    /** The numbers of native/rdmacm_qp.c, with an element for the number of the queue pair. */
+    /** The numbers for native/rdmacm_qp.c, which also returns the number of the queue pair in the last element. */
     int[] numbers() {
         return new int[] {maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData, 0};
     }

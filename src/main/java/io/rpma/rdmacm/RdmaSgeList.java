@@ -40,7 +40,7 @@ public final class RdmaSgeList {
     private int count;
     private long length;
 
-    /** Of one operation, the least of the regions'. */
+    /** The maximum length of one operation, in bytes: the least maximum of the regions. */
     private long maxLength = Check.MAX_LENGTH;
 
     private RdmaSgeList(int capacity) {
@@ -82,8 +82,8 @@ public final class RdmaSgeList {
         if (length + bytes > most) {
             throw Check.tooLong(length + bytes, most);
         }
-        // read once, here and in use(): a second thread, which the contract forbids, can make the count wrong,
-        // but never larger than the capacity
+        // read the count only once, here and in use(), so that a second thread, which the contract forbids,
+        // can make it wrong, but never larger than the capacity
         int added = count;
         if (added == regions.length) {
             throw new IllegalStateException("the list has " + added + " parts and takes no more");
@@ -126,7 +126,7 @@ public final class RdmaSgeList {
         return address;
     }
 
-    /** Checks the number of parts against the maximum of the queue, and returns it. */
+    /** Checks the number of parts against the maximum of the queue, and returns the number. */
     static int use(RdmaSgeList list, int maxSge) {
         if (list == null) {
             throw new NullPointerException("the list of parts is null");

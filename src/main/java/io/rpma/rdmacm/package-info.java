@@ -4,19 +4,19 @@
  *
  * <p>This package makes the same promises as {@link io.rpma}: it does what librdmacm does, under the names of librdmacm; it
  * never crashes the JVM, whatever is called, in any order, from any thread; each post and each poll is one downcall without an
- * allocation; and it has Java's conventions where they cost nothing. It shares {@link io.rpma.RpmaMemory},
- * {@link io.rpma.RpmaCompletions} and {@link io.rpma.RpmaException} with {@code io.rpma}. Its exceptions have the error of the
- * system: {@link io.rpma.RpmaException#errno}.
+ * allocation; and it follows Java's conventions where they cost nothing. It shares {@link io.rpma.RpmaMemory},
+ * {@link io.rpma.RpmaCompletions} and {@link io.rpma.RpmaException} with {@code io.rpma}. Its exceptions report the error of
+ * the system: {@link io.rpma.RpmaException#errno}.
  *
  * <p><b>Start.</b> {@link io.rpma.rdmacm.RdmaId} connects or listens. Its {@link io.rpma.rdmacm.RdmaQp} posts operations on
  * memory that is registered as an {@link io.rpma.rdmacm.RdmaMr}.
  *
  * <p><b>Life and threads.</b> The rules of {@link io.rpma} apply. Each object with a {@code close()} must be closed, children
- * before their parents, and can be closed at any time. All classes are safe for use by many threads, except
- * {@link io.rpma.rdmacm.RdmaSgeList}, {@link io.rpma.rdmacm.RdmaInlineData} and the classes of parameters. Each wait has a form
- * with a timeout, and is ended by {@code close()} and by {@link java.lang.Thread#interrupt()}. Two calls block inside librdmacm
- * and can't be ended: {@link io.rpma.rdmacm.RdmaId#createEp}, at most 2 seconds for the address and 2 seconds for the route,
- * and the creation of an {@link io.rpma.rdmacm.RdmaAddrInfo}, while it resolves a host name.
+ * before their parents. A close is legal in every state and from every thread. All classes are safe for use by many threads,
+ * except {@link io.rpma.rdmacm.RdmaSgeList}, {@link io.rpma.rdmacm.RdmaInlineData} and the classes of parameters. Each wait has
+ * a form with a timeout, and is ended by {@code close()} and by {@link java.lang.Thread#interrupt()}. Two calls block inside
+ * librdmacm and can't be ended: {@link io.rpma.rdmacm.RdmaId#createEp}, at most 2 seconds for the address and 2 seconds for the
+ * route, and the creation of an {@link io.rpma.rdmacm.RdmaAddrInfo}, while it resolves a host name.
  *
  * <p>Manual page: rdma_cm(7). Each class names its own manual pages.
  */

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the benchmarks make of their numbers. */
+/** The results, targets, reports and tables of the benchmarks. */
 class ReportTest {
     private static final Map<String, String> DEPTH = Map.of("depth", "16");
     private static final Result C = Result.of("write", DEPTH, Language.C, "ns/op", List.of(3.0, 1.0, 200.0));
@@ -39,7 +39,7 @@ class ReportTest {
                 .isThrownBy(() -> Result.of("write", DEPTH, Language.C, "ns/op", List.of()));
     }
 
-    /** A machine that is slow in one round is so for both. */
+    /** If the machine is slow in one round, it is slow for both programs of that round. */
     @Test
     void comparesRoundByRound() {
         assertThat(JAVA.minus(C)).isEqualTo(12);
@@ -89,7 +89,7 @@ class ReportTest {
                         "pipelined: Java / C                     0.97   0.50  MISS");
     }
 
-    /** A language has a column where a report has it, and a cell where it was measured. */
+    /** A language has a column if the report has results of it. Its cell is empty if the operation was not measured in it. */
     @Test
     void showsWhatElseWasMeasuredWhereItWas() {
         Map<String, String> waited = Map.of("completions", "wait");

@@ -13,7 +13,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is shown and drawn of reports. In JVMs of their own: the JDK's fonts do not stand -Xcheck:jni. */
+/**
+ * The summary and the pictures of reports. They are made in separate JVMs, because the JDK's fonts don't pass
+ * {@code -Xcheck:jni}.
+ */
 class SummaryTest {
     private static final Target MET = Target.atMost("write: Java - C", 20, 6, "ns");
     private static final Target MISSED = Target.atLeast("pipelined: Java / C", 0.97, 0.5, "");

@@ -1,15 +1,15 @@
 package io.rpma.internal;
 
-/** Objects whose native object does not exist: natives report that it is closed. */
+/** Creates objects, most without a native object: native methods report these as closed. */
 public final class Fake {
-    /** Of no native object. */
+    /** The handle of no native object. */
     public static final long HANDLE = Long.MAX_VALUE;
 
     private static final Object FACADE = new Object();
 
     private Fake() {}
 
-    /** With a native object that is being made. */
+    /** Returns an object whose native object is being made. */
     static NativeObject begun(String type, NativeObject... parents) {
         NativeObject object = new NativeObject(FACADE, type, parents);
         object.begin();
@@ -20,14 +20,14 @@ public final class Fake {
         return object(type, HANDLE, parents);
     }
 
-    /** With a native object of another kind, perhaps. */
+    /** Returns an object with a handle, which can belong to another kind of native object. */
     public static NativeObject object(String type, long handle, NativeObject... parents) {
         NativeObject object = begun(type, parents);
         object.made("made", handle);
         return object;
     }
 
-    /** A native object that can't be waited for. */
+    /** Returns an object with a native object but no descriptor, so that a poller can't watch it. */
     public static NativeObject unwatchable(String type) {
         Loader.ensureLoaded();
         return object(type, Natives.connCfgNew());

@@ -9,12 +9,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The memory of {@link RpmaMemory#allocate} as the kernel tells of it: no other anonymous memory is left out of forks. */
+/** The memory of {@link RpmaMemory#allocate}, from smaps: no other anonymous memory has the flag "dc" (not copied on fork). */
 public final class FreshMemory {
     private static final int HEX = 16;
     private static final int FIELDS_WITHOUT_NAME = 5;
 
-    /** Addresses from {@code start} up to {@code end}; what is side by side is one. */
+    /** The addresses from {@code start} up to {@code end}. The kernel merges adjacent mappings. */
     private record Range(long start, long end) {}
 
     private FreshMemory() {}

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The table of native objects, which has an end. */
+/** The limit of the table of native objects. */
 @Timeout(60)
 class HandleTableTest {
     @BeforeAll

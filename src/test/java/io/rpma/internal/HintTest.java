@@ -15,7 +15,7 @@ class HintTest {
         Loader.ensureLoaded();
     }
 
-    /** As librpma logs a failure. */
+    /** Returns a message in the form in which librpma logs a failure. */
     private static String said(int errno) {
         return "ibv_something() failed: " + Errno.message(errno);
     }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What librpma logs, made by asking for the device of an address that is only for documentation. */
+/** The messages of librpma. Their cause is a request for the device of an address that is reserved for documentation. */
 @Timeout(60)
 class LogTest {
     private static final String NOBODYS = "192.0.2.1";
@@ -147,7 +147,7 @@ class LogTest {
         }
     }
 
-    /** The threshold of librpma itself stays at ERROR, so that exceptions have their reason. */
+    /** librpma always logs errors, because exceptions need the text. The delivery applies the user's threshold. */
     @Test
     void theThresholdHoldsBackWhatIsThereAlready() throws Exception {
         CountDownLatch blocked = new CountDownLatch(1);
@@ -164,7 +164,7 @@ class LogTest {
             RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.ERROR);
             release.countDown();
             Delivery.settle();
-            // neither the others nor the warning that some were dropped
+            // neither the other messages nor the warning that messages were dropped
             assertThat(log.records()).hasSize(1);
         }
     }

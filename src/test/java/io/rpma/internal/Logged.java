@@ -6,18 +6,18 @@ import io.rpma.RpmaLogThreshold;
 import io.rpma.testing.LogCapture;
 import java.util.List;
 
-/** All messages of librpma, those of exceptions too, which the log has for debugging alone. */
+/** Captures all messages of librpma, also the messages of exceptions, which the log has only at level DEBUG. */
 public final class Logged implements AutoCloseable {
     private final LogCapture log;
 
     public Logged() {
         RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
-        // messages of earlier calls belong to others
+        // the messages of earlier calls must not be captured
         Delivery.settle();
         log = new LogCapture();
     }
 
-    /** Those of the calls that have ended. */
+    /** Returns the messages of the calls that have ended. */
     public List<String> messages() {
         Delivery.settle();
         return log.messages();

@@ -20,7 +20,7 @@ class NativeObjectTest {
 
     private final AtomicInteger deleted = new AtomicInteger();
 
-    /** Stands for a native that succeeds. */
+    /** Stands for a native method that succeeds. */
     private final LongUnaryOperator delete = id -> {
         deleted.incrementAndGet();
         return 0;

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** What the process has open of the library: native objects, descriptors and memory. */
+/** The open resources of the library in this process: native objects, descriptors and memory. */
 public final class OpenResources {
-    /** Waits keep theirs for the next wait. */
+    /** The eventfd of a wait stays open for the next wait. */
     private static final String EVENTFD = "anon_inode:[eventfd]";
 
     private final int handles;
@@ -39,12 +39,12 @@ public final class OpenResources {
     }
 
     /**
-     * Checks that as much is open as before.
+     * Checks that the same resources are open as when this object was created.
      *
-     * @param waiters how many threads may have waited at once since then
+     * @param waiters the maximum number of threads that have waited at the same time since then
      */
     public void assertSameNow(int waiters) {
-        // the memory of buffers that were collected is unmapped by a thread of its own
+        // a separate thread unmaps the memory of collected buffers
         try {
             Eventually.becomeByGc("as much is open as before", () -> now().isSame(this, waiters));
         } catch (AssertionError e) {
@@ -54,14 +54,14 @@ public final class OpenResources {
 
     private boolean isSame(OpenResources before, int waiters) {
         return handles == before.handles
-                // those of earlier tests that were left to the collector may go
+                // the collector can free mappings of earlier tests meanwhile
                 && mappings <= before.mappings
                 && memory <= before.memory
                 && descriptors.equals(before.descriptors)
                 && eventfds <= before.eventfds + waiters;
     }
 
-    /** By what they are open on; the JVM opens class files when it likes. */
+    /** Counts the descriptors of devices and the eventfds by target. The JVM can open other files at any time. */
     private static Map<String, Integer> countDescriptors() {
         Map<String, Integer> counts = new TreeMap<>();
         try (DirectoryStream<Path> fds = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
@@ -87,7 +87,7 @@ public final class OpenResources {
         }
     }
 
-    /** How the kernel calls what is shared and anonymous: a page of each connection. */
+    /** Counts the shared anonymous mappings by the name that the kernel gives them. Each connection has such a page. */
     private static long countMappings() {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1)) {
             return lines.filter(line -> line.endsWith("/dev/zero (deleted)")).count();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which objects are told, and how often. */
+/** Which objects a poller reports, and how often. */
 @Timeout(60)
 class PollerTest {
     private static final Pattern EPOLL_CALLS = Pattern.compile("epoll_ctl: (\\d+) calls, 0 failed");
@@ -190,7 +190,7 @@ class PollerTest {
         before.assertSameNow(0);
     }
 
-    /** Adds the descriptor and takes it away: nothing is tried that must fail. */
+    /** The first call adds the descriptor, and the second call removes it. No call fails. */
     @Test
     void aWaitTakesTwoCallsOfTheKernel(@TempDir Path directory) throws Exception {
         String counter = CProgram.compile(directory, "epoll.c", "-shared", "-fPIC", "-ldl")

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The shim's symbols. */
 @Timeout(30)
 class ShimTest {
-    /** That of Debian 12, the oldest system that the library runs on. */
+    /** The version of glibc in Debian 12, the oldest system that the library runs on. */
     private static final int NEWEST_GLIBC_MINOR = 36;
 
     @TempDir
@@ -82,7 +82,7 @@ class ShimTest {
         assertThat(Tool.run("readelf", "--dynamic", "--wide", shim)).containsPattern("Flags: .*NOW");
     }
 
-    /** Loading proves that each function has its method; this, that each method has its function. */
+    /** Loading proves that each function has its method. This test proves that each method has its function. */
     @Test
     void hasAFunctionForEveryNative() throws Exception {
         Set<String> methods = Arrays.stream(Natives.class.getDeclaredMethods())

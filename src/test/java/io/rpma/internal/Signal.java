@@ -1,6 +1,6 @@
 package io.rpma.internal;
 
-/** An object with a descriptor, but without a device: it is readable while it is set. */
+/** An object with a descriptor that is readable while the signal is set. Needs no device. */
 public final class Signal implements AutoCloseable {
     private final Poller poller = new Poller("Signal").open();
 

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Waits on an object that has no descriptor of its own (a configuration), so that they end by the clock, by an interrupt or
- * by the close of the object.
+ * Waits for an object that has no descriptor (a configuration). Such a wait ends at its timeout, by an interrupt or by the
+ * close of the object.
  */
 @Timeout(60)
 class WaiterTest {
@@ -40,7 +40,7 @@ class WaiterTest {
         object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
     }
 
-    /** A thread in a wait without end. */
+    /** A thread in a wait without a timeout. */
     private final class Waiting {
         private final FutureTask<Boolean> wait =
                 new FutureTask<>(() -> Waiter.await(OPERATION, object, Waiter.FOREVER));
@@ -122,7 +122,7 @@ class WaiterTest {
         assertThat(Waiter.await(OPERATION, object, MILLISECOND)).isFalse();
     }
 
-    /** JDK 23 and later may wake a thread when its wait is over already. */
+    /** JDK 23 and later can wake a thread after its wait has ended. */
     @Test
     void aWakeUpThatIsLateEndsNoWait() throws InterruptedException {
         Waiter waiter = Waiter.take();

@@ -5,7 +5,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 
-/** Loads the library in one class loader after the other, each with the value that io.rpma.library then has. */
+/** Loads the library in several class loaders, and sets or clears io.rpma.library before each. */
 public final class ClassLoadersProgram {
     private ClassLoadersProgram() {}
 

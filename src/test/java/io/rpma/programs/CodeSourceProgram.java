@@ -10,11 +10,11 @@ import java.security.CodeSource;
 import java.security.ProtectionDomain;
 import java.security.cert.Certificate;
 
-/** Loads the library in a class loader that names another place of its classes than that where it finds them. */
+/** Loads the library in a class loader whose classes name a code source other than the jar that contains them. */
 public final class CodeSourceProgram {
     private CodeSourceProgram() {}
 
-    /** Arguments: the jar, then the place as a URL, or "-" for none. */
+    /** Arguments: the jar, then the code source as a URL, or "-" for none. */
     public static void main(String[] arguments) throws Exception {
         URL place = arguments[1].equals("-") ? null : new URL(arguments[1]);
         try (PlacedLoader loader =

@@ -11,13 +11,13 @@ import java.io.FileNotFoundException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Fails where it needs a descriptor and there is none left. */
+/** Makes calls that need a descriptor while none is left. */
 public final class DescriptorLimitProgram {
     private static final String OPERATION = "rpma_conn_next_event";
 
     private DescriptorLimitProgram() {}
 
-    /** Prints what the failures say, a line each. */
+    /** Prints the messages of the failures, one per line. */
     public static void main(String[] arguments) throws Exception {
         NativeObject object = Fake.unwatchable("Waitable");
         loadClasses();
@@ -26,7 +26,7 @@ public final class DescriptorLimitProgram {
         try {
             failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
             failures.append(failure(RpmaEventLoop::create));
-            // for the waiter, but not for the end of its wait by close()
+            // one descriptor: enough for the waiter, but not for the eventfd by which close() ends the wait
             files.remove().close();
             failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
         } finally {
@@ -38,7 +38,7 @@ public final class DescriptorLimitProgram {
         System.out.println(Waiter.await(OPERATION, object, 0));
     }
 
-    /** They may need descriptors too. */
+    /** Loading a class may need descriptors too. */
     private static void loadClasses() throws Exception {
         failure(() -> RpmaDevice.local("192.0.2.1"));
         RpmaEventLoop.create().close();

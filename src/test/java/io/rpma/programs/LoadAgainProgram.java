@@ -24,7 +24,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Uses the library while it can't be unpacked, in every way that a program may begin with, and again when it can. */
+/** Makes every call that may be a program's first, while the library can't be unpacked and again when it can. */
 public final class LoadAgainProgram {
     private interface Use {
         void use() throws Exception;
@@ -32,7 +32,7 @@ public final class LoadAgainProgram {
 
     private LoadAgainProgram() {}
 
-    /** Prints what each use throws; the argument is the directory that is missing at first. */
+    /** Prints the outcome of each use. Arguments: the directory that is missing at first, and a file to map. */
     public static void main(String[] arguments) throws Exception {
         Path file = Files.write(Path.of(arguments[1]), new byte[4096]);
         Map<String, Use> uses = new LinkedHashMap<>();

@@ -4,11 +4,11 @@ import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
 
-/** Loads the library and says what comes of it, twice; also run as a source file, with nothing but the jar. */
+/** Loads the library and prints the outcome; also run as a source file, with only the jar on the class path. */
 public final class LoadProgram {
     private LoadProgram() {}
 
-    /** Prints "loaded" and librpma's default timeout, or the error; then what a failing call says. */
+    /** Prints "loaded" and librpma's default timeout, or the error; then each address's device, or the failure's detail. */
     public static void main(String[] arguments) {
         try (RpmaConnCfg cfg = RpmaConnCfg.create()) {
             System.out.println("loaded, " + cfg.getTimeout() + " ms");

@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** Makes librpma log, in several threads until the JVM ends or with its own way to the standard error stream open. */
+/** Makes librpma log: in several threads until the JVM ends, or at the threshold that lets librpma write to standard error. */
 public final class LogAtExitProgram {
     private static final int THREADS = 4;
     private static final int MESSAGES = 100;
@@ -17,8 +17,8 @@ public final class LogAtExitProgram {
     private LogAtExitProgram() {}
 
     /**
-     * "aux" logs a message, "last" many at the end, "thresholds" prints the defaults; "exit" and "return" end in these two ways
-     * while all threads are at it.
+     * The argument selects the task: "aux" logs one message, "last" logs many before the JVM ends, "thresholds" prints the
+     * defaults. "exit" and "return" end the JVM by {@code System.exit} or the return of this method, while all threads log.
      */
     public static void main(String[] arguments) throws InterruptedException {
         RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {});
@@ -55,7 +55,7 @@ public final class LogAtExitProgram {
         }
     }
 
-    /** The function is slower than the calls, so that most of the messages are left when main ends. */
+    /** The function is slower than the calls, so that most of the messages are undelivered when main ends. */
     private static void failMoreThanIsDelivered() {
         AtomicInteger got = new AtomicInteger();
         RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {

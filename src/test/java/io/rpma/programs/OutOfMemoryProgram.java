@@ -33,18 +33,18 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * Goes through sessions while the heap is full but for a few bytes, another number each time, so that memory runs out at any
- * step, and closes all that they have opened. Wants a small heap, and threads without allocation buffers of their own.
+ * Runs sessions with a few free bytes on the heap, a different number each time, so that memory runs out at any step, and
+ * closes all that the sessions opened. Requires a small heap without thread-local allocation buffers.
  */
 public final class OutOfMemoryProgram {
     private static final int WARM_UP = 10;
     private static final int BLOCK = 1 << 16;
     private static final int CRUMB = 112;
 
-    /** All that a session holds on to fits into so many. */
+    /** All objects that a session keeps fit into the memory of this many crumbs. */
     private static final int MOST_CRUMBS = 96;
 
-    /** So many that what lists the children of a peer has to grow. */
+    /** Enough regions that the list of the peer's children must grow. */
     private static final int REGIONS = 24;
 
     private static final int TIMEOUT_S = 20;
@@ -86,7 +86,7 @@ public final class OutOfMemoryProgram {
             try {
                 session(i);
             } catch (VirtualMachineError e) {
-                // an InternalError where the JVM has no memory to link a call
+                // an InternalError if the JVM has no memory to link a call
                 ranOut++;
             }
             if (withoutMemory) {
@@ -142,7 +142,7 @@ public final class OutOfMemoryProgram {
         return object;
     }
 
-    /** What fails for want of memory is closed later. */
+    /** Objects whose close fails for lack of memory are closed later. */
     private void closeWithoutMemory() throws Exception {
         for (int i = openedCount - 1; i >= 0; i--) {
             try {
@@ -153,7 +153,7 @@ public final class OutOfMemoryProgram {
         }
     }
 
-    /** For the classes of the refusal. */
+    /** Loads the classes that the refusal of a close needs. */
     private void closeTooEarly() {
         AutoCloseable parent = opened[0];
         if (parent instanceof RpmaPeer) {

@@ -15,13 +15,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Two virtual threads wait for one object, and the scheduler of the first one refuses to go on with it. Wants
- * {@code java.lang} opened, for the constructor with a scheduler.
+ * Two virtual threads wait for one object, and the scheduler of the first thread refuses to resume it. Requires that {@code
+ * java.lang} is opened, for the constructor that takes a scheduler.
  */
 public final class RefusedThreadProgram {
     private RefusedThreadProgram() {}
 
-    /** Prints whether the second one was woken, and the failure of the first one. */
+    /** Prints whether the second thread was woken, and the failure of the first thread. */
     public static void main(String[] arguments) throws Exception {
         CompletableFuture<Throwable> reported = new CompletableFuture<>();
         Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> reported.complete(failure));

@@ -14,7 +14,7 @@ import java.io.FileOutputStream;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-/** Closes objects while an atomic write waits for the page of its source; with a librpma that does nothing. */
+/** Closes an object while an atomic write waits for the page of its source. Uses a librpma that does nothing. */
 public final class SlowPageProgram {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final int SIZE = 4096;
@@ -22,9 +22,9 @@ public final class SlowPageProgram {
     private SlowPageProgram() {}
 
     /**
-     * Prints what is closed and what becomes of the write.
+     * Prints that the object is closed, and the outcome of the write.
      *
-     * @param arguments that librpma, the FIFO, and whether the write is in a batch and its source is closed
+     * @param arguments the path of that librpma, the FIFO, whether a batch posts the write, and whether to close its source
      */
     public static void main(String[] arguments) throws Exception {
         System.load(arguments[0]);
@@ -39,7 +39,7 @@ public final class SlowPageProgram {
             FutureTask<Object> write =
                     new FutureTask<>(() -> inBatch ? batch(conn, remote, local).post() : write(conn, remote, local));
             new Thread(write, "writing").start();
-            // opened when the other thread waits
+            // returns when the writing thread waits
             try (FileOutputStream page = new FileOutputStream(arguments[1])) {
                 AutoCloseable closed = closesSource ? local : RpmaSrqCfg.create();
                 closed.close();

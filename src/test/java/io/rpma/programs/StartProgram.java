@@ -10,18 +10,18 @@ import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 
-/** What a program does until its first write, with a librpma that does nothing. */
+/** Makes the calls of a program up to its first write, with a librpma that does nothing. */
 public final class StartProgram {
-    /** Printed before it. */
+    /** Printed before the calls. */
     public static final String BEGIN = "the start begins";
 
-    /** Printed after it. */
+    /** Printed after the calls. */
     public static final String END = "the start ends";
 
     private StartProgram() {}
 
     /**
-     * Starts.
+     * Makes the calls.
      *
      * @param arguments the path of that librpma
      */

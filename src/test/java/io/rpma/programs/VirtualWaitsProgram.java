@@ -16,7 +16,7 @@ public final class VirtualWaitsProgram {
     private VirtualWaitsProgram() {}
 
     /**
-     * @param arguments how many
+     * @param arguments the number of threads
      */
     public static void main(String[] arguments) throws Exception {
         int count = Integer.parseInt(arguments[0]);

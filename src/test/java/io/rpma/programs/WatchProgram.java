@@ -4,7 +4,7 @@ import io.rpma.internal.Poller;
 import io.rpma.internal.Signal;
 import io.rpma.internal.Waiter;
 
-/** Waits for an object as often as it is told to, as virtual threads do, each time with a watch of its own. */
+/** Waits for an object repeatedly, as virtual threads do, each time with a new watch. */
 public final class WatchProgram {
     private WatchProgram() {}
 

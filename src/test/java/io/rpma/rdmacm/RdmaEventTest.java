@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What native/rdmacm_id.c fills in. */
+/** The fields of an event, in the layout of native/rdmacm_id.c. */
 @Timeout(30)
 class RdmaEventTest {
     private static RdmaEvent event(int type, int status, int ahAttr, int privateDataLen) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is passed to an id, and refused before. */
+/** The checks of the parameters of an id. */
 @Timeout(30)
 class RdmaParametersTest {
     @ParameterizedTest

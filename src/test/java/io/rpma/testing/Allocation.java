@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
-/** What a thread allocates on the heap. */
+/** Measures the heap allocation of a thread. */
 public final class Allocation {
     private static final int ROUNDS = 1000;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private Allocation() {}
 
-    /** Checks that the calls allocate nothing when they have been made before. */
+    /** Checks that the calls allocate nothing after a warm-up. */
     public static void assertNone(Runnable calls) {
         run(calls);
         long self = Thread.currentThread().getId();

@@ -2,7 +2,7 @@ package io.rpma.testing;
 
 import java.nio.ByteBuffer;
 
-/** A direct buffer of an {@code Arena} of its own; by reflection, because arenas came with JDK 22. */
+/** A direct buffer with its own {@code Arena}. Uses reflection, because arenas came with JDK 22. */
 public final class ArenaBuffer {
     private static final String PACKAGE = "java.lang.foreign.";
 

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** A thread inside of a wait: started, and seen asleep in the native that blocks or behind another thread's wait. */
+/** A thread that is blocked in a wait: asleep in a native, or parked behind another thread's wait. */
 public final class Blocked {
     private static final AtomicInteger COUNT = new AtomicInteger();
 
@@ -47,7 +47,7 @@ public final class Blocked {
         }
     }
 
-    /** Whether the kernel has put the thread to sleep: a native that blocks polls before. */
+    /** Whether the kernel has put the thread to sleep. A native that blocks polls before it sleeps. */
     private boolean isAsleep() {
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
             for (Path kernelTask : tasks) {
@@ -58,12 +58,12 @@ public final class Blocked {
             }
             return false;
         } catch (IOException e) {
-            // another thread has ended meanwhile
+            // another thread has ended in the meantime
             return false;
         }
     }
 
-    /** {@code names} are the beginnings of the methods'. */
+    /** Whether the thread is in a method of the type whose name begins with one of {@code names}. */
     private boolean isIn(String type, String... names) {
         return Stream.of(thread.getStackTrace())
                 .filter(frame -> frame.getClassName().equals(type))
@@ -80,7 +80,7 @@ public final class Blocked {
         thread.interrupt();
     }
 
-    /** What the wait returns. */
+    /** The result of the wait. */
     public Object result() throws InterruptedException, ExecutionException, TimeoutException {
         return task.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
     }
@@ -90,21 +90,21 @@ public final class Blocked {
         return assertThrows(ExecutionException.class, this::result).getCause();
     }
 
-    /** The wait ends with the exception for a closed object. */
+    /** Checks that the wait ends with the exception for a closed object. */
     public void assertClosed() {
         Throwable failure = failure();
         assertEquals(IllegalStateException.class, failure.getClass(), failure.toString());
         assertTrue(failure.getMessage().contains("is closed"), failure.getMessage());
     }
 
-    /** The wait ends by the closing, with an exception that says so. */
+    /** Checks that the close ends the wait, with the exception for a closed object. */
     public static void assertWokenByClose(Callable<?> wait, Runnable close) {
         Blocked blocked = new Blocked(wait);
         close.run();
         blocked.assertClosed();
     }
 
-    /** The wait ends by the interruption of its thread. */
+    /** Checks that an interrupt of its thread ends the wait. */
     public static void assertWokenByInterrupt(Callable<?> wait) {
         Blocked blocked = new Blocked(wait);
         blocked.interrupt();

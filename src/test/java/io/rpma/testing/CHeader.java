@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The constants of a C header, as far as integers, shifts and bitwise or express them. */
+/** The constants of a C header that are defined by integers, shifts and bitwise ORs. */
 public final class CHeader {
     private final String text;
 
@@ -17,7 +17,7 @@ public final class CHeader {
         this(Path.of("/usr/include", name));
     }
 
-    /** Reads a header or another file of C. */
+    /** Reads a header or another C file. */
     public CHeader(Path file) throws IOException {
         text = Files.readString(file).replaceAll("(?s)/\\*.*?\\*/", " ");
     }

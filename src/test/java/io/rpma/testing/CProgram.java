@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Programs and libraries in C, of {@code src/test/c}. */
+/** The C programs and libraries in {@code src/test/c}. */
 public final class CProgram {
     private static final Path SOURCES = Path.of("src/test/c");
     private static final int LIMIT_S = 60;
@@ -47,7 +47,7 @@ public final class CProgram {
         }
     }
 
-    /** What became of a process: its exit status, and what it has written. */
+    /** The exit status and the output of a process that has ended. */
     public static final class Finished {
         private final int status;
         private final String output;
@@ -57,7 +57,7 @@ public final class CProgram {
             this.output = output;
         }
 
-        /** The exit status; 128 more than the number of the signal that ended it. */
+        /** The exit status, or 128 plus the number of the signal that ended the process. */
         public int status() {
             return status;
         }

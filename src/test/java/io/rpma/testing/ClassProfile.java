@@ -13,12 +13,12 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Writes how long each test class takes, for the profile at the end of {@code native/rxe test}: to the file {@code
- * profile-PID.tsv} in the directory that the property {@code rpma.test.output} names, without which nothing is written.
+ * Writes the time of each test class to the file {@code profile-PID.tsv}, for the profile at the end of {@code native/rxe
+ * test}. The property {@code rpma.test.output} names the directory; without the property nothing is written.
  *
  * <p>A line for each class: its name, its begin and its end in milliseconds since the epoch, the processor time of this JVM and
  * of the processes that it started and that have ended, in milliseconds, and how many JVMs it started. Processor times are "-"
- * where classes run beside each other.
+ * if classes run in parallel.
  */
 public final class ClassProfile implements BeforeAllCallback, AfterAllCallback {
     private static final String DIRECTORY = System.getProperty("rpma.test.output");
@@ -75,7 +75,7 @@ public final class ClassProfile implements BeforeAllCallback, AfterAllCallback {
         return TimeUnit.NANOSECONDS.toMillis(system.getProcessCpuTime());
     }
 
-    /** See proc(5): fields 16 and 17; the name in the second one may hold blanks. */
+    /** See proc(5): fields 16 and 17. The name in field 2 may contain spaces. */
     private static long childrenMillis() {
         try {
             String status = Files.readString(Path.of("/proc/self/stat"));

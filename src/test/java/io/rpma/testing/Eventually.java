@@ -17,7 +17,7 @@ public final class Eventually {
         await(what, condition, () -> LockSupport.parkNanos(PAUSE));
     }
 
-    /** Waits for the condition, which comes true by the collection of garbage. */
+    /** Waits for the condition, which garbage collection makes true. */
     public static void becomeByGc(String what, BooleanSupplier condition) {
         await(what, condition, () -> {
             System.gc();

@@ -6,18 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.rpma.RpmaException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
-/** Calls that fail with the exception of the library. */
+/** Checks calls that fail with the exception of the library. */
 public final class Failures {
     private Failures() {}
 
-    /** Checks the name of the system's error. */
+    /** Checks the errno of the failure. */
     public static void assertFails(String errno, ThrowingCallable call) {
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(call)
                 .satisfies(e -> assertThat(e.errnoName()).as(e.getMessage()).isEqualTo(errno));
     }
 
-    /** Checks the C function that failed and the name of the system's error. */
+    /** Checks the C function that failed and the errno of the failure. */
     public static void assertFails(String operation, String errno, ThrowingCallable call) {
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(call)

@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A guest of {@code native/rxe}, as one of two hosts: runs a command, until it ends or the power is cut. */
+/** A guest of {@code native/rxe} as one of two hosts. It runs a command until the command ends or the power is cut. */
 public final class Guest implements AutoCloseable {
-    /** Less than the time after which the tests' JVM is killed, which could not end its guests then. */
+    /** Less than the time limit of the tests' JVM: if the JVM is killed, it can't end its guests. */
     private static final Duration LIMIT = Duration.ofMinutes(50);
 
     private final Jvm.Running rxe;
@@ -19,7 +19,7 @@ public final class Guest implements AutoCloseable {
     }
 
     /**
-     * Boots a guest without persistent memory, of user-mode Linux if this host has no better one.
+     * Boots a guest without persistent memory, in user-mode Linux if no better bed works on this host.
      *
      * @param link the directory of the link that the two hosts share
      * @param side 1 or 2: the host's address is 10.0.0.1 or 10.0.0.2
@@ -30,10 +30,10 @@ public final class Guest implements AutoCloseable {
     }
 
     /**
-     * Boots a guest with persistent memory, of the image {@code rpma.target.image} or the default one. That of Debian 12 flushes
-     * by a read, so programs are asked there to make bytes persistent.
+     * Boots a guest with persistent memory, from the image that the property {@code rpma.target.image} names or the default
+     * image. In the image of Debian 12 a flush is a read, so the program on the server is asked to make the bytes persistent.
      *
-     * @param nvdimm keeps what the persistent memory holds
+     * @param nvdimm the file that keeps the contents of the persistent memory
      */
     public static Guest boot(Path link, int side, Path nvdimm, String command) throws IOException {
         String image = System.getProperty("rpma.target.image", "trixie");
@@ -55,12 +55,12 @@ public final class Guest implements AutoCloseable {
                 + " -cp 'target/classes:target/test-classes:target/lib/*' " + program.getName() + " " + arguments;
     }
 
-    /** What it prints, and its end. */
+    /** The running command, for its output and its end. */
     public Jvm.Running command() {
         return rxe;
     }
 
-    /** Enters an empty line, which its command waits for. */
+    /** Enters an empty line, for which the command waits. */
     public void enter() throws InterruptedException {
         try {
             rxe.process().outputWriter().append('\n').flush();
@@ -70,8 +70,8 @@ public final class Guest implements AutoCloseable {
     }
 
     /**
-     * Ends guests as a power cut does: at once, and with nothing written that was not persistent. The first one is cut first,
-     * and no other one has time to do something about it.
+     * Ends guests as a power cut does: at once, and without writing bytes that are not persistent. The first guest ends first,
+     * and the others have no time to react.
      */
     public static void cutPower(Guest... guests) throws InterruptedException {
         List<ProcessHandle> machines = new ArrayList<>();
@@ -93,14 +93,14 @@ public final class Guest implements AutoCloseable {
         return machines.get(0);
     }
 
-    /** Not by {@link ProcessHandle#info}, of which -Xcheck:jni complains on JDK 17. */
+    /** Avoids {@link ProcessHandle#info}, which causes warnings of -Xcheck:jni on JDK 17. */
     private static boolean isMachine(ProcessHandle process) {
         try {
             String name = Files.readString(Path.of("/proc", Long.toString(process.pid()), "comm"))
                     .strip();
             return name.startsWith("qemu-system") || name.equals("linux");
         } catch (IOException e) {
-            return false; // it has ended
+            return false; // the process has ended
         }
     }
 

@@ -22,11 +22,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Starts second JVMs, with the VM options of this one (among them {@code -Xcheck:jni}) and a class path or module path of
- * their own, and collects what they print.
+ * Starts second JVMs with the VM options of this one (among them {@code -Xcheck:jni}) and their own class path or module path,
+ * and collects their output.
  */
 public final class Jvm {
-    /** What a second JVM is given or denied on purpose. */
+    /** Options that a second JVM gets only if a test adds them. */
     private static final List<String> NOT_INHERITED =
             List.of("--enable-native-access", "-Dio.rpma.", "-javaagent", "-agentlib");
 
@@ -73,7 +73,7 @@ public final class Jvm {
         return new Jvm().options("-p", join(entries), "--add-modules", module);
     }
 
-    /** The library as users get it. */
+    /** The jar of the library, as users get it. */
     public static Path libraryJar() {
         String jar = System.getProperty("rpma.test.jar");
         if (jar == null) {
@@ -82,7 +82,7 @@ public final class Jvm {
         return Path.of(jar);
     }
 
-    /** Where the classes of the tests are. */
+    /** The directory of the test classes. */
     public static Path testClasses() {
         try {
             return Path.of(Jvm.class
@@ -122,7 +122,7 @@ public final class Jvm {
         return environment("LD_PRELOAD", sanitizer.isEmpty() ? library : sanitizer + ":" + library);
     }
 
-    /** Starts the JVM by a command that ends by executing its arguments. */
+    /** Sets another command to start, which gets the command line of the JVM as its last arguments. */
     public Jvm under(String... words) {
         command.addAll(List.of(words));
         return this;
@@ -215,7 +215,7 @@ public final class Jvm {
             return awaitLine(text, 1);
         }
 
-        /** Waits until so many lines of the standard output contain the text, and returns the last one of these. */
+        /** Waits until this many lines of the standard output contain the text, and returns the last of these lines. */
         public String awaitLine(String text, int count) throws InterruptedException {
             String line = out.awaitLine(text, count, deadline);
             if (line == null) {
@@ -235,22 +235,22 @@ public final class Jvm {
             if (!process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
                 return "the end of the standard output";
             }
-            // Its last words are often there.
+            // The last messages of the JVM are often there.
             err.awaitEnd(deadline);
             return "the end of the JVM with status " + process.exitValue();
         }
 
-        /** Kills it. Not by {@link Process#destroyForcibly}, which closes the streams that its last words are in. */
+        /** Kills the process. {@link Process#destroyForcibly} would close the streams, which may hold its last output. */
         public void kill() {
             process.toHandle().destroyForcibly();
         }
 
-        /** Asks it to end, by SIGTERM. Not by {@link Process#destroy}, which closes the streams too. */
+        /** Asks the process to end, by SIGTERM. {@link Process#destroy} would close the streams too. */
         public void terminate() {
             process.toHandle().destroy();
         }
 
-        /** What it has printed so far, for the message of a failed assertion. */
+        /** The output so far, for the message of a failed assertion. */
         @Override
         public String toString() {
             return out.toString() + err;
@@ -272,7 +272,7 @@ public final class Jvm {
         }
     }
 
-    /** What became of a JVM. */
+    /** The exit status and the output of a JVM that has ended. */
     public static final class Finished {
         private final int status;
         private final String out;
@@ -299,7 +299,7 @@ public final class Jvm {
             return out;
         }
 
-        /** The standard error output, without what every JVM says that takes options from its environment. */
+        /** The standard error output, without the line that a JVM prints if it takes options from its environment. */
         public String err() {
             return err.lines()
                     .filter(line -> !line.startsWith("Picked up "))
@@ -313,7 +313,7 @@ public final class Jvm {
         }
     }
 
-    /** The lines of a stream, read as they come. */
+    /** The lines of a stream, which a thread reads as they arrive. */
     private static final class Output {
         private final List<String> lines = new ArrayList<>();
         private final Thread reader;

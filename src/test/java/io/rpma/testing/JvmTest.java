@@ -7,7 +7,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is said of a line that does not come. */
+/** Tests waiting for a line of output, and the message if the line does not come. */
 @Timeout(90)
 class JvmTest {
     private static final String LINE = "no JVM says this";

@@ -9,7 +9,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.stream.Collectors;
 
-/** Takes what is logged to "io.rpma", and keeps it off the console. */
+/** Captures the records logged to "io.rpma", and keeps them off the console. */
 public final class LogCapture extends Handler implements AutoCloseable {
     private static final Logger LOGGER = Logger.getLogger("io.rpma");
 
@@ -21,7 +21,7 @@ public final class LogCapture extends Handler implements AutoCloseable {
         this(record -> {});
     }
 
-    /** Starts, and does something with each record besides. */
+    /** Starts, and also passes each record to a function. */
     public LogCapture(Consumer<LogRecord> also) {
         this.also = also;
         LOGGER.setUseParentHandlers(false);
@@ -35,7 +35,7 @@ public final class LogCapture extends Handler implements AutoCloseable {
         also.accept(record);
     }
 
-    /** What was logged so far. */
+    /** The records that were logged so far. */
     public List<LogRecord> records() {
         return records;
     }

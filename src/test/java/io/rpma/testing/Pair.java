@@ -47,7 +47,7 @@ public final class Pair implements AutoCloseable {
         return connect(TestDevice.peer(), true, cfg, cfg);
     }
 
-    /** Two sides with configurations of their own on a peer that stays open. */
+    /** Connects two sides, each with its own configuration, on a peer that stays open. */
     public static Pair connect(RpmaPeer peer, RpmaConnCfg clientCfg, RpmaConnCfg serverCfg)
             throws InterruptedException {
         return connect(peer, false, clientCfg, serverCfg);
@@ -102,7 +102,7 @@ public final class Pair implements AutoCloseable {
         return assertCompletion(cq, wrId, RpmaWcStatus.SUCCESS);
     }
 
-    /** soft-RoCE answers a message that is longer than its receive in its own way; others say what the standard says. */
+    /** Checks the completions of a message longer than its receive. soft-RoCE does not report the statuses of the standard. */
     public static RpmaCompletions assertTooLong(RpmaCq receiver, long recvId, RpmaCq sender, long sendId)
             throws InterruptedException {
         RpmaCompletions received = RpmaCompletions.create(1);
@@ -114,7 +114,7 @@ public final class Pair implements AutoCloseable {
         return received;
     }
 
-    /** The view that the client has of a region of the server. */
+    /** The remote region by which the client uses a region of the server. */
     public static RpmaMrRemote remote(RpmaMrLocal region) {
         return RpmaMrRemote.fromDescriptor(region.getDescriptor());
     }

@@ -10,18 +10,18 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** Threads that use something while it is closed: they succeed, or are told that it is closed. */
+/** Threads that use an object while it is closed: a use succeeds, or fails because the object is closed. */
 public final class Race implements AutoCloseable {
-    /** Rounds of a closing that costs next to nothing. */
+    /** The number of rounds if a close costs next to nothing. */
     public static final int ROUNDS = Integer.getInteger("rpma.race.rounds", isLong() ? 2000 : 5);
 
-    /** Rounds of a closing that costs a connection each. */
+    /** The number of rounds if each close costs a connection. */
     public static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", isLong() ? 1000 : 1);
 
-    /** Rounds with one connection, which breaks when the device finds a region closed. */
+    /** The number of rounds per connection. A connection breaks when the device finds a region closed. */
     public static final int ROUNDS_OF_CONNECTION = 50;
 
-    /** How long a closing waits at most, in rounds of a loop, so that it meets the uses at every point. */
+    /** The longest delay of a close, in turns of a loop. The random delays let closes meet the uses at every point. */
     private static final int SPINS = 4000;
 
     private static final int LIMIT_S = 60;
@@ -32,10 +32,10 @@ public final class Race implements AutoCloseable {
     private final Random random = new Random(1);
     private volatile boolean over;
 
-    /** A use; false where it is not to be repeated. */
+    /** A use of the object. */
     @FunctionalInterface
     public interface Use {
-        /** Uses it. */
+        /** Uses the object, and returns whether to repeat the use. */
         boolean use() throws Exception;
     }
 
@@ -54,7 +54,7 @@ public final class Race implements AutoCloseable {
         return Boolean.getBoolean("rpma.long");
     }
 
-    /** One round: the uses, repeated until they end, and the closing at some time meanwhile. */
+    /** Runs one round: all threads repeat the use until it ends, and this thread closes the object at a random time. */
     public void run(Use use, Runnable close) throws Exception {
         List<Future<?>> ends = new ArrayList<>();
         for (int i = 0; i < users; i++) {

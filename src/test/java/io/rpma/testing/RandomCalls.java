@@ -26,23 +26,23 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
- * Random calls of several threads on the same objects: nothing but the documented exceptions may come of them.
+ * Makes random calls on the same objects in several threads. They may throw only the documented exceptions.
  *
- * <p>What a thread's n-th call is depends on the seed (property {@code rpma.random.seed}), the thread and n alone, so that
- * the calls of each thread are the same when they are replayed. How the threads interleave is not.
+ * <p>A thread's n-th call depends only on the seed (property {@code rpma.random.seed}), the thread and n, so that a replay
+ * makes the same calls in each thread. The interleaving of the threads differs.
  */
 public final class RandomCalls {
     private static final int THREADS = 6;
 
-    /** A thread that has made no new call for so long is interrupted, again and again. */
+    /** A thread that has made no new call for this time is interrupted repeatedly. */
     private static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** After so long it hangs. */
+    /** A thread that has made no new call for this time is stuck. */
     private static final long HANGS = TimeUnit.SECONDS.toNanos(60);
 
     private static final String OK = "ok";
 
-    /** What ISEs of the library say; another one is no answer but a defect. */
+    /** Texts in the library's IllegalStateExceptions. An IllegalStateException without such a text is a defect. */
     private static final List<String> STATES = List.of(
             " is closed",
             "an object of the call is closed",
@@ -64,13 +64,13 @@ public final class RandomCalls {
             "is for datagrams",
             "is for connections");
 
-    /** In every operation context, so that what is no completion is recognised. */
+    /** A part of every operation context, by which the context of a completion is checked. */
     private static final long MAGIC = 0x52504d41L << 32;
 
     private final long seed = Long.getLong("rpma.random.seed", new SplittableRandom().nextLong());
     private final int calls;
 
-    /** So few that nothing is sure to succeed. */
+    /** Whether there are so few calls that none of them is sure to succeed. */
     private final boolean isShort;
 
     private final List<Action> actions = new ArrayList<>();
@@ -89,7 +89,7 @@ public final class RandomCalls {
         void call(Choice choice) throws Exception;
     }
 
-    /** Calls of the number that the property {@code rpma.random.calls} sets, or this one. */
+    /** Takes the number of calls from the property {@code rpma.random.calls}; the default is 10 times as high in long tests. */
     public RandomCalls(int defaultCalls) {
         int longer = Boolean.getBoolean("rpma.long") ? 10 : 1;
         calls = Integer.getInteger("rpma.random.calls", longer * defaultCalls);
@@ -150,7 +150,7 @@ public final class RandomCalls {
         }
     }
 
-    /** Checks that calls which everything else depends on have succeeded. */
+    /** Checks that the calls on which all others depend have succeeded. */
     public void assertSucceeded(String... names) {
         if (isShort) {
             return;
@@ -174,7 +174,7 @@ public final class RandomCalls {
         return object;
     }
 
-    /** Closes what another object has taken the place of, or leaves it for later if others depend on it. */
+    /** Closes an object that was replaced, or leaves it for later if other objects depend on it. */
     private void retire(Object object) throws Exception {
         if (!(object instanceof AutoCloseable)) {
             return;
@@ -188,7 +188,7 @@ public final class RandomCalls {
         }
     }
 
-    /** Tries again to close what could not be closed before. */
+    /** Tries again to close an object that could not be closed before. */
     public void retireLeftover() throws Exception {
         retire(leftovers.poll());
     }
@@ -213,16 +213,16 @@ public final class RandomCalls {
         }
     }
 
-    /** Wakes a thread that may wait without end. */
+    /** Interrupts a random thread, which may be waiting without a timeout. */
     public void interruptOne(Choice choice) {
         workers[choice.random.nextInt(THREADS)].interrupt();
     }
 
-    /** Objects that all threads use; an index says which, whatever is there. */
+    /** Objects that all threads use by random indexes. An index may have no object yet. */
     public final class Slots<T> {
         private final AtomicReferenceArray<T> objects;
 
-        /** No objects yet, and room for so many. */
+        /** Creates room for this many objects. */
         public Slots(int size) {
             objects = new AtomicReferenceArray<>(size);
             slots.add(this);
@@ -259,7 +259,7 @@ public final class RandomCalls {
         }
     }
 
-    /** There is no object yet. */
+    /** Thrown when there is no object at an index yet. */
     public static final class Nothing extends Exception {
         private static final long serialVersionUID = 1L;
         /** The only instance. */
@@ -274,7 +274,7 @@ public final class RandomCalls {
     public static final class Choice {
         /** The source of all choices of this thread. */
         public final SplittableRandom random;
-        /** Where this thread polls completions to. */
+        /** The completions that this thread polls. */
         public final RpmaCompletions completions;
 
         private boolean hasNull;
@@ -284,7 +284,7 @@ public final class RandomCalls {
             this.completions = completions;
         }
 
-        /** True once in so many calls. */
+        /** True in one of {@code bound} calls on average. */
         public boolean oneIn(int bound) {
             return random.nextInt(bound) == 0;
         }
@@ -304,7 +304,7 @@ public final class RandomCalls {
             return maybeNull(values[random.nextInt(values.length)]);
         }
 
-        /** Mostly a small number, of which most are good offsets and lengths. */
+        /** Mostly a small number that is a valid offset or length. */
         public long number() {
             switch (random.nextInt(24)) {
                 case 0:
@@ -354,7 +354,7 @@ public final class RandomCalls {
             return maybeNull(TimeUnit.MICROSECONDS);
         }
 
-        /** Random bytes, at most so many. */
+        /** Random bytes, at most this many. */
         public byte[] bytes(int most) {
             byte[] bytes = new byte[random.nextInt(most + 1)];
             for (int i = 0; i < bytes.length; i++) {
@@ -363,7 +363,7 @@ public final class RandomCalls {
             return bytes;
         }
 
-        /** Mostly all usages that any device allows. */
+        /** Mostly all usages that every device allows. */
         public RpmaMrUsage[] usages() {
             RpmaMrUsage[] all = RpmaMrUsage.values();
             if (oneIn(8)) {
@@ -373,13 +373,13 @@ public final class RandomCalls {
                 }
                 return some;
             }
-            // a device refuses it for what is no persistent memory
+            // devices refuse it for memory that is not persistent
             return Arrays.stream(all)
                     .filter(usage -> usage != RpmaMrUsage.FLUSH_TYPE_PERSISTENT)
                     .toArray(RpmaMrUsage[]::new);
         }
 
-        /** Looks at everything that was polled. */
+        /** Checks all completions that were polled. */
         public void check(int taken) {
             if (taken != completions.count() || taken > completions.capacity()) {
                 throw new AssertionError(taken + " taken, but there are " + completions);
@@ -397,7 +397,7 @@ public final class RandomCalls {
         }
     }
 
-    /** Keeps what is logged off the console, and looks for reports of objects that were dropped. */
+    /** Keeps log records off the console, and collects reports of objects that were dropped. */
     private static final class Quiet extends Handler implements AutoCloseable {
         private static final Logger LOGGER = Logger.getLogger("io.rpma");
 
@@ -524,7 +524,7 @@ public final class RandomCalls {
             }
         }
 
-        /** Looks after the thread from time to time, and interrupts a wait without end that nobody else ends. */
+        /** Interrupts the thread if it makes no progress, and records a failure if it is stuck. */
         boolean isRunning() throws InterruptedException {
             join(2);
             int now = made.get();

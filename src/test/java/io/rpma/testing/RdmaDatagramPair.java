@@ -10,16 +10,16 @@ import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQp;
 
-/** Two ids for datagrams in one JVM, of which one knows the other. */
+/** Two ids for datagrams in one JVM. The client knows the queue pair of the server. */
 public final class RdmaDatagramPair implements AutoCloseable {
-    /** Of {@code struct ibv_grh}, before each datagram that is received. */
+    /** The size of {@code struct ibv_grh}, which precedes each received datagram. */
     public static final int HEADER = 40;
 
     /** The side that asked. */
     public final RdmaId client;
     /** The side that accepted. */
     public final RdmaId server;
-    /** What the client was told of the server. */
+    /** The event that describes the server to the client. */
     public final RdmaEvent established;
 
     private RdmaDatagramPair(RdmaId client, RdmaId server, RdmaEvent established) {
@@ -28,7 +28,7 @@ public final class RdmaDatagramPair implements AutoCloseable {
         this.established = established;
     }
 
-    /** Has the client ask for the server. */
+    /** Connects with default parameters. */
     public static RdmaDatagramPair connect() throws InterruptedException {
         return connect(new RdmaConnParam(), new RdmaConnParam());
     }
@@ -58,8 +58,8 @@ public final class RdmaDatagramPair implements AutoCloseable {
     /**
      * Sends a datagram of one byte and takes its completion.
      *
-     * @param region of the server
-     * @param offset where the datagram's header comes in it, and the byte behind
+     * @param region a region of the server
+     * @param offset the offset of the datagram's header in the region; the byte follows the header
      */
     public RpmaCompletions receive(RdmaMr region, long offset) throws InterruptedException {
         server.qp().postRecv(region, offset, HEADER + 1, 1);

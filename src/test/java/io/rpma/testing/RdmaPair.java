@@ -47,7 +47,7 @@ public final class RdmaPair implements AutoCloseable {
         serverMr = RdmaMr.reg(server, serverMemory, RdmaAccess.values());
     }
 
-    /** Attributes for all that is tested. */
+    /** Attributes that suffice for all tests. */
     public static RdmaQpInitAttr attr() {
         return new RdmaQpInitAttr()
                 .maxSendWr(16)
@@ -118,7 +118,7 @@ public final class RdmaPair implements AutoCloseable {
         return listener.getRequest(Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
     }
 
-    /** Accepts, and waits for both sides. */
+    /** Accepts, and waits until both sides are connected. */
     public static void accept(RdmaId client, RdmaId server) throws InterruptedException {
         server.accept(new RdmaConnParam());
         awaitEvent(client, RdmaEventType.ESTABLISHED);
@@ -185,7 +185,7 @@ public final class RdmaPair implements AutoCloseable {
         return checked(completions, context, RpmaWcStatus.SUCCESS);
     }
 
-    /** Polls until so many have come, without an allocation. */
+    /** Polls until this many completions have come, without an allocation. */
     public static void take(int count, ToIntFunction<RpmaCompletions> poll, RpmaCompletions completions) {
         long start = System.nanoTime();
         for (int taken = 0; taken < count; taken += poll.applyAsInt(completions)) {

@@ -8,16 +8,16 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
 import java.util.concurrent.TimeUnit;
 
-/** poll(2) on a descriptor, by the native that waits: the descriptor takes the place of the one that wakes a waiter. */
+/** Polls a descriptor by the native that waits: the descriptor takes the place of a waiter's eventfd. */
 public final class Readable {
     private Readable() {}
 
-    /** Waits until it is. */
+    /** Waits until the descriptor is readable. */
     public static void assertReadable(int fd) {
         assertEquals(Result.WOKEN, poll(fd, TimeUnit.SECONDS.toNanos(Pair.TIMEOUT_S)), "descriptor " + fd);
     }
 
-    /** Looks once. */
+    /** Checks once, without waiting. */
     public static void assertNotReadable(int fd) {
         assertEquals(Result.TIMED_OUT, poll(fd, 0), "descriptor " + fd);
     }

@@ -7,9 +7,9 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import java.util.Random;
 
-/** A local and a remote region on the peer of a pair, with every usage that the device allows for fresh memory. */
+/** A local and a remote region on the peer of a pair, with all usages that every device allows for fresh memory. */
 public final class Regions implements AutoCloseable {
-    /** All usages that any device allows for fresh memory. */
+    /** All usages that every device allows for fresh memory. */
     public static final RpmaMrUsage[] ALL = {
         RpmaMrUsage.READ_SRC,
         RpmaMrUsage.READ_DST,
@@ -26,9 +26,9 @@ public final class Regions implements AutoCloseable {
     public final RpmaMemory remoteMemory;
     /** The region that the client posts from. */
     public final RpmaMrLocal local;
-    /** The region that the client writes to, as its owner has it. */
+    /** The region that the client writes to, as the local region of its owner. */
     public final RpmaMrLocal target;
-    /** The region that the client writes to, as the client has it. */
+    /** The region that the client writes to, as the remote region of the client. */
     public final RpmaMrRemote remote;
 
     /** Registers two regions of the same size. */

@@ -21,7 +21,7 @@ public final class RunningLoop implements AutoCloseable {
         thread.start();
     }
 
-    /** Has something done by the loop, and waits for it. */
+    /** Runs a task in the loop, and waits for the end of the task. */
     public void call(Runnable task) throws Exception {
         FutureTask<Void> called = new FutureTask<>(task, null);
         loop.execute(called);

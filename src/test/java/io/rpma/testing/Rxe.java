@@ -14,10 +14,10 @@ import java.util.stream.Collectors;
 
 /** A command line of {@code native/rxe}, mostly for a guest of user-mode Linux. */
 public final class Rxe {
-    /** The script, wherever it is started. */
+    /** The absolute path of the script, for commands in any directory. */
     public static final Path PROGRAM = Path.of("native", "rxe").toAbsolutePath();
 
-    /** The script's only line where a guest boots and runs its command. */
+    /** The only line that the script prints if a guest boots and runs its command. */
     public static final String BOOTING = "rxe: booting the trixie guest\n";
 
     private static final Duration LIMIT = Duration.ofSeconds(150);
@@ -44,13 +44,13 @@ public final class Rxe {
         return new Rxe(umlWords(options, command));
     }
 
-    /** The same as a line for a shell. */
+    /** The same command as a line for a shell. */
     public static String umlLine(String... command) {
         return umlWords(List.of(), command).stream().map(Rxe::quoted).collect(Collectors.joining(" "));
     }
 
     private static List<String> umlWords(List<String> options, String... command) {
-        // A signal that whoever runs the tests ignores would be ignored here too.
+        // Without this option, signals that the parent of the tests ignores would be ignored here too.
         List<String> words = new ArrayList<>(List.of("env", "--default-signal", PROGRAM.toString()));
         words.addAll(List.of("run", "--bed", "uml", "--memory", "512"));
         words.addAll(options);
@@ -63,13 +63,13 @@ public final class Rxe {
         return "'" + word.replace("'", "'\\''") + "'";
     }
 
-    /** Starts it in a directory. */
+    /** Starts the command in a directory. */
     public Rxe in(Path directory) {
         builder.directory(directory.toFile());
         return this;
     }
 
-    /** Starts it by a command that ends by executing its arguments. */
+    /** Sets another command to start, which gets the command line as its last arguments. */
     public Rxe under(List<String> words) {
         builder.command().addAll(0, words);
         return this;
@@ -81,18 +81,18 @@ public final class Rxe {
         return this;
     }
 
-    /** Its standard input; empty if not set. */
+    /** Sets the standard input; empty if not set. */
     public Rxe input(byte[] bytes) {
         input = bytes.clone();
         return this;
     }
 
-    /** Starts it, with a standard input that stays open. */
+    /** Starts the command, with a standard input that stays open. */
     public Jvm.Running start() throws IOException {
         return new Jvm.Running(builder.start(), LIMIT);
     }
 
-    /** Runs it to its end. */
+    /** Runs the command to its end. */
     public Finished run() throws IOException, InterruptedException {
         Path in = Files.createTempFile("rxe", ".in");
         Path out = Files.createTempFile("rxe", ".out");
@@ -117,7 +117,7 @@ public final class Rxe {
         }
     }
 
-    /** Where the guests are kept. */
+    /** The directory of the guests. */
     private static Path cache() {
         String cache = System.getenv("RPMA_CACHE");
         if (cache != null) {
@@ -127,12 +127,12 @@ public final class Rxe {
         return (caches != null ? Path.of(caches) : Path.of(System.getenv("HOME"), ".cache")).resolve("rpma-java");
     }
 
-    /** What is in the cache, of the given kinds. */
+    /** The files in the cache that match the pattern. */
     public static List<Path> cached(String glob) throws IOException {
         return list(cache(), glob);
     }
 
-    /** A cache with the same guests that no other run uses. */
+    /** Makes the directory a cache with the same guests, which no other run uses. */
     public static Path privateCache(Path directory) throws IOException {
         for (Path cached : cached("{image,uml}-*")) {
             Files.createSymbolicLink(directory.resolve(cached.getFileName()), cached.toAbsolutePath());
@@ -153,7 +153,7 @@ public final class Rxe {
         return found;
     }
 
-    /** The numbers of the processes that a process has started, and theirs. */
+    /** The ids of all descendants of a process. */
     public static List<Long> startedBy(Process process) {
         return process.descendants().map(ProcessHandle::pid).collect(Collectors.toList());
     }
@@ -165,7 +165,7 @@ public final class Rxe {
         }
     }
 
-    /** True also of one that only waits to be asked for its status: that is the business of this machine's first process. */
+    /** True also for a zombie, which this machine's first process has to reap. */
     private static boolean hasEnded(long process) {
         try {
             String stat =
@@ -177,7 +177,7 @@ public final class Rxe {
         }
     }
 
-    /** What became of it. */
+    /** The exit status and the output of a command that has ended. */
     public static final class Finished {
         private final int status;
         private final byte[] out;
@@ -204,7 +204,7 @@ public final class Rxe {
             return new String(out, StandardCharsets.UTF_8);
         }
 
-        /** The standard error output, without what the script says before the command starts. */
+        /** The standard error output, without the line that the script prints before the command starts. */
         public byte[] errBytes() {
             byte[] before = BOOTING.getBytes(StandardCharsets.UTF_8);
             if (err.length < before.length || !Arrays.equals(before, Arrays.copyOf(err, before.length))) {

@@ -4,8 +4,8 @@ package io.rpma.testing;
  * The device inside this process, {@code src/test/c/standin}, for tests with the tag {@code stand-in}: makes calls fail or
  * block.
  *
- * <p>Calls are named as functions of libibverbs, such as {@code ibv_reg_mr}, or as commands that librdmacm writes to the
- * kernel, such as {@code ucma:DESTROY_ID}.
+ * <p>A call is named by its function, such as {@code ibv_reg_mr}, or by the command that librdmacm writes to the kernel, such
+ * as {@code ucma:DESTROY_ID}.
  */
 public final class StandIn implements AutoCloseable {
     static {
@@ -13,44 +13,44 @@ public final class StandIn implements AutoCloseable {
         if (library == null || !library.contains("libstandin")) {
             throw new IllegalStateException("not on the stand-in: run 'mvn surefire:test@stand-in'");
         }
-        // the process has it already: this makes its natives known
+        // the library is loaded already, but the JVM does not know its natives yet
         System.load(library.substring(library.lastIndexOf(':') + 1));
     }
 
     private StandIn() {}
 
-    /** No faults, until this is closed. */
+    /** Removes all faults. Closing the result removes the faults set since then. */
     public static StandIn open() {
         clearFaults();
         return new StandIn();
     }
 
-    /** Has the next calls fail with an errno. */
+    /** Makes the next calls fail with an errno. */
     public StandIn fail(String call, int times, int errno) {
         addFault(call, times, errno, false);
         return this;
     }
 
-    /** Leaves the next calls alone, before those of the faults that are set after this. */
+    /** Leaves the next calls alone. Faults that are set later affect the calls after these. */
     public StandIn pass(String call, int times) {
         addFault(call, times, 0, false);
         return this;
     }
 
-    /** Has the next calls block until {@link #letGo}. */
+    /** Makes the next calls block until {@link #letGo}. */
     public StandIn hold(String call, int times) {
         addFault(call, times, 0, true);
         return this;
     }
 
-    /** Waits until so many calls block. */
+    /** Waits until at least this many calls block. */
     public void awaitHeld(int calls) {
         if (!atGate(calls)) {
             throw new AssertionError("not " + calls + " calls are blocked within 20 s");
         }
     }
 
-    /** Forgets the faults and lets blocked calls go on. */
+    /** Removes all faults and lets blocked calls continue. */
     public void letGo() {
         clearFaults();
     }

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The RDMA device that the tests run on, found at run time. */
 public final class TestDevice {
-    /** The name of the lock for tests that share the persistent memory with no other. */
+    /** The name of the lock for tests that need exclusive use of the persistent memory. */
     public static final String PMEM = "persistent memory";
 
     private static final AtomicInteger PORT = new AtomicInteger(Integer.getInteger("rpma.port", 20000));
@@ -34,21 +34,21 @@ public final class TestDevice {
     }
 
     /**
-     * An address of the device's network that nobody answers for: its resolution takes as long as it may. In networks other
-     * than those that {@code native/rxe} makes it may have to be set.
+     * An address in the device's network that no host has, so that its resolution times out. In a network that {@code
+     * native/rxe} did not make, the property {@code rpma.silent.address} may have to be set.
      */
     public static String silentAddress() {
         return System.getProperty("rpma.silent.address", address().replaceAll("\\d+$", "253"));
     }
 
-    /** Whether the device is soft-RoCE or another one without hardware. */
+    /** Whether the device is soft-RoCE or another device without hardware. */
     public static boolean isSoft() {
         Path device =
                 Path.of("/sys/class/infiniband", RpmaDevice.local(address()).name());
         return Files.notExists(device.resolve("device"));
     }
 
-    /** The device DAX; without one as {@link #address()}. */
+    /** The device DAX; without one, the calling test is skipped or fails as in {@link #address()}. */
     public static Path pmem() {
         if (!hasPmem()) {
             missing("no device DAX: set -Drpma.pmem, or use 'native/rxe test'");
@@ -61,7 +61,7 @@ public final class TestDevice {
         return hasPmem() ? pmem() : Files.createTempFile(Path.of("/dev/shm"), "memory", null);
     }
 
-    /** Deletes such memory, if it is a file. */
+    /** Deletes the result of {@link #pmemOrTmpfs}, if it is a file in tmpfs. */
     public static void delete(Path pmemOrTmpfs) throws IOException {
         if (!hasPmem()) {
             Files.delete(pmemOrTmpfs);
@@ -84,12 +84,12 @@ public final class TestDevice {
         return ports(1);
     }
 
-    /** The first of so many ports that no other test of this JVM uses. */
+    /** The first of {@code count} ports that no other test of this JVM uses. */
     public static int ports(int count) {
         return PORT.getAndAdd(count);
     }
 
-    /** The option by which a JVM gets so many ports that no test of this one uses. */
+    /** The VM option that gives another JVM {@code count} ports, which no test of this JVM uses. */
     public static String portsOption(int count) {
         return "-Drpma.port=" + ports(count);
     }
@@ -99,7 +99,7 @@ public final class TestDevice {
         return RpmaPeer.create(RpmaDevice.local(address()));
     }
 
-    /** What the tests expect of the device where it depends on the kernel. */
+    /** Whether the kernel has this version or a later one, for expectations that depend on the kernel. */
     public static boolean kernelIsAtLeast(int major, int minor) {
         String[] version = System.getProperty("os.version").split("\\D+");
         int runningMajor = Integer.parseInt(version[0]);
@@ -112,7 +112,7 @@ public final class TestDevice {
             return configured;
         }
         try {
-            // throws where no interface is up
+            // throws if no interface is up
             return NetworkInterface.networkInterfaces()
                     .flatMap(NetworkInterface::inetAddresses)
                     .filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())

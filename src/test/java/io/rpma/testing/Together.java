@@ -8,18 +8,18 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Does something in several threads that start at once. */
+/** Runs a task in several threads that start at once. */
 public final class Together {
     private Together() {}
 
-    /** What a thread does, told its number. */
+    /** The task of a thread. */
     @FunctionalInterface
     public interface Task {
-        /** Does it. */
+        /** Runs the task in the thread with this number. */
         void run(int thread) throws Exception;
     }
 
-    /** Runs the task in this many threads, and passes on what the first of them throws. */
+    /** Runs the task in this many threads, and throws the failure of the lowest-numbered thread that fails. */
     public static void run(int threads, Task task) throws Exception {
         CyclicBarrier start = new CyclicBarrier(threads);
         ExecutorService executor = Executors.newFixedThreadPool(threads);

@@ -13,7 +13,7 @@ public final class Tool {
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         Map<String, String> environment = builder.environment();
         environment.put("LC_ALL", "C");
-        // A sanitizer is for the JVMs.
+        // Only JVMs run with a sanitizer.
         environment.remove("LD_PRELOAD");
         Process process = builder.start();
         process.getOutputStream().close();

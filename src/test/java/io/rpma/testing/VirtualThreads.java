@@ -32,7 +32,7 @@ public final class VirtualThreads {
         return call.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
     }
 
-    /** The wait of a virtual thread ends by the interruption of the thread. */
+    /** Checks that an interrupt ends the wait of a virtual thread. */
     public static void assertInterrupted(Callable<?> wait) {
         FutureTask<?> call = new FutureTask<>(wait);
         Thread thread = start(call);
@@ -49,7 +49,7 @@ public final class VirtualThreads {
                 .limit(Duration.ofSeconds(500));
     }
 
-    /** The program succeeds, and prints this count after each of the texts. */
+    /** Checks that the program has succeeded, and has printed this count after each of the texts. */
     public static void assertReported(int count, Jvm.Finished end, String... waits) {
         assertEquals(0, end.status(), end.toString());
         for (String wait : waits) {

@@ -17,10 +17,10 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test class when a JVM wrote a warning of {@code -Xcheck:jni} while it ran, or left a crash report or a report of a
- * sanitizer. JVMs started by tests count when they got the options of this one.
+ * Fails a test class if, while the class ran, a JVM wrote a warning of {@code -Xcheck:jni} or left a crash report or a report
+ * of a sanitizer. This includes JVMs that tests start with the options of this JVM.
  *
- * <p>The VM prints such warnings and goes on; the build has it write them to a file, in the directory that the property
+ * <p>The VM prints such warnings and continues. The build makes the VM write them to a file in the directory that the property
  * {@code rpma.test.output} names. Without the property (in an IDE, for example) nothing is checked.
  */
 public final class VmOutputCheck implements AfterAllCallback {
@@ -54,7 +54,7 @@ public final class VmOutputCheck implements AfterAllCallback {
             }
         }
         list(REPORTS).forEach(VmOutputCheck::unseen);
-        // What comes after the last test class.
+        // Checks the output after the last test class.
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             String found = check();
             if (!found.isEmpty()) {
@@ -75,7 +75,7 @@ public final class VmOutputCheck implements AfterAllCallback {
         }
     }
 
-    /** What is new since the last call. */
+    /** Returns the warnings and reports since the last call. */
     private static synchronized String check() {
         StringBuilder found = new StringBuilder();
         for (Path log : list(LOGS)) {

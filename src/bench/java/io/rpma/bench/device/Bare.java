@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The client in C behind natives that check nothing ({@code native/bench/bare.c}). Without the library, it has no locks,
- * handles or interruptions. So its additional time over C is the cost of JNI for any binding. Its only command is {@code
- * load}, for librpma's operations.
+ * The client in C, called from Java through native methods that check nothing ({@code native/bench/bare.c}). It does not use
+ * the library, and so it has no locks, handles or interruptions. Its additional time over C is the cost that JNI adds to any
+ * binding. Its only command is {@code load}, with librpma's operations.
  */
 final class Bare extends LoadClient {
     private Bare() {}
@@ -22,7 +22,7 @@ final class Bare extends LoadClient {
         new Bare().serve();
     }
 
-    /** Replaces {@link Load#run}, which takes completions with the library. */
+    /** Runs the load without {@link Load#run}, which takes completions through the library. */
     @Override
     long run(Load load, long[] samples) {
         setLoad(
@@ -39,7 +39,7 @@ final class Bare extends LoadClient {
         return System.nanoTime() - start;
     }
 
-    /** The turns are calls, because a call enters compiled code: see {@link Load}. */
+    /** The turns of the loop. A turn is a method call for the reason that {@link Load} gives. */
     private static final class Turns {
         private final Load load;
         private final long[] samples;

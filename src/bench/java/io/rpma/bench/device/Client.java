@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The client in Java. {@code native/bench/client.c} is the client in C, and documents the commands. In the answers of this
- * client, the growth of the heap follows the growth of the resident memory.
+ * The client in Java. {@code native/bench/client.c} is the client in C, and documents the commands. This client's answers to
+ * {@code connect}, {@code regions} and {@code loop} have one more number at the end: the growth of the heap in bytes.
  */
 final class Client extends LoadClient {
     private static final int PAGE = 4096;

@@ -29,8 +29,9 @@ final class ClientProcess implements AutoCloseable {
     /**
      * Starts a process and waits until it is ready.
      *
-     * @param name for messages
-     * @throws IOException if it ends before; its error output goes to the error output of this process
+     * @param name the name of the process in messages
+     * @throws IOException if the process ends, or its first line is not {@code ok}; its error output goes to the error output
+     *     of this process
      */
     static ClientProcess start(String name, List<String> command) throws IOException {
         ClientProcess process = new ClientProcess(
@@ -50,7 +51,7 @@ final class ClientProcess implements AutoCloseable {
      * Sends a command and waits for the answer.
      *
      * @return the numbers of the answer
-     * @throws IOException if the process has ended, or the answer has no numbers
+     * @throws IOException if the process has ended, or the answer contains something else than numbers
      */
     long[] run(String command) throws IOException {
         String answer;

@@ -12,7 +12,7 @@ import java.util.Map;
 
 /** The target and its clients. Only one client works at a time. */
 final class Clients implements AutoCloseable {
-    /** A heap that is resident from the start, so that only native memory grows. */
+    /** Makes the heap resident from the start, so that the growth of the resident memory is the growth of native memory. */
     private static final List<String> HEAP = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch");
 
     private final Map<Language, ClientProcess> clients = new EnumMap<>(Language.class);
@@ -77,7 +77,7 @@ final class Clients implements AutoCloseable {
         }
     }
 
-    /** Returns the path of a program in C, which native/rxe has built. */
+    /** Returns the path of a program in C, which {@code native/bench/build} has built. */
     static String program(String name) {
         return Bench.OUTPUT.resolve(name).toString();
     }
@@ -97,7 +97,7 @@ final class Clients implements AutoCloseable {
         return clients.get(language).run(command);
     }
 
-    /** Ends all processes, also after a failure; the target last, because the clients are connected to it. */
+    /** Ends all processes, even if one of them fails. The target ends last, because the clients are connected to it. */
     @Override
     public void close() throws IOException {
         List<ClientProcess> processes = new ArrayList<>(clients.values());

@@ -7,7 +7,7 @@ enum Completions {
     /** By polling. */
     POLL,
 
-    /** By waiting. C also calls {@code ppoll(2)} before it takes the event, so that the wait can be ended. */
+    /** By waiting. C calls {@code ppoll(2)} before it takes the event, so that the wait could be interrupted, as in Java. */
     WAIT,
 
     /**

@@ -23,10 +23,10 @@ import java.util.Arrays;
  * @param memory the source and destination on this side
  */
 record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem, RpmaMrLocal memory) implements End {
-    /** The size of each queue of a connection that is measured alone. */
+    /** The size of the send queue, and of the receive queue, of a connection that is measured alone. */
     static final int QUEUE_SIZE = 256;
 
-    /** The size of each queue of the many connections, which the target accepts at the next port. */
+    /** The size of the send queue, and of the receive queue, of each of many connections, at the target's next port. */
     static final int SMALL_QUEUE_SIZE = 16;
 
     // struct offer of native/bench/common.h

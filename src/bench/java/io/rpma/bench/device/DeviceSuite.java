@@ -25,30 +25,35 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The benchmarks on a device: round trips, throughput, scale and start. */
+/** The benchmarks on a device: round trips, throughput, many connections, registration and start. */
 @Command(name = "device", description = "Measures operations on an RDMA device.")
 public final class DeviceSuite implements Callable<Integer> {
     private static final String SUITE = "device";
     private static final Path SAMPLES = Bench.OUTPUT.resolve("samples");
-    /** The rounds of the measurements with many connections, for each start of the clients. */
+    /** The number of rounds of the measurements with many connections, after each start of the clients. */
     private static final int MANY_ROUNDS = 3;
 
     private static final int SPREAD_COUNT = 2000;
 
-    /** The number of operations of a loop, and the minimum for each of its connections. */
+    /** The minimum number of operations of a loop, in total and for each of its connections. */
     private static final int LOOP_COUNT = 4000;
 
     private static final int LOOP_LEAST = 10;
 
-    /** HotSpot's second compiler compiles a method after 10,000 calls, or 14,000 iterations of its loops. */
+    /**
+     * By default, HotSpot's second compiler compiles a method after 5,000 calls, or 15,000 calls and iterations of its loops.
+     */
     private static final long WARM_UP_COUNT = 15_000;
 
-    /** Waits reach their final speed only after 15,000 and more, and are 5 % slower before. */
+    /** Waits reach their final speed only after more than 15,000 operations. Before, they are 5 % slower. */
     private static final long WARM_UP_WAITS = 20_000;
 
     private static final Set<Language> WARMED_UP = EnumSet.of(Language.JAVA, Language.BARE);
 
-    /** Operations that are measured once or some hundred times need little warm-up: their code is compiled early or never. */
+    /**
+     * Connections and registrations need little warm-up: a measurement has few of them, and their code is compiled early or
+     * never.
+     */
     private static final int FRESH_CONNECTIONS = 10;
 
     private static final int FRESH_COUNT = 1000;
@@ -60,14 +65,17 @@ public final class DeviceSuite implements Callable<Integer> {
 
     private static final long MOST_COUNT = 200_000;
 
-    /** The minimum for a p99. Round trips get this number if this makes their rounds at most LONGER times longer. */
+    /**
+     * The minimum number of operations for a p99. Round trips use this number if their rounds then take at most {@link #LONGER}
+     * times as long.
+     */
     private static final long P99_COUNT = 1000;
 
     private static final long LONGER = 3;
 
     private static final int TRIES = 3;
 
-    /** The phases of a program up to its first completed write, as names of the times that it prints. */
+    /** The phases of a program up to its first completed write. The program prints the time at the end of each phase. */
     private static final List<String> PHASES =
             List.of("process", "library", "device", "peer", "registration", "connection", "write");
 
@@ -81,7 +89,7 @@ public final class DeviceSuite implements Callable<Integer> {
             description = "The first of three free ports; default ${DEFAULT-VALUE}.")
     private int port;
 
-    @Option(names = "--pmem", paramLabel = "PATH", description = "A device DAX, for flushes to persistence.")
+    @Option(names = "--pmem", paramLabel = "PATH", description = "A device DAX, for flushes to persistent memory.")
     private Path pmem;
 
     @Option(names = "--quick", description = "Run shorter measurements.")
@@ -91,7 +99,7 @@ public final class DeviceSuite implements Callable<Integer> {
             names = "--client-jvm",
             split = " ",
             paramLabel = "OPTION",
-            description = "Options of the JVM that is measured warm, separated by blanks.")
+            description = "Options of the JVMs that are measured warm, separated by blanks.")
     private List<String> clientJvm = List.of();
 
     @Option(
@@ -110,7 +118,7 @@ public final class DeviceSuite implements Callable<Integer> {
     @Option(
             names = "--target-cpu",
             paramLabel = "CPU",
-            description = "Processor of the target of these clients; default any.")
+            description = "Processor of the target of the clients that are measured warm; default any.")
     private Integer targetCpu;
 
     @Option(
@@ -154,7 +162,7 @@ public final class DeviceSuite implements Callable<Integer> {
         return Bench.finish(new Report(SUITE, Machine.here(librpma), results, DeviceTargets.of(results)), command);
     }
 
-    /** Runs all operations before the measurement, so that the JVMs compile the code for all of them. */
+    /** Runs all operations before the first measurement, so that the JVMs compile the code of all operations. */
     private void warmUp(Clients clients, Plan plan) throws IOException {
         Set<Point> small = new LinkedHashSet<>();
         for (Point point : plan.points()) {
@@ -189,7 +197,7 @@ public final class DeviceSuite implements Callable<Integer> {
             number++;
             long count = count(clients, point, plan.millis());
             say(number + "/" + plan.points().size() + " " + point + ", " + plan.rounds() + " rounds of " + count);
-            // the first operations are much slower than the following ones
+            // The first operations are much slower than the following operations.
             for (Language language : point.languages()) {
                 run(clients, language, point, least(point));
             }
@@ -201,7 +209,10 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    /** Returns the number of operations for this time. It is the same for each start, so that each has the same percentiles. */
+    /**
+     * Returns the number of operations that take this time. It is the same after each start, so that all rounds have the same
+     * percentiles.
+     */
     private long count(Clients clients, Point point, long millis) throws IOException {
         Long known = counts.get(point);
         if (known == null) {
@@ -211,7 +222,7 @@ public final class DeviceSuite implements Callable<Integer> {
         return known;
     }
 
-    /** Determines the number of operations by tries in C. */
+    /** Determines the number of operations that take this time, by tries in C. */
     private static long tryCount(Clients clients, Point point, long millis) throws IOException {
         long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
         long count = least(point);
@@ -236,7 +247,10 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    /** Runs this number of operations in a client, and returns their time. Round trips also write samples. */
+    /**
+     * Runs this number of operations in a client, and returns their time. If they are round trips, the client also writes
+     * samples.
+     */
     private static long run(Clients clients, Language language, Point point, long count) throws IOException {
         String load = point.command(count);
         return clients.run(language, point.isRoundTrip() ? load + " " + SAMPLES : load)[0];
@@ -348,7 +362,7 @@ public final class DeviceSuite implements Callable<Integer> {
         return clients.run(language, command + " " + count + " " + connections + " " + SAMPLES);
     }
 
-    /** Adds the cost of each of this number of new objects: its time, its memory, and in Java its heap. */
+    /** Adds the cost of one of {@code count} new objects: its time, its memory, and in Java its heap. */
     private void addGrowth(String name, Map<String, String> params, Language language, long[] growth, int count) {
         measurements.add(name, params, language, "us", growth[0] / 1e3 / count);
         measurements.add(name + " memory", params, language, "KB", (double) growth[1] / count);
@@ -376,7 +390,7 @@ public final class DeviceSuite implements Callable<Integer> {
         long last = spawned;
         long[] times = ClientProcess.numbers(program.get(0), answer);
         for (int i = 0; i < times.length; i++) {
-            // In C the library is loaded before main begins.
+            // In C, the library is loaded before main begins, so that this phase takes no time.
             if (times[i] > last) {
                 measurements.add("start", Map.of("phase", PHASES.get(i)), language, "ms", (times[i] - last) / 1e6);
             }
@@ -389,7 +403,7 @@ public final class DeviceSuite implements Callable<Integer> {
         return order(Language.EVERYWHERE, round);
     }
 
-    /** Returns the order of a round. The first program changes with each round. */
+    /** Returns the order of the programs in a round. The first program changes with each round. */
     private static List<Language> order(List<Language> languages, int round) {
         List<Language> order = new ArrayList<>(languages);
         Collections.rotate(order, round);

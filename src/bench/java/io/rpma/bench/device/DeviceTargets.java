@@ -19,7 +19,7 @@ final class DeviceTargets {
     private static final double STARTUP = 1.2;
     private static final double SCALE = 1.5;
 
-    /** Not slower, apart from the noise. */
+    /** An inline write is not slower than another write, apart from the noise. */
     private static final double INLINE = 1.05;
 
     private final Map<Map<String, String>, Map<Language, Result>> measured = new LinkedHashMap<>();
@@ -66,8 +66,8 @@ final class DeviceTargets {
     }
 
     /**
-     * Returns the name of a target, with the ratio of two clients in C, which is the noise, and with the ratio of bare JNI and
-     * C, if it was measured.
+     * Returns the name of a target. It includes the ratio of the two clients in C, which is the noise, and the ratio of bare
+     * JNI to C if bare JNI was measured.
      */
     private static String title(Map<String, String> key, Map<Language, Result> byLanguage) {
         String bare = byLanguage.containsKey(Language.BARE)
@@ -85,7 +85,7 @@ final class DeviceTargets {
                 bare);
     }
 
-    /** Adds the round trip of an inline write over the round trip of a write from a memory region. */
+    /** Adds targets for the round trip of an inline write, divided by the round trip of a write from a memory region. */
     private void addInline(List<Target> targets) {
         measured.forEach((key, inline) -> {
             if (!key.get("name").equals(Operation.RDMA_WRITE_INLINE.command()) || !"p50".equals(key.get("value"))) {
@@ -102,7 +102,7 @@ final class DeviceTargets {
         });
     }
 
-    /** Adds the time of an operation on many connections over its time on one connection. */
+    /** Adds targets for the time of a write on many connections in turn, divided by its time on one connection. */
     private void addScale(List<Target> targets) {
         Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
         measured.forEach((key, byLanguage) -> {
@@ -127,7 +127,7 @@ final class DeviceTargets {
         return many.get(language).over(one.get(language));
     }
 
-    /** Adds the throughput of connections that one event loop serves, over the throughput in C. */
+    /** Adds targets for the throughput of connections that one event loop serves, divided by the throughput in C. */
     private void addLoop(List<Target> targets) {
         Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
         measured.forEach((key, byLanguage) -> {

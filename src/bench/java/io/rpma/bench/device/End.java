@@ -2,26 +2,26 @@ package io.rpma.bench.device;
 
 import io.rpma.RpmaCompletions;
 
-/** This side of a connection with the target, on which loads run, and the memory of its operations. */
+/** A client's side of a connection with the target, with the memory of its operations. Loads run on it. */
 interface End {
-    /** The operation context of a message, which only its answer completes. */
+    /** The operation context of a message. Its completion does not count, because only the answer completes the operation. */
     long NOT_COUNTED = -1;
 
     /**
      * Posts an operation.
      *
      * @param offset the offset of its bytes, on both sides
-     * @param number its context, unless only an answer completes the operation
+     * @param number the context of the operation, unless only an answer completes it
      */
     void post(Operation operation, long offset, long size, long number);
 
     /** Posts the receive of an answer. */
     void receive(long offset, long size, long number);
 
-    /** Takes the completions that are there. */
+    /** Takes the available completions. */
     int poll(RpmaCompletions completions);
 
-    /** Waits for completions while operations of this kind are under way, and takes them. */
+    /** Waits for completions of operations of this kind, and takes them. */
     int await(Operation operation, RpmaCompletions completions) throws InterruptedException;
 
     /** Checks the result of a post. */

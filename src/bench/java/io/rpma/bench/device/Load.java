@@ -3,7 +3,7 @@ package io.rpma.bench.device;
 import io.rpma.RpmaCompletions;
 
 /**
- * A number of operations, of which {@code depth} are under way at a time; {@code native/bench/load.c} does the same.
+ * A number of operations, {@code depth} of which are under way at a time. {@code native/bench/load.c} is the counterpart in C.
  *
  * @param operation the kind of the operations
  * @param size the size of each operation in bytes
@@ -17,7 +17,7 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
 
     private static final int CAPACITY = 16;
 
-    /** Returns the load of a command; {@code native/bench/client.c} documents its parts. */
+    /** Returns the load of a command; {@code native/bench/client.c} documents the words of the command. */
     static Load of(String[] words) {
         return new Load(
                 Operation.of(words[1]),
@@ -52,8 +52,8 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
 
     /**
      * The turns of the loop. Each turn posts operations up to the depth and takes completions. A turn is a method call, because
-     * a call enters compiled code. The loop itself is interpreted for its first thousand turns, which were half of the turns of
-     * a load with waits.
+     * a call enters compiled code at once. HotSpot interprets the first thousand iterations of the loop itself each time that
+     * the loop starts, which would be half of a load with waits.
      */
     private final class Turns {
         private final End end;
@@ -105,7 +105,7 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
 
     /**
      * Takes completions, at least one unless the load polls. A poll that finds no completion yields the processor: with few
-     * processors, soft-RoCE's own work may wait for this one, and would otherwise wait until the end of the time slice.
+     * processors, soft-RoCE's own work may wait for this processor, and would otherwise wait until the end of the time slice.
      */
     private int take(End end, RpmaCompletions completions) throws InterruptedException {
         if (how != Completions.POLL) {

@@ -6,7 +6,9 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** A client in Java that runs loads, for {@link ClientProcess}. {@code native/bench/client.c} documents its commands. */
+/**
+ * A client in Java that runs loads. {@link ClientProcess} sends its commands, and {@code native/bench/client.c} documents them.
+ */
 abstract class LoadClient {
     /** The number of words of a load without samples. */
     private static final int SHORTEST = 6;

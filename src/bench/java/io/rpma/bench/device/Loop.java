@@ -19,7 +19,7 @@ final class Loop {
     private int posted;
     private int done;
 
-    /** The time of the first look at all connections, which is a part of their registration. */
+    /** The duration of the first look at all connections, which counts as a part of their registration. */
     private long firstLook;
 
     private long start;
@@ -41,8 +41,8 @@ final class Loop {
      *
      * @param connections the connections to serve
      * @param samples gets the time from each post to the handling of its completion; its length is the number of operations
-     * @return the duration from the first post and the duration of the registration of the connections, in nanoseconds, and the
-     *     growth of the heap by the registration, in bytes
+     * @return three numbers: the duration of the operations and the duration of the registration of the connections, in
+     *     nanoseconds, and the growth of the heap by the registration, in bytes
      */
     static String run(List<Connection> connections, long[] samples) {
         UsedMemory before = UsedMemory.now();

@@ -13,7 +13,7 @@ final class Measurements {
     /** The reported percentiles of a distribution. */
     static final List<Double> PERCENTILES = List.of(10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9);
 
-    /** The minimum number of values beyond a percentile that is reported. */
+    /** A percentile is reported if at least this number of values is beyond it. */
     private static final int LEAST_BEYOND = 10;
 
     private record Key(String name, Map<String, String> params, Language language, String unit) {}
@@ -42,7 +42,7 @@ final class Measurements {
         return percentile == Math.rint(percentile) ? "p" + (int) percentile : "p" + percentile;
     }
 
-    /** Returns the results in the order of their first numbers. */
+    /** Returns the results, in the order in which their first numbers were added. */
     List<Result> results() {
         List<Result> results = new ArrayList<>();
         measured.forEach(

@@ -1,6 +1,6 @@
 package io.rpma.bench.device;
 
-/** The measured operations of one connection; {@code native/bench/client.h} has the same. */
+/** The measured operations of one connection; {@code native/bench/client.h} has the same operations. */
 enum Operation {
     WRITE("write"),
     READ("read"),
@@ -9,18 +9,18 @@ enum Operation {
     /** A write into persistent memory and its flush. */
     FLUSH_PERSISTENT("flush-persistent"),
     ATOMIC_WRITE("atomic-write"),
-    /** Until the answer with the same bytes has arrived. */
+    /** A message, and the target's answer with the same bytes. */
     SEND("send"),
-    /** Until the answer without bytes has arrived. */
+    /** A write with immediate data, and the target's answer without bytes. */
     WRITE_WITH_IMM("write-with-imm"),
-    /** From here on librdmacm's operations. */
+    /** The first of librdmacm's operations; all before are librpma's. */
     RDMA_WRITE("rdma-write"),
-    /** A write whose bytes the post copies. */
+    /** A write whose bytes the post copies into the queue. */
     RDMA_WRITE_INLINE("rdma-write-inline"),
     RDMA_READ("rdma-read"),
-    /** Until the answer with the same bytes has arrived. */
+    /** A message, and the target's answer with the same bytes. */
     RDMA_SEND("rdma-send"),
-    /** Of 8 bytes. */
+    /** An atomic of 8 bytes. */
     RDMA_FETCH_AND_ADD("rdma-fetch-and-add");
 
     private final String command;
@@ -49,7 +49,7 @@ enum Operation {
         return this == SEND || this == WRITE_WITH_IMM || this == RDMA_SEND;
     }
 
-    /** Returns whether librdmacm posts the operation, on its own id, and not librpma. */
+    /** Returns whether librdmacm posts the operation, on an id of its own. librpma posts the others. */
     boolean isRdmacm() {
         return compareTo(RDMA_WRITE) >= 0;
     }

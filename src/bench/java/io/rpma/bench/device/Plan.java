@@ -10,14 +10,14 @@ import java.util.stream.Stream;
  *
  * @param points the measurements of one connection
  * @param starts the number of starts of the programs for these measurements
- * @param rounds the number of rounds in each program before the next start
- * @param millis the approximate time of one measurement
+ * @param rounds the number of rounds after each of these starts
+ * @param millis the approximate time of one of these measurements, in milliseconds
  * @param connections the numbers of connections, ascending
- * @param scaled the programs that open these numbers of connections
- * @param scaleRounds the number of rounds of these programs
+ * @param scaled the programs in which the opening and closing of connections is measured
+ * @param scaleRounds the number of rounds of these programs, and of the registrations of small memory regions
  * @param registered the sizes of registered memory, in bytes
- * @param regions the number of small memory regions at a time
- * @param coldRounds the number of rounds of registrations, and of starts of a program
+ * @param regions the number of small memory regions that are registered at the same time
+ * @param coldRounds the number of rounds of registrations of the sizes {@code registered}, and of starts of a program
  */
 record Plan(
         List<Point> points,
@@ -33,7 +33,7 @@ record Plan(
     private static final long KIB = 1 << 10;
     private static final long MIB = 1 << 20;
 
-    /** The size of an atomic write and of an atomic, and the smallest measured size of the other operations. */
+    /** The size of an atomic write and of an atomic, and the smallest measured size of librpma's other operations. */
     private static final long WORD = 8;
 
     /** Returns the plan of all measurements, which takes about an hour on an emulated machine. */
@@ -107,7 +107,10 @@ record Plan(
                 .toList();
     }
 
-    /** Adds the operations with data, of the inline size; larger sizes take the same path as librpma's operations. */
+    /**
+     * Adds librdmacm's operations, except the atomic, with the inline size. Larger sizes take the same path as librpma's
+     * operations.
+     */
     private static void addRdmacm(List<Point> points, int depth) {
         for (Operation operation : Operation.values()) {
             if (operation.isRdmacm() && operation != Operation.RDMA_FETCH_AND_ADD) {

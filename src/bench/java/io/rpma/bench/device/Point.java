@@ -10,7 +10,8 @@ import java.util.Map;
  *
  * @param operation the operation
  * @param size the size of each operation in bytes
- * @param depth the number of operations under way; with 1 the time of each operation is measured, else the time of all
+ * @param depth the number of operations under way; with 1, the time of each operation is measured, otherwise the time of all
+ *     operations
  * @param completions the way to take completions
  */
 record Point(Operation operation, long size, int depth, Completions completions) {
@@ -18,7 +19,9 @@ record Point(Operation operation, long size, int depth, Completions completions)
         return depth == 1;
     }
 
-    /** Returns the measured programs. librpma's waits include bare JNI, because it is most of Java's additional time there. */
+    /**
+     * Returns the measured programs. Only librpma's waits include bare JNI, which is a part of Java's additional time there.
+     */
     List<Language> languages() {
         boolean bare = completions == Completions.WAIT && !operation.isRdmacm();
         return bare ? List.of(Language.values()) : Language.EVERYWHERE;

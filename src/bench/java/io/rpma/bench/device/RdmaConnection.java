@@ -19,7 +19,7 @@ import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client's side of librdmacm's connection with the target; {@code native/bench/rdma.c} does the same.
+ * A client's side of librdmacm's connection with the target; {@code native/bench/rdma.c} is the counterpart in C.
  *
  * @param id the connection
  * @param qp the queue pair
@@ -91,14 +91,14 @@ record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inline
         End.check(qp.postRecv(memory, offset, size, number));
     }
 
-    /** Polls the other queue too, in which only answers complete. */
+    /** Polls the completion queue of the sends, and if it is empty, the completion queue of the receives, for answers. */
     @Override
     public int poll(RpmaCompletions completions) {
         int taken = qp.pollSendComp(completions);
         return taken > 0 ? taken : qp.pollRecvComp(completions);
     }
 
-    /** Waits for answers if the operation has them, because they complete last. */
+    /** Waits for receives if the target answers the operation, because the answer completes after the message. */
     @Override
     public int await(Operation operation, RpmaCompletions completions) throws InterruptedException {
         if (!operation.isAnswered()) {

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.HdrHistogram.Histogram;
 
-/** The file of the times that a client has measured: numbers of 8 bytes, in nanoseconds. */
+/** The file of the times that a client has measured: numbers of 8 bytes in native byte order, in nanoseconds. */
 final class Samples {
     private static final int DIGITS = 3;
 
@@ -31,7 +31,7 @@ final class Samples {
     /**
      * Reads a file of times.
      *
-     * @throws IOException if it has no times, or other contents
+     * @throws IOException if the file is empty, or contains something else than times
      */
     static Histogram read(Path file) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder());

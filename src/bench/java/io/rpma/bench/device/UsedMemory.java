@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  * The memory that this process uses.
  *
  * @param resident the resident memory in kilobytes
- * @param heap the heap of live objects in bytes
+ * @param heap the size of the live objects on the heap in bytes
  */
 record UsedMemory(long resident, long heap) {
     private static final Pattern RESIDENT = Pattern.compile("^VmRSS:\\s+(\\d+) kB$", Pattern.MULTILINE);
@@ -34,7 +34,7 @@ record UsedMemory(long resident, long heap) {
         }
     }
 
-    /** Returns the growth as the two numbers of an answer. */
+    /** Returns the growth since an earlier measurement, as the two numbers of an answer. */
     String since(UsedMemory before) {
         return (resident - before.resident) + " " + (heap - before.heap);
     }

@@ -13,14 +13,14 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** Many posts in one downcall; in C a loop. */
+/** Many posts in one downcall. The counterpart in C is a loop of posts. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @State(Scope.Thread)
 public class BatchTaxBenchmark {
     private RpmaBatch batch;
 
-    /** Makes the batch, which loads the library. This must happen after the target has loaded librpma. */
+    /** Makes the batch, which loads the library. The target is a parameter because it must load its librpma before that. */
     @Setup
     public void create(NoopTarget target) {
         batch = RpmaBatch.create(NoopTarget.BATCH);

@@ -17,10 +17,13 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** The arguments of the operations, from a librpma that does nothing; {@code struct target} in {@code tax.c}. */
+/**
+ * The arguments of the operations, from a librpma that does nothing; the counterpart in C is {@code struct target} in
+ * {@code tax.c}.
+ */
 @State(Scope.Thread)
 public class NoopTarget {
-    /** The path of this librpma. */
+    /** The system property with the path of this librpma. */
     static final String LIBRARY_PROPERTY = "io.rpma.bench.noop";
 
     static final int BATCH = 16;
@@ -43,7 +46,10 @@ public class NoopTarget {
     int imm = 1;
     long value;
 
-    /** Loads the librpma that does nothing. The dynamic linker then uses it for the shim, because it has the required name. */
+    /**
+     * Loads the librpma that does nothing. The dynamic linker then uses it for the shim, because it has the name that the shim
+     * requires.
+     */
     static void loadLibrary() {
         System.load(System.getProperty(LIBRARY_PROPERTY));
     }

@@ -17,7 +17,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** The arguments of the operations, with an id whose device does nothing; part of {@code struct target} in {@code tax.c}. */
+/**
+ * The arguments of librdmacm's operations, on a device that does nothing; {@code struct target} in {@code tax.c} includes them.
+ */
 @State(Scope.Thread)
 public class RdmaNoopTarget {
     private static final int REGION_SIZE = 4096;

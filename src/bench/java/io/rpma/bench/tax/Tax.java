@@ -87,7 +87,7 @@ public final class Tax implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
-    /** The amount of the measurement; a round has this number of samples in each language. */
+    /** The extent of the measurement. A round takes {@code samples} samples of each operation in each program. */
     private enum Effort {
         QUICK(2, 2, 100),
         FULL(5, 5, 300);
@@ -103,7 +103,7 @@ public final class Tax implements Callable<Integer> {
         }
     }
 
-    /** An operation, which has this name on both sides, and the maximum of its additional nanoseconds over C. */
+    /** An operation: its name, which is the same in C and in Java, and the maximum of its additional nanoseconds over C. */
     private record Operation(String name, double target) {
         /** Allocations below this number of bytes are JMH's: a few bytes for each wait, and nearly none for other calls. */
         double leastAllocated() {

@@ -85,7 +85,7 @@ public class TaxBenchmark {
         return t.emptyCq.await(t.completions, 0, TimeUnit.NANOSECONDS);
     }
 
-    /** {@code rpma_srq_recv}, and a wait for its completion, which another thread makes. */
+    /** {@code rpma_srq_recv}, and a wait until another thread completes the receive. */
     @Benchmark
     public int receive(NoopTarget t) throws InterruptedException {
         t.srq.recv(t.local, t.offset, t.length, t.opContext);

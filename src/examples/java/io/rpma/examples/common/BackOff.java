@@ -9,11 +9,11 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
- * The pauses between attempts. Each pause is twice as long as the previous one, up to a maximum. The attempts end after a
+ * The pauses between attempts. Each pause is twice as long as the previous pause, up to a maximum. The attempts end after a
  * timeout.
  *
- * <p>The timeout begins with the first failure after a success, and not with each connection. So the attempts also end if only
- * the connecting succeeds.
+ * <p>The timeout begins with the first failure after a success. A connection alone is not a success, so the attempts also end
+ * if each connection is made and lost again.
  */
 public final class BackOff {
     /** The first pause. */
@@ -44,8 +44,8 @@ public final class BackOff {
      * Repeats an attempt until it succeeds.
      *
      * @param what describes the failure, as in "no connection to A"
-     * @param notes gets the reason why the first attempt has failed
-     * @throws IOException if the timeout expires, or for each failure other than a lost other side
+     * @param notes gets the reason of the first of successive failures
+     * @throws IOException if the timeout expires, or the attempt throws an exception other than {@link LostException}
      */
     public <T> T retry(String what, Consumer<String> notes, Attempt<T> attempt)
             throws IOException, InterruptedException {
@@ -87,7 +87,7 @@ public final class BackOff {
         NANOSECONDS.sleep(next.getAsLong());
     }
 
-    /** Returns the pause after a failure; empty if the timeout has expired. The last attempt is made when it expires. */
+    /** Returns the pause after a failure; empty if the timeout has expired. The last pause ends when it expires. */
     OptionalLong next(long now) {
         if (!failing) {
             failing = true;

@@ -43,17 +43,17 @@ public final class EndpointOptions {
         mixin.addOption(address).addOption(port);
     }
 
-    /** The address. */
+    /** Returns the address. */
     public String address() {
         return address.getValue();
     }
 
-    /** The port. */
+    /** Returns the port. */
     public int port() {
         return port.getValue();
     }
 
-    /** Refuses an empty address, and a number that is no port. */
+    /** Refuses an empty address and an invalid port. */
     public void check() {
         Program.check(command, "--address", !address().isEmpty(), "is not empty");
         Program.check(command, "--port", port() >= 1 && port() <= MOST_PORT, "is 1 to " + MOST_PORT);

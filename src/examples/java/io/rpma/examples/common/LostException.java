@@ -2,7 +2,7 @@ package io.rpma.examples.common;
 
 import java.io.IOException;
 
-/** The other side or the connection to it is lost. A new connection can help only after this failure. */
+/** Thrown if the other side or the connection to it is lost: the only failure after which a new connection can help. */
 public final class LostException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -4,7 +4,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options for the offered memory. The path is no part of them, because only some programs have a default path. */
+/** The options for the offered memory. Each program has its own option for the path, because the defaults differ. */
 public final class MemoryOptions {
     @Option(
             names = "--size",
@@ -28,15 +28,15 @@ public final class MemoryOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
 
-    /** For picocli. */
+    /** Called by picocli. */
     public MemoryOptions() {}
 
-    /** The size in bytes; 0 for the whole of a device or a file. */
+    /** Returns the size in bytes; 0 for the whole of a device or a file. */
     public long size() {
         return size == null ? 0 : size;
     }
 
-    /** Whether the operator has said that the platform makes written bytes persistent. */
+    /** Returns whether the operator has stated that the platform makes written bytes persistent. */
     public boolean directWrite() {
         return directWrite;
     }

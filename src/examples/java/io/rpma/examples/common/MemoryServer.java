@@ -18,17 +18,17 @@ import java.util.function.Consumer;
 /**
  * Offers memory to one client after the other.
  *
- * <p>The connection to a client is closed before the next client is accepted, so no later operation of the first client can be
- * carried out.
+ * <p>The connection to a client is closed before the next client is accepted. So no operation of the earlier client is carried
+ * out while a later client is connected.
  */
 public final class MemoryServer implements AutoCloseable {
     /** The timeout for an accepted client to establish its connection. */
     private static final long ESTABLISH_S = 30;
 
-    /** The time without a message after which a client is probed; after the same time again the next client is served. */
+    /** The time without a message after which a client is probed, and the timeout of the probe. */
     private static final int SILENCE_S = 10;
 
-    /** The time of successive failures of clients after which the failure is attributed to this side. */
+    /** If no client can be accepted for this time, the failure is attributed to this side. */
     private static final int PATIENCE_S = 60;
 
     /** A source of requests. */
@@ -47,7 +47,7 @@ public final class MemoryServer implements AutoCloseable {
      * Listens at an address and a port.
      *
      * @param offered the memory
-     * @param service the mark of this program
+     * @param service the identifier of this program
      * @param notes gets a line for each client that connects or ends
      */
     public MemoryServer(
@@ -77,16 +77,16 @@ public final class MemoryServer implements AutoCloseable {
             notes.accept("a client has connected");
             notes.accept("the client is gone: "
                     + offered.serve(conn, SILENCE_S, Long.MAX_VALUE).orElseThrow());
-            // Closing the connection answers its disconnect.
+            // Closing the connection answers the client's disconnect.
         } catch (RpmaException e) {
-            // From a client that vanishes while it is probed. Other clients can follow.
+            // For example, the client has vanished while it was probed. Other clients can follow.
             notes.accept("a client is lost: " + Errors.line(e));
         }
     }
 
     /**
-     * Waits for the next request. If a client gives up before it is accepted, the wait fails and is repeated. A broken endpoint
-     * fails at once each time.
+     * Waits for the next request. If a client gives up before it is accepted, the wait fails and is repeated. If the endpoint
+     * is broken, each wait fails at once, and the repetition ends after {@code patience} seconds.
      */
     static <T> T awaitNext(Requests<T> requests, int patience, Consumer<String> notes)
             throws IOException, InterruptedException {
@@ -98,7 +98,7 @@ public final class MemoryServer implements AutoCloseable {
             } catch (RpmaException e) {
                 notes.accept("a client is lost: " + Errors.line(e));
                 if (System.nanoTime() - begun > BackOff.LONGEST) {
-                    backOff.succeeded(); // the wait itself has worked
+                    backOff.succeeded(); // the endpoint works: the wait has not failed at once
                 }
                 OptionalLong pause = backOff.next(System.nanoTime());
                 if (pause.isEmpty()) {

@@ -12,8 +12,8 @@ import java.nio.ByteBuffer;
  * platform.
  *
  * <p>The offer is the private data of the acceptance, which has room for 196 bytes on RoCE and InfiniBand. The other side
- * always gets 196 bytes, filled up with zeroes, even if a program has sent none. So the offer has a version and the mark of a
- * service. The mark also prevents a program from writing into the memory of another program.
+ * always gets 196 bytes, filled up with zeroes, even if the accepting program has sent none. So the offer has a version and the
+ * identifier of a program. The identifier also prevents a program from writing into the memory of another program.
  *
  * @param peerCfg the descriptor of the offering side's {@link RpmaPeerCfg}
  * @param memory the descriptor of its {@link RpmaMrLocal}
@@ -46,7 +46,7 @@ public record Offer(byte[] peerCfg, byte[] memory, boolean persistent, boolean n
     /**
      * Returns the bytes to send.
      *
-     * @param service the mark of the program
+     * @param service the identifier of the program
      */
     public byte[] toPrivateData(int service) {
         return ByteBuffer.allocate(LENGTH)
@@ -61,7 +61,7 @@ public record Offer(byte[] peerCfg, byte[] memory, boolean persistent, boolean n
     /**
      * Reads a received offer.
      *
-     * @param service the mark of the expected program
+     * @param service the identifier of the expected program
      * @throws IOException if the offer is from another program or another version
      */
     public static Offer fromPrivateData(byte[] privateData, int service) throws IOException {

@@ -19,8 +19,8 @@ import java.util.Optional;
 /**
  * Memory that is offered to one client after the other.
  *
- * <p>The device writes the bytes into the memory. This program makes them persistent if a client asks for it, because then a
- * flush of the client does not make them persistent, see {@link Persistence#SERVER}.
+ * <p>The device writes the bytes into the memory. A client whose flushes do not make them persistent asks this program to make
+ * them persistent, see {@link Persistence#SERVER}.
  */
 public final class OfferedMemory implements AutoCloseable {
     /** The time without a completion after which the events are checked. */
@@ -34,7 +34,7 @@ public final class OfferedMemory implements AutoCloseable {
     /**
      * Offers memory, which the caller still owns.
      *
-     * @param region of the whole memory
+     * @param region the region of the whole memory
      * @param directWrite whether the operator has stated that the platform makes written bytes persistent
      */
     public OfferedMemory(RpmaPeer peer, RpmaMemory memory, RpmaMrLocal region, boolean directWrite) {
@@ -59,7 +59,7 @@ public final class OfferedMemory implements AutoCloseable {
 
     /** Returns the configuration of the connections of clients. The caller closes it. */
     public static RpmaConnCfg connCfg() {
-        // The answers, and the probe of a silent client.
+        // Room for all answers, and for the probe of a silent client.
         int sends = PersistRequest.MOST + 1;
         return RpmaConnCfg.create()
                 .setSqSize(sends)
@@ -70,7 +70,7 @@ public final class OfferedMemory implements AutoCloseable {
     /**
      * Accepts a client. Its request must have the configuration {@link #connCfg}.
      *
-     * @param service the mark of this program
+     * @param service the identifier of this program
      */
     public RpmaConn accept(RpmaConnReq request, int service) {
         try {
@@ -93,7 +93,7 @@ public final class OfferedMemory implements AutoCloseable {
      *
      * @param silence the time without a message after which the client is probed, and the timeout of the probe, in seconds
      * @param timeout the maximum time to serve the client, in nanoseconds
-     * @return the reason of the client's end; empty after the timeout
+     * @return the reason why the client is gone; empty after the timeout
      */
     public Optional<String> serve(RpmaConn conn, int silence, long timeout) throws InterruptedException {
         Session session = new Session(conn, silence);
@@ -105,7 +105,7 @@ public final class OfferedMemory implements AutoCloseable {
         return end;
     }
 
-    /** The service of one client. */
+    /** Serves one client. */
     private final class Session {
         private final RpmaConn conn;
         private final int silence;
@@ -163,7 +163,7 @@ public final class OfferedMemory implements AutoCloseable {
             }
         }
 
-        /** Probes a silent client. No event reports the death of its host, but an empty write fails or does not complete. */
+        /** Probes a silent client by an empty write, because no event reports the death of the client's host. */
         private Optional<String> askIfSilent() {
             if (System.nanoTime() - heard < SECONDS.toNanos(silence)) {
                 return Optional.empty();

@@ -64,7 +64,7 @@ final class PersistRequests implements AutoCloseable {
         answered++;
     }
 
-    /** Call this when the connection is closed. */
+    /** Call this after the connection is closed. */
     @Override
     public void close() {
         region.close();

@@ -8,10 +8,10 @@ public enum Persistence {
     /** A flush is a read, and the operator of the other side has stated that its platform makes written bytes persistent. */
     DIRECT_WRITE("direct write, as told"),
 
-    /** The program of the other side makes the bytes persistent at a request, and answers. */
+    /** The program of the other side makes the bytes persistent on request, and answers. */
     SERVER("persisted by the server"),
 
-    /** The bytes are only visible there: the memory is not persistent, and a power cut loses them. */
+    /** The bytes are only visible to the other side: its memory is not persistent, and a power cut loses them. */
     NONE("visibility only");
 
     private final String description;

@@ -18,7 +18,10 @@ import picocli.CommandLine.ScopeType;
 public abstract class Program {
     private static final int FAILED = 1;
 
-    /** Exceptions contain the messages of librpma too. This is a field, because an unreferenced logger loses its level. */
+    /**
+     * The logger of librpma's messages, which is off without {@code --verbose}, because exceptions contain these messages too.
+     * This is a field, because the JDK can collect an unreferenced logger with its level.
+     */
     private static final Logger LIBRARY_LOG = Logger.getLogger("io.rpma");
 
     @Option(

@@ -35,7 +35,7 @@ public final class RemoteConnection implements AutoCloseable {
     /**
      * Finds the local device through which a host is reached.
      *
-     * @throws LostException if there is none, for example because the host is down: the search resolves the host's address
+     * @throws LostException if no device is found, for example because the host is down and its address can't be resolved
      */
     public static RpmaDevice findDevice(String address, int port) throws LostException {
         try {
@@ -48,10 +48,10 @@ public final class RemoteConnection implements AutoCloseable {
     /**
      * Makes one attempt to connect.
      *
-     * @param service the mark of the expected program
+     * @param service the identifier of the expected program
      * @param operations the size of the send queue
      * @param nanos the timeout for the answer
-     * @throws LostException if there is no answer, or a rejection
+     * @throws LostException if the host does not answer, or rejects the request
      * @throws IOException if another program answers
      */
     public static RemoteConnection open(
@@ -81,7 +81,7 @@ public final class RemoteConnection implements AutoCloseable {
     }
 
     private static RpmaConn request(RpmaPeer peer, String address, int port, int operations) throws LostException {
-        // If the connection breaks, all operations and all receives of answers complete.
+        // The completion queue has room for all operations and receives, which all complete if the connection breaks.
         int answers = PersistRequest.MOST;
         try (RpmaConnCfg cfg =
                 RpmaConnCfg.create().setSqSize(operations).setRqSize(answers).setCqSize(operations + answers)) {

@@ -7,7 +7,7 @@ import io.rpma.RpmaPeer;
 import java.io.IOException;
 import java.util.function.Consumer;
 
-/** A host that offers memory. Its connection can be lost and made again. */
+/** A host that offers memory. The connection to the host can be lost and made again. */
 public final class RemoteHost implements AutoCloseable {
     /** The time without a completion after which the host counts as gone: no event reports the death of a host. */
     private static final int SILENCE_S = 10;
@@ -28,7 +28,7 @@ public final class RemoteHost implements AutoCloseable {
     /**
      * Prepares connections to a host, which may be down.
      *
-     * @param service the mark of the expected program
+     * @param service the identifier of the expected program
      * @param stagingMemory the local source and destination of the bytes
      * @param operations the size of the send queue; a store and a commit take two operations each
      * @param notes gets messages for the user
@@ -47,7 +47,7 @@ public final class RemoteHost implements AutoCloseable {
      * Returns the existing connection, or makes one attempt to connect.
      *
      * @param nanos the timeout for the answer
-     * @throws LostException if the host is not found, or there is no answer, or a rejection
+     * @throws LostException if the host is not found, does not answer, or rejects the request
      */
     public RemoteMemory connect(long nanos) throws IOException, InterruptedException {
         if (connected == null) {
@@ -70,7 +70,7 @@ public final class RemoteHost implements AutoCloseable {
         }
     }
 
-    /** Closes the connection if it is lost. Returns whether it was. */
+    /** Closes the connection if it is lost. Returns whether it was lost. */
     public boolean disconnectIfLost() {
         boolean lost = connected != null && connected.isLost();
         if (lost) {

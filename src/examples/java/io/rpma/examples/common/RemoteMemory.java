@@ -17,11 +17,12 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
- * The memory of the other side, through one connection. After a failure the connection is lost.
+ * The memory of the other side, accessed through one connection. After any failure the connection counts as lost.
  *
- * <p>Of a write and its flush, only the flush requests a completion; each operation that fails has one. If the other side must
- * be asked to make bytes persistent, its answer replaces the completion. Completions and answers arrive in the order of the
- * posts. So tickets are consecutive numbers, and if one operation is done, all earlier operations are done too.
+ * <p>A write requests a completion only for its failure. The flush after the write always requests a completion. If the other
+ * side must be asked to make bytes persistent, its answer replaces the completion of the flush. Tickets are consecutive
+ * numbers, and completions and answers arrive in the order of the posts. So if one operation is done, all earlier operations
+ * are done too.
  */
 public final class RemoteMemory implements RemoteStore, AutoCloseable {
     /** The time without a completion after which the events are checked. */
@@ -41,10 +42,10 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     private long done;
     private boolean lost;
 
-    /** The last ticket of a read. A read can be done before earlier requests, and a request before earlier reads. */
+    /** The ticket of the last read. Reads and requests can overtake each other, so this class waits between them. */
     private long lastRead;
 
-    /** The time of the last sign of progress. */
+    /** The time of the last completion, or of the last post while no operation was under way. */
     private long alive = System.nanoTime();
 
     /**
@@ -210,7 +211,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     }
 
     /**
-     * Checks the connection for an event. After it is established, each event reports its end.
+     * Checks the connection for an event. Each event of an established connection reports the connection's end.
      *
      * @throws LostException if there is an event
      */

@@ -8,9 +8,9 @@ import java.io.IOException;
  * <p>Bytes are read into and stored from the staging memory of this side. {@link #store} and {@link #commit} return a ticket at
  * once. The staging memory of a store must not be changed until the store is done.
  *
- * <p>Operations are done in the order of the calls, with one exception: the bytes of a store can be there before an earlier
- * commit. So after a store and a commit, it suffices to wait for the commit. Before bytes that a committed word covers are
- * overwritten, the word must be reset, and the reset must be done.
+ * <p>Operations are done in the order of the calls, with one exception: the bytes of a store can arrive before an earlier
+ * commit. So after a store and a commit, it suffices to wait for the commit. To overwrite bytes that a committed word covers,
+ * reset the word first, and wait until the reset is done.
  *
  * <p>This interface is separate from the network, so that the code that uses it can be tested without a device.
  */

@@ -47,7 +47,7 @@ public final class Sha256 {
         digest.update(part);
     }
 
-    /** Returns the SHA-256 of all added bytes, and begins again. */
+    /** Returns the SHA-256 of all added bytes, and resets this object. */
     public byte[] result() {
         return digest.digest();
     }

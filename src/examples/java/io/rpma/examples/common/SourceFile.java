@@ -38,7 +38,7 @@ public final class SourceFile implements AutoCloseable {
     }
 
     /**
-     * Returns the exception for a file that does not fit.
+     * Returns an exception which reports that this file does not fit.
      *
      * @param capacity the room for a file in bytes
      * @param memory names the memory, as in "the server's memory"

@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 /**
  * Finds the memory that is offered to the other side, and registers it.
  *
- * <p>Only device DAX is persistent, and a file of a DAX file system if the device has on-demand paging. A file in {@code
+ * <p>Persistent memory is device DAX or, if the RDMA device has on-demand paging, a file of a DAX file system. A file in {@code
  * /dev/shm} and anonymous memory are sufficient for tests.
  */
 public final class TargetMemory {
@@ -36,10 +36,10 @@ public final class TargetMemory {
     private String description;
 
     /**
-     * Prepares for a size.
+     * Prepares to find memory of a size.
      *
      * @param size in bytes; 0 for the whole of a file or a device
-     * @param notes gets a line for each property that is worse than possible
+     * @param notes gets a line for each memory that can't be used, and a line if flushes to persistence are refused
      */
     public TargetMemory(long size, Consumer<String> notes) {
         this.size = size;

@@ -14,7 +14,7 @@ public final class TimeoutOption {
     /**
      * Creates the option of a command. The help texts differ between the programs.
      *
-     * @param wait the wait that the option limits: "try to reach the server"
+     * @param wait the action that the option limits, as in "try to reach the server"
      */
     public TimeoutOption(String wait) {
         timeout = OptionSpec.builder("--timeout")
@@ -30,12 +30,12 @@ public final class TimeoutOption {
         mixin.addOption(timeout);
     }
 
-    /** The time in seconds. */
+    /** Returns the timeout in seconds. */
     public int seconds() {
         return timeout.getValue();
     }
 
-    /** Refuses a time of less than a second. */
+    /** Refuses a timeout of less than a second. */
     public void check() {
         Program.check(command, "--timeout", seconds() >= 1, "is at least 1 second");
     }

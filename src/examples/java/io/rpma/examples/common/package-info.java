@@ -1,5 +1,5 @@
 /**
- * The common code of the examples: command lines, memory that is found and offered, and a connection that stores and commits.
+ * The common code of the examples: command lines, offered memory, and connections that store and commit.
  *
  * <p>{@link io.rpma.examples.common.MemoryServer} offers memory. {@link io.rpma.examples.common.RemoteConnection} connects to
  * it. {@link io.rpma.examples.common.RemoteMemory} has the RDMA operations on it.

@@ -35,7 +35,7 @@ record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable
     }
 
     /**
-     * Opens memory without a signature; the example can write its own.
+     * Opens memory without a signature. The example can write its own signature.
      *
      * @param path the argument of the command line; null for DRAM
      * @param size the size of the user's data
@@ -76,7 +76,7 @@ record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable
         return memory.buffer(dataOffset, size).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Makes the first bytes of the user's data persistent, if the memory is. */
+    /** Makes the first bytes of the user's data persistent, if the memory is persistent. */
     void persist(int size) {
         memory.persist(dataOffset, size);
     }

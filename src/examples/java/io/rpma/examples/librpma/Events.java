@@ -11,8 +11,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Waits for the completions of a connection and checks its events meanwhile. Without this, the wait for a message of a dead
- * process would never end.
+ * Waits for the completions of a connection and checks its events meanwhile. Without these checks, the wait for a message of a
+ * dead process would never end.
  */
 final class Events {
     /** Takes one completion, if one arrives within a second. */
@@ -26,7 +26,7 @@ final class Events {
     private final Source receives;
     private final RpmaCompletions wc = RpmaCompletions.create(1);
 
-    /** The event that has ended the connection, and that occurs only once; null until then. */
+    /** The event that has ended the connection, kept because it occurs only once; null before the event. */
     private RpmaConnEvent end;
 
     private Events(RpmaConn conn, Source operations, Source receives) {
@@ -97,8 +97,8 @@ final class Events {
     }
 
     /**
-     * Waits for the success of the last operation, a message after which the other side disconnects. The disconnection can
-     * arrive before the completion of the message.
+     * Waits for the success of the last operation: the send of a message, after which the other side disconnects. The
+     * disconnection can arrive before the completion of the send.
      */
     void awaitLast(RpmaWcOpcode opcode) throws InterruptedException {
         if (take(operations)) {
@@ -138,7 +138,7 @@ final class Events {
             if (end != null) {
                 return false;
             }
-            // The next round finds the completions from before this event.
+            // The next round takes a completion that arrived before this event.
             end = conn.nextEvent(0, SECONDS).orElse(null);
         }
         if (!wc.isSuccess(0)) {

@@ -10,7 +10,7 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 import java.nio.ByteBuffer;
 
-/** Writes a greeting into the server's memory, and then reads a few bytes there, which flushes without a flush operation. */
+/** Writes a greeting into the server's memory, and flushes it by a read of a few bytes, without a flush operation. */
 public final class Example04WriteToPersistentClient {
     private static final int RAW_SIZE = 8;
 
@@ -38,7 +38,7 @@ public final class Example04WriteToPersistentClient {
                 long from = mem.dataOffset() + Hello.STRING_OFFSET;
                 Common.posted(conn.write(
                         dst, data.dataOffset(), src, from, Hello.STRING_SIZE, RpmaConn.F_COMPLETION_ON_ERROR, 0));
-                // The device carries out a read after the earlier writes are visible to it.
+                // The server's device carries out the read after the write is visible.
                 Common.posted(conn.read(raw, 0, dst, 0, RAW_SIZE, RpmaConn.F_COMPLETION_ALWAYS, 0));
             }
             Events events = Events.of(conn);

@@ -7,7 +7,7 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 
-/** Offers memory, into which the client writes a greeting. It is persistent if the path names persistent memory. */
+/** Offers memory, into which the client writes a greeting. The memory is persistent if the path names persistent memory. */
 public final class Example04WriteToPersistentServer {
     private Example04WriteToPersistentServer() {}
 

@@ -8,7 +8,7 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaPeerCfg;
 
-/** Offers memory, into which the client writes a greeting. It is persistent if the path names persistent memory. */
+/** Offers memory, into which the client writes a greeting. The memory is persistent if the path names persistent memory. */
 public final class Example05FlushToPersistentServer {
     private static final String ON = "on";
 

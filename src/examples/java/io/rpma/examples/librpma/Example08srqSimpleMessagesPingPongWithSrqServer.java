@@ -14,7 +14,7 @@ public final class Example08srqSimpleMessagesPingPongWithSrqServer {
     /** Receives complete in the shared queue's own completion queue. */
     private static final String SHARED = "s";
 
-    /** Receives complete in the connection's completion queue, as all operations. */
+    /** Receives complete in the connection's completion queue, like all operations. */
     private static final String MAIN = "m";
 
     /** Receives complete in the connection's completion queue for receives. */

@@ -25,12 +25,12 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
     private final RpmaPeer peer;
     private final RpmaSrq srq;
 
-    /** One for each receive. The next message of any client uses the next one. */
+    /** The memory of each receive. A message of any client arrives in the receive that was posted first. */
     private final List<Messages> messages = new ArrayList<>();
 
     private final List<RpmaConn> conns = new ArrayList<>();
 
-    /** The connections before their last message, by the number of their queue pair, which completions contain. */
+    /** The connections whose last message has not arrived, by the number of their queue pair, which completions contain. */
     private final Map<Integer, RpmaConn> playing = new HashMap<>();
 
     private Example13MessagesPingPongWithSrqServer(RpmaPeer peer, RpmaSrq srq) {
@@ -112,7 +112,7 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
         tell("sent", value + 1, wc.qpNum(0));
         RpmaConn conn = playing.get(wc.qpNum(0));
         received.send(conn, PingPong.bytes(value + 1));
-        // The next message in this memory can be from another client.
+        // The next message in this memory can be from another client, whose answer would overwrite this answer.
         Events.of(conn).await(RpmaWcOpcode.SEND);
     }
 
@@ -130,7 +130,7 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
         }
     }
 
-    /** Disconnects the clients, which wait for this, after the last message of all clients. */
+    /** Disconnects the clients, each of which waits for the disconnection after its last message. */
     @Override
     public void close() {
         for (RpmaConn conn : conns) {

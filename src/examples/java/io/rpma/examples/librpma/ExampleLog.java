@@ -28,7 +28,7 @@ public final class ExampleLog {
      * @throws InterruptedException never
      */
     public static void main(String[] args) throws InterruptedException {
-        // Messages that an exception contains too have the level DEBUG.
+        // Messages that are also in an exception have the level DEBUG.
         RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
         Common.OUT.println("Let's write messages to the logger io.rpma");
         LOGGER.setLevel(Level.FINE);
@@ -42,7 +42,7 @@ public final class ExampleLog {
         RpmaLog.setFunction(null);
     }
 
-    /** Prints messages. A thread of the library calls it, so the program waits for the call. */
+    /** Prints messages. A thread of the library calls this handler, so the program must wait for the first message. */
     private static final class Printer extends Handler {
         private final CountDownLatch printed = new CountDownLatch(1);
 

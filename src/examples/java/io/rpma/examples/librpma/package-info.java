@@ -1,5 +1,5 @@
 /**
- * librpma's numbered examples, with the same arguments, roles and bytes on the wire. So each side also works with librpma's own
- * program in C on the other side.
+ * librpma's numbered examples in Java, with the same arguments, roles and bytes on the wire. So each side also works with
+ * librpma's own program in C on the other side.
  */
 package io.rpma.examples.librpma;

@@ -35,7 +35,7 @@ final class Side {
         return index < args.length ? Integer.parseInt(args[index]) : byDefault;
     }
 
-    /** Listens, so that each request has a queue pair. */
+    /** Listens. Each request gets a queue pair with these attributes. */
     static RdmaId listen(String[] args, RdmaQpInitAttr attr) {
         try (RdmaAddrInfo here = RdmaAddrInfo.passive(args[0], number(args, 1, 0), RdmaPortSpace.TCP)) {
             RdmaId listener = RdmaId.createEp(here, attr);
@@ -56,7 +56,7 @@ final class Side {
         }
     }
 
-    /** The actions of a client with a resolved id that is not connected: register memory, post receives, and connect. */
+    /** The actions of a client. The id is resolved but not connected, so that the session can post receives first. */
     @FunctionalInterface
     interface Session {
         /** Carries out the session. */

@@ -14,7 +14,7 @@ final class CommittedFile {
     private final Output output;
 
     /**
-     * Prepares for a memory with or without a file.
+     * Prepares to check a memory, which may have no file.
      *
      * @throws IOException if the memory has no room for a file
      */

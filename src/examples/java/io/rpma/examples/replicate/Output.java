@@ -34,7 +34,7 @@ final class Output {
         return new Progress(line(what, ""), total, terminal);
     }
 
-    /** Asks Linux, because {@code System.console()} does not report this since JDK 22. */
+    /** Asks Linux, because since JDK 22 {@code System.console()} does not report whether there is a terminal. */
     private static boolean isTerminal() {
         try {
             String target = Files.readSymbolicLink(STANDARD_OUTPUT).toString();

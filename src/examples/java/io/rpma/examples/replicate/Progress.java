@@ -15,7 +15,7 @@ final class Progress implements AutoCloseable {
     private static final long SHORTEST_INTERVAL = TimeUnit.SECONDS.toNanos(1);
     private static final long LONGEST_INTERVAL = TimeUnit.SECONDS.toNanos(5);
 
-    /** A line is due after this fraction of the whole. */
+    /** The number of equal steps of an operation. A line is due after each step. */
     private static final int STEPS = 5;
 
     private final String what;

@@ -19,11 +19,11 @@ import java.io.IOException;
 /**
  * Offers memory to one sender, waits until the sender is gone, and checks the file in the memory.
  *
- * <p>The RDMA device (or the kernel, for soft-RoCE) writes the bytes into the memory. This program makes them persistent if
- * the sender asks for it, because then a flush of the sender does not make them persistent.
+ * <p>The RDMA device (or the kernel, for soft-RoCE) writes the bytes into the memory. A sender whose flushes do not make them
+ * persistent asks this program to make them persistent.
  */
 final class Receiver {
-    /** The mark of this program, which a sender expects: "rpma". */
+    /** The identifier of this program, which a sender expects: "rpma". */
     static final int SERVICE = 0x7270_6d61;
 
     private final String address;
@@ -37,7 +37,7 @@ final class Receiver {
      *
      * @param address the address of an RDMA device, to listen on
      * @param port the port to listen on
-     * @param timeout for a sender to connect, for its silence, and for the following answer of its host, in seconds
+     * @param timeout for a sender to connect, to send a message, and then to answer a probe, in seconds
      * @param transferTimeout for the sender to finish, in seconds
      */
     Receiver(String address, int port, int timeout, int transferTimeout) {
@@ -92,7 +92,7 @@ final class Receiver {
                     .orElseThrow(() -> new IOException(
                             "the sender has not disconnected within " + transferTimeout + " s (--transfer-timeout)"));
             output.say("the sender is gone: " + end);
-            // Closing the connection answers its disconnect.
+            // Closing the connection answers the sender's disconnect.
         }
     }
 

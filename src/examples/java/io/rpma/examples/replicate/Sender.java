@@ -126,7 +126,7 @@ final class Sender {
         output.say("the file is replicated");
     }
 
-    /** Hashes the file in a separate pass, which does not slow down the writes. */
+    /** Hashes the file in a separate pass, so that the hashing does not slow down the writes. */
     private byte[] hash(SourceFile file) throws IOException {
         try (Progress progress = output.progress("hashing", file.size())) {
             return file.sha256(progress::update);
@@ -145,7 +145,7 @@ final class Sender {
         }
     }
 
-    /** The file is already safe, so a failed disconnect is only reported. */
+    /** Disconnects. The file is already replicated, so a failure is only reported. */
     private void disconnect(RpmaConn conn) throws InterruptedException {
         try {
             conn.disconnect();

@@ -27,12 +27,12 @@ final class LocalLog {
         return new LocalLog(memory, LogLayout.header(headerOf(memory), memory.size()));
     }
 
-    /** Returns whether a memory with room for a log has one. */
+    /** Returns whether a memory has a log. The memory must have room for a log. */
     static boolean isIn(RpmaMemory memory) {
         return LogLayout.isLog(headerOf(memory));
     }
 
-    /** Makes an empty log in a memory with room for a log. The magic is written last: before it there is no log. */
+    /** Makes an empty log in a memory with room for a log. The magic is written last, because it makes the log valid. */
     static void format(RpmaMemory memory) {
         ByteBuffer header = headerOf(memory);
         header.putLong(LogLayout.MAGIC_OFFSET, 0);

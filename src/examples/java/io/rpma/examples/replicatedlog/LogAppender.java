@@ -11,16 +11,17 @@ import java.util.List;
  * Appends records to both replicas, several under way at once.
  *
  * <p>Each record has four operations on each connection: a write, a flush, an atomic write of the new tail, and a flush.
- * Nothing waits between them, because the connection keeps their order. A record is acknowledged when its last flush is done
- * on both replicas.
+ * They are posted without waits between them, because the connection keeps their order. A record is acknowledged when its last
+ * flush is done on both replicas.
  *
  * <p>While a replica is lost, no record can be acknowledged. {@link #recover} is called at the start and after each loss. It
  * makes the replicas equal and determines which records under way they have. These records are acknowledged. The others are
  * posted again from the staging memory, with the same positions and sequence numbers.
  *
- * <p>One thread assigns positions and sequence numbers here, so records can't overwrite one another. There must be only one
- * appender of a log at a time. A replica has one connection at a time, so a second appender can't write while the first is
- * connected. If it has written while the first was not connected, the recovery detects this.
+ * <p>One thread assigns all positions and sequence numbers, so records can't overwrite one another. There must be only one
+ * appender of a log at a time. A replica has one connection at a time, so a second appender can't write while the first
+ * appender is connected. If the second appender writes while the first appender is not connected, {@link #recover} of the first
+ * appender detects these records.
  */
 final class LogAppender {
     /** The maximum number of records under way. */
@@ -116,7 +117,7 @@ final class LogAppender {
         }
     }
 
-    /** Checks that the records after the last acknowledged one are this program's own. */
+    /** Checks the end of the last acknowledged record, and that all later records are this program's own. */
     private void compare(long sequence, ByteBuffer record, long end) throws LogException {
         if (!begun || sequence < lastAcknowledged()) {
             return;
@@ -161,7 +162,7 @@ final class LogAppender {
     }
 
     /**
-     * Appends a record. If a replica is lost meanwhile, the record is under way nevertheless.
+     * Appends a record. If a replica is lost meanwhile, the record remains under way.
      *
      * @throws LogException if the log is full; then nothing is written
      */
@@ -187,7 +188,7 @@ final class LogAppender {
         }
     }
 
-    /** Waits until the oldest record under way is safe. */
+    /** Waits until the oldest record under way is done on both replicas, and acknowledges it. */
     void awaitOldest() throws IOException, InterruptedException {
         UnderWay oldest = underWay.element();
         for (int i = 0; i < replicas.size(); i++) {

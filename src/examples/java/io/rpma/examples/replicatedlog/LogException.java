@@ -2,7 +2,7 @@ package io.rpma.examples.replicatedlog;
 
 import java.io.IOException;
 
-/** A log has invalid contents, or can't be changed as requested. */
+/** Thrown if a log has invalid contents, or can't be changed as requested. */
 final class LogException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -32,7 +32,7 @@ import java.util.zip.CRC32C;
  * the log. The checksum detects damage by hardware or other programs. The sequence number detects a complete record at a wrong
  * position.
  *
- * <p>A position counts from the first record.
+ * <p>A position is an offset from the first record.
  */
 final class LogLayout {
     /** "RPMALOG" as a little-endian number. */

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 
 /** Reads and checks the committed records of a local or remote log. */
 final class LogReader {
-    /** The number of bytes of one read, in which each record fits. */
+    /** The maximum number of bytes of one read. Each record fits into it. */
     static final int CHUNK = 256 << 10;
 
     /** The source of the bytes of the records. */
@@ -39,7 +39,7 @@ final class LogReader {
      * Reads all records.
      *
      * @param tail the end of the records
-     * @return the number of records, which is the sequence number of the last one
+     * @return the number of records, which is the sequence number of the last record
      * @throws LogException if a record is torn; the records before it have been visited
      */
     static long read(Source source, long tail, Visitor visitor) throws IOException, InterruptedException {

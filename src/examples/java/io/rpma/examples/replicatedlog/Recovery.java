@@ -11,9 +11,9 @@ import java.util.List;
  *
  * <p>A record is acknowledged when both replicas have it. So the longer log has all acknowledged records. It can also have
  * records that are not acknowledged; these survive too. The shorter log must be the beginning of the longer log. Otherwise the
- * replicas have different logs, and one of them would be lost.
+ * replicas have different logs, and the recovery fails, because the copy would destroy one of them.
  *
- * <p>Both logs are read completely. With large logs, a program would let the replicas read their logs and report the results.
+ * <p>Both logs are read completely. A program for large logs would let the replicas read their logs and report the results.
  */
 final class Recovery {
     /** The number of bytes that the recovery uses at the start of the staging memory. */

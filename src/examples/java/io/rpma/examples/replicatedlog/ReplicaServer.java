@@ -17,7 +17,7 @@ import java.io.IOException;
  * at its end: its memory is the same whether it is killed or stopped.
  */
 final class ReplicaServer {
-    /** The mark of this program, which an appender expects: "rlog". */
+    /** The identifier of this program, which an appender expects: "rlog". */
     static final int SERVICE = 0x726c_6f67;
 
     private final String address;
@@ -52,7 +52,7 @@ final class ReplicaServer {
         }
     }
 
-    /** A signal is the normal end of a replica and not a failure. */
+    /** Serves until a signal. The signal is the normal end of a replica, so the process ends with status 0. */
     private void serveUntilSignal(RpmaPeer peer, OfferedMemory offered) throws IOException, InterruptedException {
         Thread end = new Thread(() -> Runtime.getRuntime().halt(0), "end");
         Runtime.getRuntime().addShutdownHook(end);

@@ -176,7 +176,7 @@ public final class ReplicatedLog extends Program {
         }
     }
 
-    /** The command line that needs no device. */
+    /** The command line that prints a log. It needs no device. */
     @Command(
             name = "show",
             description = {"Prints the records of a log: SEQUENCE, length, text.", ""})

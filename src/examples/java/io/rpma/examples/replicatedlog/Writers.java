@@ -114,7 +114,7 @@ final class Writers {
     /**
      * Takes the next record.
      *
-     * @return null if there is none within the timeout
+     * @return null if there is no record within the timeout, or a writer has ended
      * @throws IOException if a writer has failed
      */
     Payload next(long timeoutMs) throws IOException, InterruptedException {

@@ -10,9 +10,9 @@ import io.rpma.examples.common.SourceFile;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Copies a file to a server, which can be gone for a while. */
+/** Copies a file to a server, which may be lost and come back. */
 final class Client {
-    /** The number of progress lines. */
+    /** The maximum number of progress lines. */
     private static final int STEPS = 20;
 
     private final String address;
@@ -57,7 +57,7 @@ final class Client {
         }
     }
 
-    /** Makes one attempt. Returns true if the copy is complete; false if the server was lost, after the pause. */
+    /** Makes one attempt. Returns true if the copy is complete. If the server is lost, pauses and returns false. */
     private boolean copy(RemoteHost server, Copier copier) throws IOException, InterruptedException {
         try {
             RemoteMemory memory = server.connect(backOff.left());

@@ -12,9 +12,9 @@ import java.util.function.LongConsumer;
 /**
  * Copies a file into the server's memory. Continues at the position of the last commit.
  *
- * <p>Each block has four operations: a write, a flush, an atomic write of the position after the block, and a flush. Nothing
- * waits between them, because the connection keeps their order. If the server is lost, the position is read from the
- * server's memory, because blocks under way may or may not be there.
+ * <p>Each block has four operations: a write, a flush, an atomic write of the position after the block, and a flush. They are
+ * posted without waits between them, because the connection keeps their order. After a loss of the server, the position is read
+ * from the server's memory, because blocks under way may or may not be committed.
  */
 final class Copier {
     private static final int BLOCK = 64 << 10;
@@ -71,7 +71,7 @@ final class Copier {
         Optional<CopyLayout.Copy> found =
                 CopyLayout.read(staging, server.size()).filter(copy -> copy.isOf(file.size(), digest));
         long there = found.map(CopyLayout.Copy::position).orElse(0L);
-        position = Math.min(position, there); // the found position counts after its flush
+        position = Math.min(position, there); // the found position counts only after its flush
         if (found.isEmpty()) {
             server.await(server.commit(CopyLayout.COMMIT_OFFSET, CopyLayout.NOTHING));
             CopyLayout.describe(staging, file.size(), digest);
@@ -88,7 +88,7 @@ final class Copier {
     }
 
     /**
-     * Copies the rest.
+     * Copies the rest of the file.
      *
      * @throws IOException if the file has changed
      */

@@ -17,7 +17,7 @@ import java.util.OptionalLong;
 
 /** Offers its memory to one client after the other, and checks complete copies. */
 final class Server {
-    /** The mark of this program, which a client expects: "rcpy". */
+    /** The identifier of this program, which a client expects: "rcpy". */
     static final int SERVICE = 0x7263_7079;
 
     private final String address;
@@ -80,7 +80,7 @@ final class Server {
 
     /**
      * Prints the result of the last client. Returns whether the memory has a complete copy of the file that this client has
-     * announced; a copy from an earlier client does not count.
+     * announced; a copy that only an earlier client has announced does not count.
      */
     static boolean check(RpmaMemory memory) throws IOException {
         OptionalLong announced = CopyLayout.announced(header(memory));

@@ -30,7 +30,7 @@ class OfferedMemoryIT {
     private static final int SIZE = 1 << 20;
     private static final int STAGING = 4096;
 
-    /** So many that the send queue is never full: soft-RoCE of Linux 6.1 comes to a standstill then, with reads in the queue. */
+    /** So many that the send queue is never full: soft-RoCE of Linux 6.1 stalls on a full queue that holds reads. */
     private static final int OPERATIONS = 2048;
 
     private final int port = TestDevice.port();
@@ -41,7 +41,7 @@ class OfferedMemoryIT {
         void use(RpmaPeer peer, RemoteConnection connection) throws Exception;
     }
 
-    /** Serves the memory, which is said to be persistent or not, and returns why the client is gone. */
+    /** Serves the memory, offered as persistent or not, and returns why the client is gone. */
     private String serve(RpmaMemory memory, boolean persistent, boolean directWrite, Use use) throws Exception {
         ExecutorService executor = Executors.newSingleThreadExecutor();
         RpmaDevice device = RpmaDevice.local(address);
@@ -80,7 +80,7 @@ class OfferedMemoryIT {
         }
     }
 
-    /** More records than there are slots for requests, and the numbers that commit them. */
+    /** The client stores and commits more records than there are slots for requests. */
     @Test
     void theServerPersistsWhereNoFlushDoes() throws Exception {
         try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {

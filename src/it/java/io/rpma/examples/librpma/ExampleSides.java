@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the tests of librpma's examples share: the sides of an example, each a JVM. */
+/** The base of the tests of librpma's examples: runs each side of an example in a JVM. */
 abstract class ExampleSides {
     private static final Duration LIMIT = Duration.ofSeconds(150);
 

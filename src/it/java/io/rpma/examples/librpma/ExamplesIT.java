@@ -23,14 +23,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every one of librpma's examples, each side a JVM: how they end, and what they print. Their memory is DRAM. */
+/** Each of librpma's examples in DRAM, with a JVM for each side: the exit status and the output. */
 @Tag("processes")
 @Tag("examples")
 @Timeout(200)
 class ExamplesIT extends ExampleSides {
     private static final int EVENT_S = 20;
 
-    /** How long servers wait for another client: as long as a few JVMs take to start on a busy machine. */
+    /** The time that servers wait for another client: long enough for a few JVMs to start on a busy machine. */
     private static final String IDLE_S = "15";
 
     /** The lines of one side of a ping-pong. */
@@ -124,7 +124,7 @@ class ExamplesIT extends ExampleSides {
         }
     }
 
-    /** The handshake of a client that takes no event is not over, and its slot stays taken. */
+    /** A client that takes no event does not complete its handshake, and keeps its slot. */
     @ParameterizedTest
     @ValueSource(classes = {Example06MultipleConnectionsServer.class, Example06scchMultipleConnectionsServer.class})
     void theEleventhClientIsRejected(Class<?> program) throws InterruptedException {
@@ -177,7 +177,7 @@ class ExamplesIT extends ExampleSides {
         }
     }
 
-    /** So many rounds that a send queue whose completions nobody takes would be full. */
+    /** Enough rounds to fill the send queue if nobody took its completions. */
     @Test
     void messagesPingPongWithSharedReceiveQueue() throws InterruptedException {
         try (Jvm.Running server = start(Example08srqSimpleMessagesPingPongWithSrqServer.class);
@@ -294,7 +294,7 @@ class ExamplesIT extends ExampleSides {
                             "The client #2 has been connected.",
                             "The client #3 has been connected.",
                             "Server ended listening.");
-            // Those of one connection are in order.
+            // The lines of one connection are in order.
             String ofConnection = " from the connection ";
             assertThat(lines.stream()
                             .skip(4)

@@ -13,14 +13,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** Those of librpma's examples that take persistent memory, with device DAX. */
+/** The examples of librpma that take persistent memory, with device DAX. */
 @Tag("examples")
 @Tag("processes")
 @Tag("persistent-memory")
 @ResourceLock(TestDevice.PMEM)
 @Timeout(200)
 class ExamplesOnPmemIT extends ExampleSides {
-    /** Where clients have their part of the device; the servers' is at its beginning. */
+    /** The offset of the clients' part of the device. The servers' part is at its beginning. */
     private static final String CLIENT_OFFSET = "1024";
 
     private static final int PAGE = 4096;
@@ -28,7 +28,7 @@ class ExamplesOnPmemIT extends ExampleSides {
 
     private Path pmem;
 
-    /** Makes it a device on which no example has been. */
+    /** Clears the device, as if no example had used it. */
     @BeforeEach
     void clear() throws IOException {
         pmem = TestDevice.pmem();

@@ -48,7 +48,7 @@ class RdmacmUtilsIT {
         return end.out().lines().toList();
     }
 
-    /** The programs in C do not wait for a server; the address that it listens on is in no list of the system. */
+    /** Repeats the client until the server accepts it: the programs in C do not wait, and the system lists no listeners. */
     private static List<String> retried(Jvm.Running server, String... client) throws Exception {
         List<Jvm.Finished> refused = new ArrayList<>();
         while (true) {

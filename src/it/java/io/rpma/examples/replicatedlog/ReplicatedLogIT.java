@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
- * The log with two replicas, one in persistent memory, where the machine has any, and one in tmpfs; all are processes of their
- * own, and may die.
+ * The log with two replicas, one in persistent memory, if the machine has any, and one in tmpfs. The replicas and the appender
+ * are separate processes, which may die.
  */
 @Tag("processes")
 @ResourceLock(TestDevice.PMEM)
@@ -82,7 +82,7 @@ class ReplicatedLogIT {
         replica.awaitLine("listening on " + address + ":" + port);
     }
 
-    /** Starts both replicas with empty logs; device DAX is mapped in multiples of 2 MiB on most machines. */
+    /** Starts both replicas with empty logs. Most machines map device DAX in multiples of 2 MiB. */
     private List<Jvm.Running> emptyReplicas(String size) throws InterruptedException {
         List<Jvm.Running> replicas =
                 List.of(replica(pmem, pmemPort, "--size", size, "--format"), replica(tmpfs, tmpfsPort, "--size", size));
@@ -117,7 +117,7 @@ class ReplicatedLogIT {
         }
     }
 
-    /** What became of an appender: what follows "acknowledged" in its lines. */
+    /** Returns the rest of each line of an appender that begins with "acknowledged". */
     private static List<String> acknowledged(Jvm.Finished end) {
         return end.out()
                 .lines()
@@ -143,7 +143,7 @@ class ReplicatedLogIT {
         return records;
     }
 
-    /** The text of a record of which an appender has said this: SEQUENCE WRITER NUMBER. */
+    /** Returns the text of a record that an appender has acknowledged as "SEQUENCE WRITER NUMBER". */
     private static String text(String acknowledged) {
         String[] numbers = acknowledged.split(" ");
         return Writers.text(Integer.parseInt(numbers[1]), Integer.parseInt(numbers[2]), SIZE);
@@ -182,7 +182,7 @@ class ReplicatedLogIT {
         terminate(List.of(pmemAgain, tmpfsAgain));
     }
 
-    /** How many records a replica has found when it started. */
+    /** Returns the number of records that a replica found at its start. */
     private static int recovered(Jvm.Running replica) throws InterruptedException {
         return Integer.parseInt(replica.awaitLine("recovered ").split(" ")[1]);
     }
@@ -194,7 +194,7 @@ class ReplicatedLogIT {
         assertThat(acknowledgedByAll(appender("--records", "10"))).hasSize(10);
         terminate(replicas);
 
-        // As if the appender had died between the commits of the last three records.
+        // As if the appender had died before it committed the last three records in tmpfs.
         int tail = 7 * RECORD_LENGTH;
         try (FileChannel file = FileChannel.open(tmpfs, StandardOpenOption.WRITE)) {
             ByteBuffer word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);

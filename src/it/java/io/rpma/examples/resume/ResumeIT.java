@@ -24,14 +24,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** A file is copied into persistent memory, where the machine has any, while the server is killed again and again. */
+/** A file is copied into persistent memory, if the machine has any, while the server is killed repeatedly. */
 @Tag("processes")
 @ResourceLock(TestDevice.PMEM)
 @Tag("examples")
 @Timeout(300)
 class ResumeIT {
     private static final Duration LIMIT = Duration.ofSeconds(280);
-    /** So much that the server can be killed before all is there, also by a process that has to wait for a processor. */
+    /** Large enough that a process that has to wait for a processor can still kill the server before the copy is complete. */
     private static final int FILE_SIZE = (160 << 20) + 17;
 
     private static final String MEMORY_SIZE = "168M";
@@ -77,7 +77,7 @@ class ResumeIT {
         jvm.awaitEnd();
     }
 
-    /** The number behind some words of a line: "lost after 17 bytes: ...". */
+    /** Returns the number after some words of a line: "lost after 17 bytes: ...". */
     private static long number(String line, String words) {
         return Long.parseLong(
                 line.substring(line.indexOf(words) + words.length()).split(" ")[1]);
@@ -94,7 +94,7 @@ class ResumeIT {
         client.awaitLine("begun at 0 bytes");
         int committed = 0;
         for (int death = 1; death <= 2; death++) {
-            // the first line since the server is there, so that most of the file is still to be copied
+            // the first line after the server's start, so that most of the file is still to be copied
             client.awaitLine("committed ", committed + 1);
             kill(server);
             long lost = number(client.awaitLine("lost after", death), "lost after");
@@ -128,7 +128,7 @@ class ResumeIT {
         return end;
     }
 
-    /** The copy of an earlier client is complete, and ends the server only when a client brings that file again. */
+    /** The memory holds a complete copy of an earlier client: the server ends only when a client brings this file again. */
     @Test
     void onlyAClientWithItsFileEndsTheServer() throws Exception {
         Path file = Files.write(directory.resolve("file"), new byte[100_000]);

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The client of which Java has no more than the loop. */
+/** The native methods of the client that has only its loop in Java. */
 @Timeout(60)
 class BareTest {
     private static final String PREFIX = "Java_" + Bare.class.getName().replace('.', '_') + "_";

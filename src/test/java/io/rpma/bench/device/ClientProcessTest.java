@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Clients that keep to the protocol, and others. */
+/** Clients that follow the protocol, and clients that violate it. */
 class ClientProcessTest {
     @Test
     void answersCommands() throws IOException {

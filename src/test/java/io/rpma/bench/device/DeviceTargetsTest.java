@@ -9,7 +9,7 @@ import java.util.Map;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 
-/** What is made of the measurements on a device. */
+/** The targets of the measurements on a device. */
 class DeviceTargetsTest {
     private static final Map<String, String> ROUND_TRIP = new Point(Operation.WRITE, 8, 1, Completions.POLL).params();
 
@@ -31,7 +31,7 @@ class DeviceTargetsTest {
         assertThat(targets).extracting(Target::pass).containsExactly(false, true);
     }
 
-    /** Of 100 times one is beyond p99, which says nothing. */
+    /** Only one of 100 times is beyond p99, which is too few for a percentile. */
     @Test
     void leavesOutPercentilesThatTooFewTimesAreBeyond() {
         for (Language language : Language.EVERYWHERE) {
@@ -57,7 +57,7 @@ class DeviceTargetsTest {
                         Target.atLeast("read 1024 B, wait, depth 16 ops/s: Java / C (C / C 0.90)", 0.97, 0.96, ""));
     }
 
-    /** What the JVM takes by itself moves no target. */
+    /** The ratio of bare JNI to C is part of the name, and does not change the target. */
     @Test
     void tellsHowFarBareJniIsFromCWhereThatWasMeasured() {
         Map<String, String> roundTrip = new Point(Operation.WRITE, 8, 1, Completions.WAIT).params();
@@ -147,7 +147,7 @@ class DeviceTargetsTest {
         measurements.add("start", Map.of("phase", phase), Language.JAVA, "ms", java);
     }
 
-    /** Times that are evenly spread, from one microsecond on. */
+    /** Evenly spread times from 10 microseconds on, multiplied by a factor. */
     private static Histogram times(int count, double factor) {
         Histogram times = new Histogram(3);
         for (int i = 0; i < count; i++) {

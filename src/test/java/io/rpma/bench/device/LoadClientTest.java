@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What every client in Java makes of its commands. */
+/** The command that every client in Java has: {@code load}. */
 class LoadClientTest {
     private static final long TIME = 700;
 
-    /** Takes as long for each operation as it has bytes. */
+    /** Reports the size of each operation as its time. */
     private static final class Client extends LoadClient {
         @Override
         long run(Load load, long[] samples) {

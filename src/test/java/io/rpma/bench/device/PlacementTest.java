@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Where the programs run that are measured. */
+/** The processors of the measured programs. */
 class PlacementTest {
     private static final List<String> COMMAND = List.of("program", "argument");
 

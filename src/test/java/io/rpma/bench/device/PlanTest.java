@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is measured, and how the clients are told. */
+/** The measurements, and the commands that the clients get for them. */
 class PlanTest {
     @Test
     void measuresEveryOperation() {
@@ -49,7 +49,7 @@ class PlanTest {
                 .isEqualTo("load write 8 1 poll 20");
     }
 
-    /** What the clients can't do: they have no wait for librdmacm that can't be ended, and inline data is short. */
+    /** The clients support librdmacm's operations only without {@code BLOCK}, and only up to the inline size. */
     @Test
     void measuresLibrdmacmWithoutBlockingOfWhatGoesInline() {
         for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
@@ -74,7 +74,7 @@ class PlanTest {
         }
     }
 
-    /** What C and Java are measured in everywhere. */
+    /** C and Java are measured everywhere, bare JNI only for librpma's waits. */
     @Test
     void measuresBareJniWhereCompletionsOfLibrpmaAreWaitedFor() {
         for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
@@ -101,7 +101,7 @@ class PlanTest {
         assertThatIllegalArgumentException().isThrownBy(() -> Load.of("load read 64 16 sleep 500".split(" ")));
     }
 
-    /** Both clients know things by the same names. */
+    /** Both clients have the same names for operations and for the ways to take completions. */
     @Test
     void namesThingsAsTheClientInCDoes() throws IOException {
         String c = Files.readString(Path.of("native/bench/load.c"));

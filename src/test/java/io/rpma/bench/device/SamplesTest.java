@@ -10,7 +10,7 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The times that clients leave in files. */
+/** The files with the times that clients measure. */
 class SamplesTest {
     @TempDir
     private Path directory;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The librpma that does nothing, and the programs that measure what a call of it costs. */
+/** The librpma that does nothing, and the programs that measure the cost of calling it. */
 @Timeout(60)
 class TaxTest {
     @TempDir
@@ -69,7 +69,7 @@ class TaxTest {
         assertThatIOException().isThrownBy(() -> CPrograms.run(program)).withMessageContaining("status 2: usage");
     }
 
-    /** In a JVM of its own, which has no other librpma. */
+    /** The operations run in a separate JVM, which has not loaded another librpma. */
     @Test
     void everyOperationRunsInJava() throws Exception {
         Path results = directory.resolve("results.json");

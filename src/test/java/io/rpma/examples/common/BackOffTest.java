@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class BackOffTest {
-    /** All pauses, from a failure at this time on, if the attempts take no time. */
+    /** Returns all pauses after a first failure at the start time, if the attempts take no time. */
     private static List<Long> pauses(BackOff backOff, long start) {
         List<Long> pauses = new ArrayList<>();
         long now = start;

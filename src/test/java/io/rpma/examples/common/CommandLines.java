@@ -10,10 +10,10 @@ public final class CommandLines {
     private CommandLines() {}
 
     /**
-     * The program refuses its arguments in one line, and ends with status 2.
+     * Asserts that a program refuses its arguments with a message of one line, and ends with status 2.
      *
      * @param arguments separated by blanks, or null for none
-     * @param message a part of the line
+     * @param message a part of the message
      */
     public static void assertMisused(Program program, String arguments, String message) {
         StringWriter errors = new StringWriter();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 class MemoryServerTest {
     private final List<String> notes = new ArrayList<>();
 
-    /** A call that fails as one of a broken endpoint does: at once. */
+    /** Fails at once, like a call of a broken endpoint. */
     private static String fail() {
         return RpmaDevice.local("192.0.2.1").name();
     }
@@ -31,7 +31,7 @@ class MemoryServerTest {
         assertThatThrownBy(() -> MemoryServer.awaitNext(MemoryServerTest::fail, 1, notes::add))
                 .isInstanceOf(IOException.class)
                 .hasMessageStartingWith("no client could be accepted within 1 s: ");
-        // 0.1 s, 0.2 s, 0.4 s, the rest
+        // The pauses are 0.1 s, 0.2 s, 0.4 s, and the rest of the second.
         assertThat(notes).hasSizeBetween(2, 5);
     }
 }

@@ -19,7 +19,7 @@ class OfferTest {
 
     @Test
     void whatIsReceivedIsWhatWasSent() throws IOException {
-        // Filled up with zeroes on the way.
+        // The private data arrives filled up with zeroes.
         Offer offer = Offer.fromPrivateData(Arrays.copyOf(privateData(), 196), SERVICE);
         assertThat(offer.peerCfg()).containsExactly(1);
         assertThat(offer.memory()).hasSize(RpmaMrLocal.DESCRIPTOR_SIZE).containsOnly(7);

@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 
 @Timeout(120)
 class ProgramTest {
-    /** Prints and succeeds. */
+    /** A program that prints a line and succeeds. */
     @Command(name = "talker")
     static final class Talker extends Program implements Callable<Integer> {
         public static void main(String[] args) {

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How the examples are started, and what they say when that is wrong. */
+/** The command lines of the examples, and the messages for wrong command lines. */
 @Timeout(120)
 class CommandLineTest {
     private static final String ADDRESS = "192.0.2.1";

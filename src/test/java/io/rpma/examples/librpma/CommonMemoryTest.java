@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The memory of a path: what is where, and that it is filled once. */
+/** The memory of a path: its layout, and its initialization, which occurs only once. */
 @Timeout(60)
 class CommonMemoryTest {
     private static final int SIGNATURE_SIZE = 17;

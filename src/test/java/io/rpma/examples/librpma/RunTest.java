@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code src/examples/run NAME both}, with a program in place of the JVM. */
+/** {@code src/examples/run NAME both}, with a shell script in place of the JVM. */
 @Timeout(60)
 class RunTest {
     private static final Path SCRIPT = Path.of("src/examples/run");

@@ -22,10 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes over the wire, byte for byte as librpma's examples have it. */
+/** The bytes on the wire are the same as in librpma's examples. */
 @Timeout(60)
 class WireFormatsTest {
-    /** Address 0x7f0000001000, 1041 bytes, key 0x11223344, for reads, writes and visible flushes. */
+    /** A region for reads, writes and flushes to visibility: address 0x7f0000001000, 1041 bytes, key 0x11223344. */
     private static final String MR_DESC = "00 10 00 00 00 7f 00 00  11 04 00 00 00 00 00 00  44 33 22 11  19";
 
     private static final String COMMON_DATA = "11 00  15  00  " + MR_DESC + "  00  00 00";
@@ -42,7 +42,7 @@ class WireFormatsTest {
         return HexFormat.of().parseHex(hex.replace(" ", ""));
     }
 
-    /** As the private data arrives: with zeroes up to a length that depends on the transport. */
+    /** Returns bytes filled up with zeroes, like received private data, whose length depends on the transport. */
     private static byte[] padded(String hex, int length) {
         return Arrays.copyOf(bytes(hex), length);
     }
@@ -100,7 +100,7 @@ class WireFormatsTest {
         assertThatIllegalStateException()
                 .isThrownBy(() -> CommonData.fromBytes(padded("00 00 ff ff", 56)))
                 .withMessageContaining("another program");
-        // nothing but zeroes, as if the other side had sent none
+        // only zeroes: the private data of a side that has sent none
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CommonData.fromBytes(new byte[56]).region(0));
         assertThatIllegalArgumentException()
@@ -202,7 +202,7 @@ class WireFormatsTest {
         assertThatIllegalStateException().isThrownBy(() -> Example10SendWithImmServer.announced(new byte[3]));
     }
 
-    /** As the programs in C do with glibc's rand(3). */
+    /** The programs in C pick these names with glibc's rand(3). */
     @ParameterizedTest
     @CsvSource({"8, Chet", "9, Piotr", "11, Piotr", "12, Lukasz"})
     void names(long seed, String name) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The command line, as far as it goes without a device. */
+/** The command line, in the cases that need no device. */
 @Timeout(120)
 class ReplicateTest {
     private static final int SIZE = 1000;
@@ -40,7 +40,7 @@ class ReplicateTest {
         return new Replicate().commandLine().setErr(new PrintWriter(errors)).execute(arguments);
     }
 
-    /** Leaves a file in the memory, of which the header says that it is this long. */
+    /** Writes a committed file of {@link #SIZE} bytes into the memory, with this length in its header. */
     private void commit(long length) throws IOException {
         try (RpmaMemory mapped = RpmaMemory.map(memory, 64 << 10)) {
             byte[] digest = Sha256.of(mapped, Layout.DATA, SIZE, done -> {});

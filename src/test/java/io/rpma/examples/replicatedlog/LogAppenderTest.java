@@ -101,7 +101,7 @@ class LogAppenderTest {
                 .hasMessageContaining("record 2 is of another appender");
     }
 
-    /** As many records, of another length. */
+    /** The other log has the same number of records, of another length. */
     @Test
     void anotherLogIsNoticed() throws Exception {
         LogAppender appender = appender();
@@ -147,8 +147,8 @@ class LogAppenderTest {
     }
 
     /**
-     * Appends while replicas are lost at any operation, with and without their power, and the appender too. At any time,
-     * what was acknowledged is in both logs, once, and nothing in them is torn.
+     * Appends while replicas are lost at any operation, with and without a power cut, and the appender is lost too. At any
+     * time, both logs contain each acknowledged record once, and no torn record.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
@@ -196,7 +196,7 @@ class LogAppenderTest {
                     appender.recover(replicas);
                     append();
                 } catch (LostException e) {
-                    // some time later
+                    // The next round recovers.
                 }
                 loseSome();
                 check();
@@ -230,7 +230,7 @@ class LogAppenderTest {
                 }
             }
             if (random.nextInt(4) == 0) {
-                // The kernel of a dead program closes its connections.
+                // The kernel closes the connections of a dead program.
                 replicas.forEach(FakeMemory::disconnect);
                 start();
             }

@@ -35,7 +35,7 @@ class LogLayoutTest {
     void theBytesOfALog() {
         byte[] memory = TestLog.of(SIZE, "first", "eight by");
         assertThat(Arrays.copyOfRange(memory, 64, 72)).isEqualTo(HexFormat.of().parseHex("3000000000000000"));
-        // The checksums are those of an independent implementation.
+        // An independent implementation has computed these checksums.
         assertThat(HexFormat.of().formatHex(memory, 4096, 4096 + 48))
                 .isEqualTo("05000000" + "a8bcb460" + "0100000000000000" + "6669727374000000" + "08000000" + "b4a59607"
                         + "0200000000000000" + "6569676874206279");

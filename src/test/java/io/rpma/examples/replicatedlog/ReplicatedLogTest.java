@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The command line, as far as it goes without a device. */
+/** The command line, in the cases that need no device. */
 @Timeout(120)
 class ReplicatedLogTest {
     @TempDir

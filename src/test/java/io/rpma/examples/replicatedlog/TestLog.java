@@ -13,7 +13,7 @@ import java.util.List;
 final class TestLog {
     private TestLog() {}
 
-    /** A memory with these records. */
+    /** Returns a memory with a log of these records. */
     static byte[] of(int size, String... payloads) {
         byte[] memory = new byte[size];
         int position = (int) LogLayout.RECORDS;
@@ -32,7 +32,7 @@ final class TestLog {
         return memory;
     }
 
-    /** The payloads of a log. */
+    /** Returns the payloads of a log. */
     static List<String> read(byte[] memory) throws IOException, InterruptedException {
         return read(ByteBuffer.wrap(memory));
     }
@@ -51,7 +51,7 @@ final class TestLog {
         return payloads;
     }
 
-    /** Payloads a0, a1... */
+    /** Returns payloads of the prefix and a number, as in a0, a1... */
     static String[] payloads(String prefix, int count) {
         String[] payloads = new String[count];
         Arrays.setAll(payloads, i -> prefix + i);

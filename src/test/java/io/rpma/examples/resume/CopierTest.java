@@ -45,7 +45,7 @@ class CopierTest {
         return CopyLayout.read(server.content(), SIZE);
     }
 
-    /** The first bytes of the copy. */
+    /** Returns the first bytes of the copy. */
     private ByteBuffer copied(long length) {
         return server.content().slice((int) CopyLayout.DATA, (int) length);
     }
@@ -101,7 +101,7 @@ class CopierTest {
         }
     }
 
-    /** It may have been left by a connection that broke before the flush. */
+    /** The found position can be from a connection that broke before the flush of the position. */
     @Test
     void whatIsFoundCountsWhenItIsFlushed() throws Exception {
         try (SourceFile file = file("file", 100_000)) {
@@ -133,8 +133,8 @@ class CopierTest {
     }
 
     /**
-     * The server is lost at any operation, with and without its power, and now and then it is another file's turn before the
-     * copy is complete. At any time, what the header says is there of a file is there.
+     * Loses the server at any operation, with and without a power cut, and sometimes begins another file before the copy is
+     * complete. At any time, the memory contains all bytes that its header declares committed.
      */
     @Test
     void whateverIsLostWhatIsCommittedIsThere() throws Exception {
@@ -181,7 +181,7 @@ class CopierTest {
         });
     }
 
-    /** Who has announced a file vouches for the copy. */
+    /** Checks that the copy is of this file, if the file is announced. */
     private void checkAnnounced(SourceFile file) throws IOException {
         byte[] digest = file.sha256(done -> {});
         if (CopyLayout.announced(server.content()).isPresent()) {
@@ -189,7 +189,7 @@ class CopierTest {
         }
     }
 
-    /** How many bytes of a file the server has. */
+    /** Returns the number of committed bytes of a file in the server's memory. */
     private long committed(SourceFile file) throws IOException {
         byte[] digest = file.sha256(done -> {});
         return found().filter(copy -> copy.isOf(file.size(), digest))

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** When a copy counts as finished: an earlier client has left a complete one of 1000 bytes. */
+/** The server's check after a client. The memory has a complete copy of 1000 bytes from an earlier client. */
 class ServerTest {
     private static final int SIZE = 1000;
 
