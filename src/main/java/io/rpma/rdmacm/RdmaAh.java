@@ -1,5 +1,6 @@
 package io.rpma.rdmacm;
 
+import io.rpma.internal.Check;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.lang.invoke.VarHandle;
@@ -48,8 +49,17 @@ public final class RdmaAh implements AutoCloseable {
         return ah;
     }
 
-    long handle() {
-        return handle;
+    /**
+     * Returns the native handle. Part of the hot path.
+     *
+     * @throws NullPointerException if the address handle is null; checked explicitly, because the exception of compiled code has
+     *     no message
+     */
+    static long use(RdmaAh ah) {
+        if (ah == null) {
+            throw Check.isNull("address handle");
+        }
+        return ah.handle;
     }
 
     NativeObject object() {

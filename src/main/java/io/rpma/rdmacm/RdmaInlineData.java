@@ -1,5 +1,6 @@
 package io.rpma.rdmacm;
 
+import io.rpma.internal.Check;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
@@ -47,7 +48,7 @@ public final class RdmaInlineData {
     /** Checks the length of a post, and returns the address. */
     static long use(RdmaInlineData data, int length, int maxInlineData) {
         if (data == null) {
-            throw new NullPointerException("the inline data is null");
+            throw Check.isNull("inline data");
         }
         if (length < 0 || length > data.bytes.capacity()) {
             throw new IndexOutOfBoundsException(length + " of " + data.bytes.capacity() + " bytes");

@@ -307,7 +307,7 @@ public final class RdmaMr implements AutoCloseable {
      */
     static long use(RdmaMr region, long offset, long length) {
         if (region == null) {
-            throw new NullPointerException("the local region is null");
+            throw Check.isNull("local region");
         }
         Check.range("local", offset, length, region.size, region.maxLength);
         return region.handle;

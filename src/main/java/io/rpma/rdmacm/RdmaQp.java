@@ -534,7 +534,7 @@ public final class RdmaQp {
     public boolean postUdSend(RdmaMr src, long offset, long length, int flags, RdmaAh ah, int remoteQpn, long context) {
         checkDatagrams(flags);
         long mr = RdmaMr.use(src, offset, length);
-        int result = Natives.postUdSend(sendQueue, mr, offset, length, flags, ah.handle(), remoteQpn, context);
+        int result = Natives.postUdSend(sendQueue, mr, offset, length, flags, RdmaAh.use(ah), remoteQpn, context);
         if (result < 0) {
             throw Call.failure("rdma_post_ud_send", result, object, src.object(), ah.object());
         }
@@ -559,7 +559,7 @@ public final class RdmaQp {
     public boolean postUdSendInline(RdmaInlineData src, int length, int flags, RdmaAh ah, int remoteQpn, long context) {
         checkDatagrams(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
-        int result = Natives.postUdSendInline(sendQueue, address, length, flags, ah.handle(), remoteQpn, context);
+        int result = Natives.postUdSendInline(sendQueue, address, length, flags, RdmaAh.use(ah), remoteQpn, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("rdma_post_ud_send", result, object, ah.object());

@@ -129,7 +129,7 @@ public final class RdmaSgeList {
     /** Checks the number of parts against the maximum of the queue, and returns the number. */
     static int use(RdmaSgeList list, int maxSge) {
         if (list == null) {
-            throw new NullPointerException("the list of parts is null");
+            throw Check.isNull("list of parts");
         }
         int used = list.count;
         if (used > maxSge) {
