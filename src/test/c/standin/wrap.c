@@ -1,11 +1,14 @@
 /*
- * wrap.c -- wraps functions of the real librdmacm that tests make fail, although no call inside them can be made to fail
+ * wrap.c -- wraps functions of the real librdmacm and of the C library that tests make fail, although no call inside them can be
+ * made to fail
  */
 #include "standin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <rdma/rdma_cma.h>
+#include <stdarg.h>
 
 /* RTLD_NEXT does not find librdmacm, which is loaded later, as a dependency of other libraries. */
 static void *of_librdmacm(const char *name)
@@ -27,6 +30,23 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 	int result = real(event);
 	if (error == 0)
 		return result;
+	errno = error;
+	return -1;
+}
+
+/* The JVM calls fcntl64(), so the faults are for librpma, librdmacm and the shim. Only calls that set flags can be made to fail. */
+int fcntl(int fd, int command, ...)
+{
+	static int (*real)(int, int, ...);
+	if (real == NULL)
+		real = (int (*)(int, int, ...))dlsym(RTLD_NEXT, "fcntl");
+	va_list arguments;
+	va_start(arguments, command);
+	void *argument = va_arg(arguments, void *);
+	va_end(arguments);
+	int error = command == F_SETFL ? fault("fcntl") : 0;
+	if (error == 0)
+		return real(fd, command, argument);
 	errno = error;
 	return -1;
 }

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("stand-in")
 @Timeout(60)
 class FailingKernelTest {
+    private static final int EPERM = 1;
     private static final int EAGAIN = 11;
     private static final int ENOMEM = 12;
     private static final int CONNECT_ERROR = 6;
@@ -84,6 +85,19 @@ class FailingKernelTest {
             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
         }
+    }
+
+    @Test
+    void aDescriptorThatCanNotBeMadeNonblockingIsNamed() {
+        String message = "fcntl() failed: Operation not permitted";
+        int other = TestDevice.port();
+        standIn.fail("fcntl", 1, EPERM);
+        assertThatThrownBy(() -> RpmaEp.listen(peer, TestDevice.address(), other))
+                .isInstanceOf(RpmaException.class)
+                .hasMessageContaining(message);
+        RpmaConnReq request = RpmaConnReq.create(peer, TestDevice.address(), port, null);
+        standIn.fail("fcntl", 1, EPERM);
+        assertThatThrownBy(request::connect).isInstanceOf(RpmaException.class).hasMessageContaining(message);
     }
 
     @Test
