@@ -10,6 +10,7 @@ import io.rpma.testing.Jvm;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.TestDevice;
+import io.rpma.testing.Tool;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -134,10 +135,15 @@ class LimitsIT extends WithPeer {
     }
 
     @Test
-    void pagingOnDemand() {
-        // soft-RoCE of both tested kernels has none
-        boolean none = TestDevice.isSoft() && !TestDevice.kernelIsAtLeast(6, 13);
-        assertTrue(!none || !RpmaDevice.local(address).isOdpCapable());
+    void pagingOnDemand() throws Exception {
+        RpmaDevice device = RpmaDevice.local(address);
+        String capabilities = Tool.run("ibv_devinfo", "-v", "-d", device.name());
+        String connected =
+                capabilities.substring(capabilities.indexOf("rc_odp_caps:"), capabilities.indexOf("uc_odp_caps:"));
+        assertEquals(
+                connected.contains("SUPPORT_WRITE") && connected.contains("SUPPORT_READ"),
+                device.isOdpCapable(),
+                capabilities);
     }
 
     /** An emulated flush is a read of 8 bytes: where flushes are native, the target must be registered for reads too. */
