@@ -38,6 +38,7 @@ command_test() {
     select_test_bed
     count_parts_at_once
     require_for_build
+    [[ $bed != host ]] || require "the device tests" ibv_devinfo ibverbs-utils rping rdmacm-utils
     rm -rf "$test_parts" 2>/dev/null || true
     mkdir -p "$test_parts" 2>/dev/null ||
         die "can't write $test_output: the tests need a checkout that you can write"
