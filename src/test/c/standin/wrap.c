@@ -34,7 +34,7 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 	return -1;
 }
 
-/* The JVM calls fcntl64(), so the faults are for librpma, librdmacm and the shim. Only calls that set flags can be made to fail. */
+/* Only calls that set flags can be made to fail. The JDK makes such calls too, for example for channels that do not block. */
 int fcntl(int fd, int command, ...)
 {
 	static int (*real)(int, int, ...);

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(3600)
 class PowerCutIT {
     private static final int CUTS = Integer.getInteger("rpma.cuts", Boolean.getBoolean("rpma.long") ? 20 : 3);
+    private static final String TARGET_IMAGE = System.getProperty("rpma.target.image", "trixie");
     private static final String TARGET = "10.0.0.1";
     private static final String OTHER = "10.0.0.2";
     private static final String ACKNOWLEDGED = "acknowledged ";
@@ -48,7 +49,7 @@ class PowerCutIT {
 
     /** Boots the host whose persistent memory survives the cut. */
     private Guest bootTarget(String command) throws IOException {
-        return Guest.boot(directory, 1, directory.resolve("nvdimm"), command);
+        return Guest.boot(directory, 1, directory.resolve("nvdimm"), TARGET_IMAGE, command);
     }
 
     private Guest bootOther(String command) throws IOException {
@@ -60,7 +61,7 @@ class PowerCutIT {
      * a guest of QEMU stopped twice; docs/decisions.md has the facts.
      */
     private Guest bootReliableOther(String command) throws IOException {
-        return Guest.boot(directory, 2, directory.resolve("nvdimm-of-the-other"), command);
+        return Guest.boot(directory, 2, directory.resolve("nvdimm-of-the-other"), "trixie", command);
     }
 
     /** The pause makes the moment of the cut random; nothing waits for it. */
@@ -79,7 +80,7 @@ class PowerCutIT {
                 + Guest.java(Replicate.class, "receive --memory $RPMA_PMEM --timeout 120 --address " + TARGET)
                 + "; read line"; // a host outlives its program: the power may be cut after the transfer
         String sender = Guest.java(Replicate.class, "send --address " + TARGET + " " + file)
-                + "; status=$?; [ $status = 0 ] || (cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep '[1-9]' *) >&2"
+                + "; status=$?; [ $status = 0 ] || (cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep '[1-9]' *)"
                 + "; echo ended $status; read line";
         boolean wasReplicated = false;
         try {

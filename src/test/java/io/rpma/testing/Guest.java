@@ -30,13 +30,13 @@ public final class Guest implements AutoCloseable {
     }
 
     /**
-     * Boots a guest with persistent memory, from the image that the property {@code rpma.target.image} names or the default
-     * image. In the image of Debian 12 a flush is a read, so the program on the server is asked to make the bytes persistent.
+     * Boots a guest with persistent memory. In the image of Debian 12 (bookworm) a flush is a read, so the program on the server
+     * is asked to make the bytes persistent.
      *
      * @param nvdimm the file that keeps the contents of the persistent memory
+     * @param image the image of {@code native/rxe}
      */
-    public static Guest boot(Path link, int side, Path nvdimm, String command) throws IOException {
-        String image = System.getProperty("rpma.target.image", "trixie");
+    public static Guest boot(Path link, int side, Path nvdimm, String image, String command) throws IOException {
         return boot(link, side, command, "1536", "--nvdimm", nvdimm.toString(), "--image", image);
     }
 
