@@ -292,12 +292,17 @@ sum_reports() {
 find_reports() {
     local file
     for file in "$test_parts/$1"/{hs_err_*.log,sanitizer.*}; do
-        [[ ! -e $file ]] || failures+=("${part_title[$1]}: see $file")
+        [[ ! -e $file ]] || name_report "$1" "$file"
     done
     # Crashes of JVMs that were started without the options of the tests.
     for file in "$checkout"/hs_err_*.log; do
-        [[ ! $file -nt $test_parts/host/log ]] || failures+=("${part_title[$1]}: see $file")
+        [[ ! $file -nt $test_parts/host/log ]] || name_report "$1" "$file"
     done
+}
+
+# Adds the beginning of a report, which is all that is left of it where only the output is kept. $1: part, $2: file.
+name_report() {
+    failures+=("${part_title[$1]}: see $2: $(head -c 2000 "$2")")
 }
 
 report() {

@@ -59,6 +59,7 @@ struct cm_id {
 	uint16_t port_space;
 	uint8_t qp_type;
 	bool has_device;
+	bool has_path;
 	bool owns_port;
 	struct sockaddr_in src;
 	struct sockaddr_in dst;
@@ -466,6 +467,7 @@ static int do_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	struct cm_id *server = id_new(listener->file, listener->port_space, listener->qp_type);
 	server->state = REQUEST_RECEIVED;
 	server->has_device = true;
+	server->has_path = true;
 	server->src = id->dst;
 	server->dst = id->src;
 	server->peer = id;
@@ -604,7 +606,7 @@ static void do_query_route(const struct cm_id *id, struct rdma_ucm_query_route_r
 	resp->node_guid = htobe64(NODE_GUID);
 	resp->port_num = 1;
 	resp->ibdev_index = 1;
-	resp->num_paths = id->state >= ROUTE_RESOLVED ? 1 : 0;
+	resp->num_paths = id->has_path ? 1 : 0;
 }
 
 /* Blocks, as the kernel's write(2) of this command does. */
@@ -624,6 +626,12 @@ static int do_get_event(struct cm_file *file, struct rdma_ucm_event_resp *resp, 
 	event->id->events_reported++;
 	if (event->resp.event == CONNECT_REQUEST_EVENT)
 		event->id->backlog++;
+	/*
+	 * Not before this event: without AF_IB, librdmacm queries the route after ADDR_RESOLVED too, and leaks the first of two
+	 * paths. With AF_IB, which every kernel has, it queries the path after ROUTE_RESOLVED alone.
+	 */
+	if (event->resp.event == ROUTE_RESOLVED_EVENT)
+		event->id->has_path = true;
 	memcpy(resp, &event->resp, size < sizeof(event->resp) ? size : sizeof(event->resp));
 	object_free(event, CM_EVENT, "rdma_get_cm_event");
 	unlock();
