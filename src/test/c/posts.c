@@ -1,0 +1,146 @@
+/*
+ * posts.c -- writes a line to the standard error output for each operation that librpma posts in the process that loads it,
+ * and removes native flushes from the capabilities of each device if HIDE_NATIVE_FLUSH is set
+ */
+#include <dlfcn.h>
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef int query_device_ex_fn(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *,
+		size_t);
+typedef int post_send_fn(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
+typedef void wr_atomic_write_fn(struct ibv_qp_ex *, uint32_t, uint64_t, const void *);
+typedef void wr_flush_fn(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t);
+
+/* The functions of an open device that are replaced. */
+struct device {
+	const struct ibv_context *context;
+	query_device_ex_fn *query_device_ex;
+	post_send_fn *post_send;
+	wr_atomic_write_fn *wr_atomic_write;
+	wr_flush_fn *wr_flush;
+};
+
+/* librdmacm opens all devices before another thread can use one. */
+enum { MOST_DEVICES = 64 };
+static struct device devices[MOST_DEVICES];
+
+static void die(const char *why)
+{
+	fprintf(stderr, "posts.c: %s\n", why);
+	abort();
+}
+
+static void *next(const char *name)
+{
+	void *function = dlsym(RTLD_NEXT, name);
+	if (function == NULL)
+		die(name);
+	return function;
+}
+
+/* Returns the entry of a device; for NULL, a free entry. */
+static struct device *device_of(const struct ibv_context *context)
+{
+	int i = 0;
+	while (i < MOST_DEVICES && devices[i].context != context)
+		i++;
+	if (i == MOST_DEVICES)
+		die("unknown device, or too many devices");
+	return &devices[i];
+}
+
+static int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+		struct ibv_device_attr_ex *attr, size_t size)
+{
+	/* IB_UVERBS_DEVICE_FLUSH_GLOBAL and IB_UVERBS_DEVICE_FLUSH_PERSISTENT, which rdma-core has since release 45 */
+	const uint64_t flushes = UINT64_C(1) << 38 | UINT64_C(1) << 39;
+	int error = device_of(context)->query_device_ex(context, input, attr, size);
+	attr->device_cap_flags_ex &= ~flushes;
+	return error;
+}
+
+static void print_post(const char *operation, uint64_t addr, uint64_t length, unsigned int flags, const char *more)
+{
+	fprintf(stderr, "posted %s %#llx %llu%s%s\n", operation, (unsigned long long)addr, (unsigned long long)length,
+			flags & IBV_SEND_FENCE ? " fence" : "", more);
+}
+
+static const char *name_of(enum ibv_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IBV_WR_RDMA_READ:
+		return "read";
+	case IBV_WR_RDMA_WRITE:
+		return "write";
+	default:
+		return "other";
+	}
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad)
+{
+	for (const struct ibv_send_wr *wr = list; wr != NULL; wr = wr->next) {
+		uint64_t length = wr->num_sge == 1 ? wr->sg_list[0].length : 0;
+		print_post(name_of(wr->opcode), wr->wr.rdma.remote_addr, length, wr->send_flags, "");
+	}
+	return device_of(qp->context)->post_send(qp, list, bad);
+}
+
+static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, const void *value)
+{
+	print_post("native atomic write", addr, sizeof(uint64_t), qp->wr_flags, "");
+	device_of(qp->qp_base.context)->wr_atomic_write(qp, rkey, addr, value);
+}
+
+static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, size_t length, uint8_t type, uint8_t level)
+{
+	/* IBV_FLUSH_RANGE, which rdma-core has since release 45 */
+	const uint8_t range = 0;
+	print_post("native flush", addr, length, qp->wr_flags, level == range ? " range" : " region");
+	device_of(qp->qp_base.context)->wr_flush(qp, rkey, addr, length, type, level);
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *of)
+{
+	struct ibv_context *(*open_device)(struct ibv_device *) = next("ibv_open_device");
+	struct ibv_context *context = open_device(of);
+	if (context == NULL)
+		return NULL;
+	struct device *device = device_of(NULL);
+	device->context = context;
+	device->post_send = context->ops.post_send;
+	context->ops.post_send = post_send;
+	struct verbs_context *extended = verbs_get_ctx_op(context, query_device_ex);
+	if (extended != NULL && getenv("HIDE_NATIVE_FLUSH") != NULL) {
+		device->query_device_ex = extended->query_device_ex;
+		extended->query_device_ex = query_device_ex;
+	}
+	return context;
+}
+
+int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	int (*create_qp_ex)(struct rdma_cm_id *, struct ibv_qp_init_attr_ex *) = next("rdma_create_qp_ex");
+	int result = create_qp_ex(id, attr);
+	bool has_operations = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
+	struct ibv_qp_ex *qp = result == 0 && has_operations ? ibv_qp_to_qp_ex(id->qp) : NULL;
+	if (qp == NULL)
+		return result;
+	struct device *device = device_of(id->qp->context);
+	/* librpma uses the operations that the queue pair has. */
+	if (qp->wr_atomic_write != NULL) {
+		device->wr_atomic_write = qp->wr_atomic_write;
+		qp->wr_atomic_write = wr_atomic_write;
+	}
+	/* wr_flush, which rdma-core has since release 45 */
+	wr_flush_fn **flush = (wr_flush_fn **)(&qp->wr_atomic_write + 1);
+	if (*flush != NULL) {
+		device->wr_flush = *flush;
+		*flush = wr_flush;
+	}
+	return result;
+}
