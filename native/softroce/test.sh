@@ -24,6 +24,8 @@ parts_at_once=
 # The names of the parts under way, indexed by job; their titles, readers of the output, start times and durations, indexed by
 # name.
 declare -A part_of_job=() part_title=() part_reader=() part_begun=() part_seconds=()
+# The files that add_report has added.
+declare -A reported=()
 
 command_test() {
     ((${#arguments[@]} == 0)) || usage_error "test takes no argument: ${arguments[0]}"
@@ -292,16 +294,28 @@ sum_reports() {
 find_reports() {
     local file
     for file in "$test_parts/$1"/{hs_err_*.log,sanitizer.*}; do
-        [[ ! -e $file ]] || name_report "$1" "$file"
+        [[ ! -e $file ]] || add_report "$1" "$file"
     done
     # Crashes of JVMs that were started without the options of the tests.
     for file in "$checkout"/hs_err_*.log; do
-        [[ ! $file -nt $test_parts/host/log ]] || name_report "$1" "$file"
+        [[ ! $file -nt $test_parts/host/log ]] || add_report "$1" "$file"
     done
 }
 
-# Adds the beginning of a report, which is all that is left of it where only the output is kept. $1: part, $2: file.
-name_report() {
+# Adds a report of a part, with its beginning, because a run in CI keeps the output alone. $1: part, $2: file.
+add_report() {
+    [[ -z ${reported[$2]-} ]] || return 0
+    reported[$2]=1
+    failures+=("${part_title[$1]}: see $2:"$'\n'"$(head -c 2000 "$2" | sed 's/^/  | /' || true)")
+}
+
+report() {
+    failures+=("${part_title[$1]}: see $2")
+    [[ -n ${reported[$2]-} ]] || failures[-1]+=$(printf '\n%s' "$(head -c 2000 "$2" || true)" | sed '2,$s/^/    /')
+    reported[$2]=1
+}
+
+report() {
     failures+=("${part_title[$1]}: see $2: $(head -c 2000 "$2")")
 }
 

@@ -1,11 +1,10 @@
 /*
- * posts.c -- writes a line to the standard error output for each operation that librpma posts in the process that loads it,
- * and removes native flushes from the capabilities of each device if HIDE_NATIVE_FLUSH is set
+ * posts.c -- writes a line to the standard error output for each work request that the process posts to a send queue; removes
+ * the bits in HIDE_CAPABILITIES, a number, from the capabilities of each device
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,9 +23,9 @@ struct device {
 	wr_flush_fn *wr_flush;
 };
 
-/* librdmacm opens all devices before another thread can use one. */
-enum { MOST_DEVICES = 64 };
-static struct device devices[MOST_DEVICES];
+/* librdmacm opens devices under a lock, and nobody uses a device before its entry is complete. */
+enum { MAX_DEVICES = 64 };
+static struct device devices[MAX_DEVICES];
 
 static void die(const char *why)
 {
@@ -42,24 +41,24 @@ static void *next(const char *name)
 	return function;
 }
 
-/* Returns the entry of a device; for NULL, a free entry. */
+/* Returns the entry of a device, or the first free entry. */
 static struct device *device_of(const struct ibv_context *context)
 {
 	int i = 0;
-	while (i < MOST_DEVICES && devices[i].context != context)
+	while (i < MAX_DEVICES && devices[i].context != NULL && devices[i].context != context)
 		i++;
-	if (i == MOST_DEVICES)
-		die("unknown device, or too many devices");
+	if (i == MAX_DEVICES)
+		die("too many devices");
 	return &devices[i];
 }
 
 static int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
 		struct ibv_device_attr_ex *attr, size_t size)
 {
-	/* IB_UVERBS_DEVICE_FLUSH_GLOBAL and IB_UVERBS_DEVICE_FLUSH_PERSISTENT, which rdma-core has since release 45 */
-	const uint64_t flushes = UINT64_C(1) << 38 | UINT64_C(1) << 39;
+	const char *hidden = getenv("HIDE_CAPABILITIES");
 	int error = device_of(context)->query_device_ex(context, input, attr, size);
-	attr->device_cap_flags_ex &= ~flushes;
+	if (hidden != NULL)
+		attr->device_cap_flags_ex &= ~strtoull(hidden, NULL, 0);
 	return error;
 }
 
@@ -110,12 +109,12 @@ struct ibv_context *ibv_open_device(struct ibv_device *of)
 	struct ibv_context *context = open_device(of);
 	if (context == NULL)
 		return NULL;
-	struct device *device = device_of(NULL);
+	struct device *device = device_of(context);
 	device->context = context;
 	device->post_send = context->ops.post_send;
 	context->ops.post_send = post_send;
 	struct verbs_context *extended = verbs_get_ctx_op(context, query_device_ex);
-	if (extended != NULL && getenv("HIDE_NATIVE_FLUSH") != NULL) {
+	if (extended != NULL) {
 		device->query_device_ex = extended->query_device_ex;
 		extended->query_device_ex = query_device_ex;
 	}
@@ -126,19 +125,19 @@ int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	int (*create_qp_ex)(struct rdma_cm_id *, struct ibv_qp_init_attr_ex *) = next("rdma_create_qp_ex");
 	int result = create_qp_ex(id, attr);
-	bool has_operations = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
-	struct ibv_qp_ex *qp = result == 0 && has_operations ? ibv_qp_to_qp_ex(id->qp) : NULL;
+	uint64_t operations = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS ? attr->send_ops_flags : 0;
+	struct ibv_qp_ex *qp = result == 0 && operations != 0 ? ibv_qp_to_qp_ex(id->qp) : NULL;
 	if (qp == NULL)
 		return result;
 	struct device *device = device_of(id->qp->context);
-	/* librpma uses the operations that the queue pair has. */
-	if (qp->wr_atomic_write != NULL) {
+	if ((operations & IBV_QP_EX_WITH_ATOMIC_WRITE) != 0) {
 		device->wr_atomic_write = qp->wr_atomic_write;
 		qp->wr_atomic_write = wr_atomic_write;
 	}
-	/* wr_flush, which rdma-core has since release 45 */
-	wr_flush_fn **flush = (wr_flush_fn **)(&qp->wr_atomic_write + 1);
-	if (*flush != NULL) {
+	/* IBV_QP_EX_WITH_FLUSH and the member wr_flush, which rdma-core has since release 45 */
+	const uint64_t with_flush = 1 << 11;
+	if ((operations & with_flush) != 0) {
+		wr_flush_fn **flush = (wr_flush_fn **)(&qp->wr_atomic_write + 1);
 		device->wr_flush = *flush;
 		*flush = wr_flush;
 	}

@@ -421,6 +421,7 @@ static int do_resolve_route(struct cm_id *id)
 	if (id->state != ADDR_RESOLVED)
 		return EINVAL;
 	id->state = ROUTE_RESOLVED;
+	id->has_path = true;
 	push(id, ROUTE_RESOLVED_EVENT, 0);
 	return 0;
 }
@@ -596,7 +597,11 @@ static int do_init_qp_attr(const struct cm_id *id, enum ibv_qp_state state, stru
 	return 0;
 }
 
-static void do_query_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *resp)
+/*
+ * Reports the path once. librdmacm queries the route after ADDR_RESOLVED and after ROUTE_RESOLVED, since this kernel has no
+ * AF_IB, and leaks the path of the first answer if both have one. Kernels with AF_IB answer only once with a path.
+ */
+static void do_query_route(struct cm_id *id, struct rdma_ucm_query_route_resp *resp)
 {
 	memset(resp, 0, sizeof(*resp));
 	memcpy(&resp->src_addr, &id->src, sizeof(id->src));
@@ -607,6 +612,7 @@ static void do_query_route(const struct cm_id *id, struct rdma_ucm_query_route_r
 	resp->port_num = 1;
 	resp->ibdev_index = 1;
 	resp->num_paths = id->has_path ? 1 : 0;
+	id->has_path = false;
 }
 
 /* Blocks, as the kernel's write(2) of this command does. */
@@ -626,12 +632,6 @@ static int do_get_event(struct cm_file *file, struct rdma_ucm_event_resp *resp, 
 	event->id->events_reported++;
 	if (event->resp.event == CONNECT_REQUEST_EVENT)
 		event->id->backlog++;
-	/*
-	 * Not before this event: without AF_IB, librdmacm queries the route after ADDR_RESOLVED too, and leaks the first of two
-	 * paths. With AF_IB, which every kernel has, it queries the path after ROUTE_RESOLVED alone.
-	 */
-	if (event->resp.event == ROUTE_RESOLVED_EVENT)
-		event->id->has_path = true;
 	memcpy(resp, &event->resp, size < sizeof(event->resp) ? size : sizeof(event->resp));
 	object_free(event, CM_EVENT, "rdma_get_cm_event");
 	unlock();

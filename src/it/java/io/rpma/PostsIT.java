@@ -16,6 +16,11 @@ import org.junit.jupiter.api.Timeout;
 @Tag("processes")
 @Timeout(120)
 class PostsIT {
+    /** {@code IB_UVERBS_DEVICE_FLUSH_GLOBAL} and {@code IB_UVERBS_DEVICE_FLUSH_PERSISTENT}. */
+    private static final long FLUSH = 1L << 38 | 1L << 39;
+    /** {@code IB_UVERBS_DEVICE_ATOMIC_WRITE}. */
+    private static final long ATOMIC_WRITE = 1L << 40;
+
     private static final int FLUSH_OFFSET = 16;
     private static final int FLUSH_LENGTH = 24;
     private static final int WRITE_OFFSET = 8;
@@ -28,34 +33,36 @@ class PostsIT {
     /** {@link RpmaConn#flush} promises the bytes of its range, and no more. */
     @Test
     void aFlushPostsItsRangeAlone() throws InterruptedException {
-        Posts posts = Posts.of(library());
+        Posts posts = Posts.withoutCapabilities(0);
         boolean flushIsNative = RpmaDevice.local(TestDevice.address()).isFlushNative();
         assertThat(posts.opcodes.get(0)).isEqualTo(flushIsNative ? "FLUSH" : "RDMA_READ");
-        assertThat(posts.lines.get(0))
-                .isEqualTo(
-                        flushIsNative
-                                ? "native flush " + posts.at(FLUSH_OFFSET) + " " + FLUSH_LENGTH + " range"
-                                : emulatedFlush(posts));
+        String nativeFlush = "native flush " + posts.at(FLUSH_OFFSET) + " " + FLUSH_LENGTH + " range";
+        assertThat(posts.lines).hasSize(2).startsWith(flushIsNative ? nativeFlush : emulatedFlush(posts));
     }
 
-    /** {@link RpmaConn#atomicWrite} documents the exception: librpma sets no fence for a native atomic write. */
     @Test
-    void onlyAnEmulatedAtomicWriteWaitsForAnEmulatedFlush() throws InterruptedException {
-        Posts posts = Posts.of(library().environment("HIDE_NATIVE_FLUSH", "true"));
+    void anEmulatedAtomicWriteWaitsForAnEmulatedFlush() throws InterruptedException {
+        Posts posts = Posts.withoutCapabilities(FLUSH | ATOMIC_WRITE);
+        assertThat(posts.opcodes).containsExactly("RDMA_READ", "RDMA_WRITE");
+        assertThat(posts.lines).containsExactly(emulatedFlush(posts), emulatedAtomicWrite(posts));
+    }
+
+    /** {@link RpmaConn#atomicWrite} documents this exception. */
+    @Test
+    void aNativeAtomicWriteDoesNotWaitForAnEmulatedFlush() throws InterruptedException {
+        Posts posts = Posts.withoutCapabilities(FLUSH);
         boolean writeIsNative = posts.opcodes.get(1).equals("ATOMIC_WRITE");
-        String write = posts.at(WRITE_OFFSET) + " 8";
+        String nativeAtomicWrite = "native atomic write " + posts.at(WRITE_OFFSET) + " 8";
         assertThat(posts.lines)
-                .containsExactly(
-                        emulatedFlush(posts),
-                        writeIsNative ? "native atomic write " + write : "write " + write + " fence");
+                .containsExactly(emulatedFlush(posts), writeIsNative ? nativeAtomicWrite : emulatedAtomicWrite(posts));
     }
 
     private static String emulatedFlush(Posts posts) {
         return "read " + posts.at(FLUSH_OFFSET) + " 8";
     }
 
-    private static Jvm library() {
-        return Jvm.likeThis().options(TestDevice.portsOption(1)).preload(System.getProperty("rpma.test.posts"));
+    private static String emulatedAtomicWrite(Posts posts) {
+        return "write " + posts.at(WRITE_OFFSET) + " 8 fence";
     }
 
     /** The output of {@link PostsProgram} and of the library that prints posts. */
@@ -70,12 +77,18 @@ class PostsIT {
             lines = after("posted ", finished.err());
         }
 
-        static Posts of(Jvm jvm) throws InterruptedException {
-            Jvm.Finished finished = jvm.run(
-                    PostsProgram.class,
-                    Integer.toString(FLUSH_OFFSET),
-                    Integer.toString(FLUSH_LENGTH),
-                    Integer.toString(WRITE_OFFSET));
+        static Posts withoutCapabilities(long hidden) throws InterruptedException {
+            String library = System.getProperty("rpma.test.posts");
+            assertThat(library).as("rpma.test.posts").isNotNull();
+            Jvm.Finished finished = Jvm.likeThis()
+                    .options("-Drpma.address=" + TestDevice.address(), TestDevice.portsOption(1))
+                    .preload(library)
+                    .environment("HIDE_CAPABILITIES", Long.toString(hidden))
+                    .run(
+                            PostsProgram.class,
+                            Integer.toString(FLUSH_OFFSET),
+                            Integer.toString(FLUSH_LENGTH),
+                            Integer.toString(WRITE_OFFSET));
             assertThat(finished.status()).as(finished.toString()).isZero();
             return new Posts(finished);
         }
