@@ -88,15 +88,27 @@ static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__(
 }
 
 /*
- * Whether librpma was built with native flush, which none of its functions reports. Its function that posts a native flush
- * logs its own name, so librpma's image contains the name only if it contains the function.
+ * Whether librpma was built with a native operation, which none of its functions reports. A function that only such a librpma
+ * needs logs its own name, so librpma's image contains the name only if librpma was built with the operation. The name begins
+ * with a null byte, and size includes the null byte at its end.
  */
-static bool librpma_has_native_flush(void)
+static bool librpma_has(const char *name, size_t size)
 {
-	static const char name[] = "\0rpma_mr_flush";
-	struct image image = {.address = (uintptr_t)&rpma_flush, .name = name, .size = sizeof(name)};
+	struct image image = {.address = (uintptr_t)&rpma_flush, .name = name, .size = size};
 	(void)dl_iterate_phdr(find_in_image, &image);
 	return image.found;
+}
+
+/* 1 if the device has all the capabilities, 0 if not, or librpma's code */
+static jint has_capabilities(jlong device, uint64_t capabilities)
+{
+	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
+	log_begin();
+	int error = ibv_query_device_ex(jni_pointer(device), NULL, &attributes);
+	if (error != 0)
+		return log_end(log_error("ibv_query_device_ex()", error));
+	(void)log_end(0);
+	return (attributes.device_cap_flags_ex & capabilities) == capabilities;
 }
 
 /* librpma's choice for each peer: 1 if a flush is an operation of the device, 0 if it is a read, or librpma's code */
@@ -104,13 +116,19 @@ static jint device_is_flush_native(JNI_PARAMS, jlong device)
 {
 	/* IB_UVERBS_DEVICE_FLUSH_GLOBAL and IB_UVERBS_DEVICE_FLUSH_PERSISTENT, which rdma-core has since release 45 */
 	const uint64_t flushes = UINT64_C(1) << 38 | UINT64_C(1) << 39;
-	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
-	log_begin();
-	int error = ibv_query_device_ex(jni_pointer(device), NULL, &attributes);
-	if (error != 0)
-		return log_end(log_error("ibv_query_device_ex()", error));
-	(void)log_end(0);
-	return (attributes.device_cap_flags_ex & flushes) == flushes && librpma_has_native_flush();
+	static const char name[] = "\0rpma_mr_flush";
+	jint has = has_capabilities(device, flushes);
+	return has == 1 ? librpma_has(name, sizeof(name)) : has;
+}
+
+/* librpma's choice for each peer: 1 if an atomic write is an operation of the device, 0 if it is a write, or librpma's code */
+static jint device_is_atomic_write_native(JNI_PARAMS, jlong device)
+{
+	/* IB_UVERBS_DEVICE_ATOMIC_WRITE */
+	const uint64_t atomic_write = UINT64_C(1) << 40;
+	static const char name[] = "\0rpma_utils_ibv_context_is_atomic_write_capable";
+	jint has = has_capabilities(device, atomic_write);
+	return has == 1 ? librpma_has(name, sizeof(name)) : has;
 }
 
 static jint max_message_of_port(struct ibv_context *context, uint8_t port)
@@ -150,6 +168,7 @@ static const JNINativeMethod methods[] = {
 	{"devicePin", "(J)I", device_pin},
 	{"deviceIsOdpCapable", "(J)I", device_is_odp_capable},
 	{"deviceIsFlushNative", "(J)I", device_is_flush_native},
+	{"deviceIsAtomicWriteNative", "(J)I", device_is_atomic_write_native},
 	{"deviceMaxMessage", "(J)I", device_max_message},
 	{"deviceName", "(J)[B", device_name},
 };

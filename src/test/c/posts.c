@@ -1,6 +1,6 @@
 /*
- * posts.c -- writes a line to the standard error output for each work request that the process posts to a send queue; removes
- * the bits in HIDE_CAPABILITIES, a number, from the capabilities of each device
+ * posts.c -- writes a line to the standard error output for each work request that the process posts to a send queue, and for
+ * each read that it finds complete; removes the bits in HIDE_CAPABILITIES, a number, from the capabilities of each device
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -10,6 +10,7 @@
 
 typedef int query_device_ex_fn(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *,
 		size_t);
+typedef int poll_cq_fn(struct ibv_cq *, int, struct ibv_wc *);
 typedef int post_send_fn(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
 typedef void wr_atomic_write_fn(struct ibv_qp_ex *, uint32_t, uint64_t, const void *);
 typedef void wr_flush_fn(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t);
@@ -18,6 +19,7 @@ typedef void wr_flush_fn(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t
 struct device {
 	const struct ibv_context *context;
 	query_device_ex_fn *query_device_ex;
+	poll_cq_fn *poll_cq;
 	post_send_fn *post_send;
 	wr_atomic_write_fn *wr_atomic_write;
 	wr_flush_fn *wr_flush;
@@ -60,6 +62,16 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
 	if (hidden != NULL)
 		attr->device_cap_flags_ex &= ~strtoull(hidden, NULL, 0);
 	return error;
+}
+
+static int poll_cq(struct ibv_cq *cq, int entries, struct ibv_wc *wcs)
+{
+	int count = device_of(cq->context)->poll_cq(cq, entries, wcs);
+	for (int i = 0; i < count; i++) {
+		if (wcs[i].status == IBV_WC_SUCCESS && wcs[i].opcode == IBV_WC_RDMA_READ)
+			fprintf(stderr, "completed read\n");
+	}
+	return count;
 }
 
 static void print_post(const char *operation, uint64_t addr, uint64_t length, unsigned int flags, const char *more)
@@ -111,6 +123,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *of)
 		return NULL;
 	struct device *device = device_of(context);
 	device->context = context;
+	device->poll_cq = context->ops.poll_cq;
+	context->ops.poll_cq = poll_cq;
 	device->post_send = context->ops.post_send;
 	context->ops.post_send = post_send;
 	struct verbs_context *extended = verbs_get_ctx_op(context, query_device_ex);

@@ -45,7 +45,10 @@ class LifecycleIT extends WithPeer {
 
     /** Assumes that no device has an address in the loopback's network: the call would find this device. */
     @ParameterizedTest
-    @CsvSource({"127.0.0.1, or for this machine alone", "0.0.0.0, stands for all addresses"})
+    @CsvSource({
+        "127.0.0.1, is the address of no device: it stands for this machine alone",
+        "0.0.0.0, is the address of no device: it stands for all addresses"
+    })
     void anAddressOfNoDeviceIsRefusedWithTheReason(String wrong, String reason) {
         RpmaException refused = assertThrows(RpmaException.class, () -> RpmaDevice.local(wrong));
         assertTrue(refused.getMessage().contains(reason), refused.getMessage());

@@ -90,6 +90,8 @@ class RandomCallsIT {
         calls.add(1, "RpmaPeer.close", c -> peers.one(c).close(), FAILS);
         calls.add(1, "RpmaDevice.isOdpCapable", c -> RpmaDevice.remote(address).isOdpCapable(), FAILS);
         calls.add(1, "RpmaDevice.isFlushNative", c -> peers.one(c).device().isFlushNative(), FAILS);
+        calls.add(
+                1, "RpmaDevice.isAtomicWriteNative", c -> peers.one(c).device().isAtomicWriteNative(), FAILS);
     }
 
     private void addRegions() {

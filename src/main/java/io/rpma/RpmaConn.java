@@ -33,8 +33,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's ports if that is smaller
  * ({@code max_msg_sz} of ibv_devinfo(1)).
  *
- * <p>The other side executes operations in the order of their posts. The bytes of a read are in the local memory only
- * after the completion of the read: do not post an operation that uses them earlier.
+ * <p>The other side executes writes, atomic writes, sends and native flushes in the order of their posts. These
+ * operations can overtake an earlier read, and an earlier flush that is emulated by a read, except as {@link #atomicWrite}
+ * documents: wait for the completion of the read or flush first. The bytes of a read are in the local memory only after
+ * the completion of the read: do not post an operation that uses them earlier.
  *
  * <p>A post returns {@code false} if the send queue is full: poll completions and post again. An operation can occupy
  * its place in the queue until a completion of this or a later operation is polled. Therefore, of each {@code sqSize}
@@ -300,8 +302,8 @@ public final class RpmaConn implements AutoCloseable {
      * Posts an atomic write of 8 bytes into the other side's memory. No reader sees only a part of them.
      *
      * <p>Flushes that were posted earlier are executed before it, with one exception: librpma 1.3.0 sets no fence
-     * between an emulated flush and a native atomic write. On a device that has native atomic write but no native
-     * flush, post the atomic write after the completion of the flush.
+     * between an emulated flush and a native atomic write. If {@link #isAtomicWriteNative()} is true and
+     * {@link #isFlushNative()} is false, post the atomic write after the completion of the flush.
      *
      * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
      * @param dstOffset the offset in {@code dst} in bytes; the address must be a multiple of 8
@@ -370,8 +372,8 @@ public final class RpmaConn implements AutoCloseable {
      * platform of the other side writes them to persistent memory directly, bypassing the caches of its processors: see
      * {@link RpmaPeerCfg#setDirectWriteToPmem}.
      *
-     * <p>librpma does not know whether the memory is persistent: a flush of {@link RpmaFlushType#PERSISTENT} succeeds
-     * for any region that is registered for it. Check {@link RpmaMemory#isPersistent()} on the other side.
+     * <p>librpma does not know whether the memory is persistent: an emulated flush of {@link RpmaFlushType#PERSISTENT}
+     * succeeds for any region that is registered for it. Check {@link RpmaMemory#isPersistent()} on the other side.
      *
      * @param dst the region to flush, registered for {@link RpmaMrUsage#FLUSH_TYPE_PERSISTENT} or
      *     {@link RpmaMrUsage#FLUSH_TYPE_VISIBILITY}
@@ -406,6 +408,15 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean isFlushNative() {
         return peer.isFlushNative();
+    }
+
+    /**
+     * {@return whether atomic writes of this connection are native; otherwise writes emulate them}
+     *
+     * <p>See {@link RpmaDevice#isAtomicWriteNative()}.
+     */
+    public boolean isAtomicWriteNative() {
+        return peer.isAtomicWriteNative();
     }
 
     /**

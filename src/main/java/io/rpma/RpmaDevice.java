@@ -4,6 +4,8 @@ import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Objects;
@@ -77,10 +79,19 @@ public final class RpmaDevice {
                     GET,
                     RpmaError.INVAL,
                     0,
-                    address + " is the address of no device: it stands for all addresses, or for this machine alone",
+                    address + " is the address of no device" + reason(address),
                     "name the address of one device");
         }
         return new RpmaDevice(context);
+    }
+
+    private static String reason(String address) {
+        try {
+            boolean isWildcard = InetAddress.getByName(address).isAnyLocalAddress();
+            return isWildcard ? ": it stands for all addresses" : ": it stands for this machine alone";
+        } catch (UnknownHostException e) {
+            return "";
+        }
     }
 
     private static long getPinned(String address, boolean remote) {
@@ -130,6 +141,22 @@ public final class RpmaDevice {
      */
     public boolean isFlushNative() {
         return Call.check("ibv_query_device_ex", Natives.deviceIsFlushNative(context)) != 0;
+    }
+
+    /**
+     * {@return whether atomic writes of connections through this device are native operations; otherwise writes of 8
+     * bytes emulate them}
+     *
+     * <p>An emulated atomic write is atomic if the other side's device stores 8 aligned bytes at once, which the verbs
+     * do not guarantee.
+     *
+     * <p>An atomic write is native if the device of the side that posts it has native atomic write, and librpma was
+     * built with support for it. The device of the other side must have it too.
+     *
+     * @throws RpmaException if the query of the device fails
+     */
+    public boolean isAtomicWriteNative() {
+        return Call.check("ibv_query_device_ex", Natives.deviceIsAtomicWriteNative(context)) != 0;
     }
 
     /** The maximum length of an operation that every port of the device can transfer, in bytes. */

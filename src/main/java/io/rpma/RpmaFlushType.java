@@ -8,7 +8,11 @@ import io.rpma.internal.Check;
  * <p>Manual page: <a href="https://pmem.io/rpma/manpages/v1.3.0/rpma_flush.3">rpma_flush(3)</a>.
  */
 public enum RpmaFlushType {
-    /** The bytes reach the persistence domain: they survive a power failure. */
+    /**
+     * The bytes of the range reach the persistence domain: they survive a power failure. This requires persistent memory
+     * ({@link RpmaMemory#isPersistent()}), and either a native flush ({@link RpmaConn#isFlushNative()}) or a platform of
+     * the other side that writes them to persistent memory directly ({@link RpmaPeerCfg#setDirectWriteToPmem}).
+     */
     PERSISTENT,
     /** The bytes become visible to the processors of the other side. */
     VISIBILITY;

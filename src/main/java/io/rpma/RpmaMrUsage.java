@@ -27,7 +27,8 @@ public enum RpmaMrUsage {
     /**
      * The other side flushes the region for persistence.
      *
-     * <p>librpma accepts this usage for any memory, so that programs can be tested without persistent memory. Check
+     * <p>If flushes are emulated, any memory can be registered for this usage, so that programs can be tested without
+     * persistent memory. A device with native flush can refuse memory that is not persistent, as soft-RoCE does. Check
      * {@link RpmaMemory#isPersistent()} before you rely on persistence.
      *
      * <p>Register {@link #READ_SRC} too: a side without native flush emulates the flush by a read.

@@ -23,12 +23,14 @@ import java.util.Objects;
 public final class RpmaPeer implements AutoCloseable {
     private final RpmaDevice device;
     private final boolean flushNative;
+    private final boolean atomicWriteNative;
     private final int maxMessage;
     private final NativeObject object;
 
     private RpmaPeer(RpmaDevice device) {
         this.device = device;
         flushNative = device.isFlushNative();
+        atomicWriteNative = device.isAtomicWriteNative();
         maxMessage = device.maxMessage();
         object = new NativeObject(this, "RpmaPeer");
     }
@@ -157,6 +159,10 @@ public final class RpmaPeer implements AutoCloseable {
 
     boolean isFlushNative() {
         return flushNative;
+    }
+
+    boolean isAtomicWriteNative() {
+        return atomicWriteNative;
     }
 
     NativeObject object() {

@@ -31,6 +31,8 @@ public final class Natives {
 
     public static native int deviceIsFlushNative(long device);
 
+    public static native int deviceIsAtomicWriteNative(long device);
+
     /** Returns the maximum length of an operation, in bytes. Never fails. */
     public static native int deviceMaxMessage(long device);
 

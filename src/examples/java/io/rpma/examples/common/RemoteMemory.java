@@ -38,6 +38,10 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     private final PersistRequests requests;
     private final int silence;
     private final RpmaCompletions completions = RpmaCompletions.create(MOST_COMPLETIONS);
+
+    /** Whether an atomic write can overtake an emulated flush: see {@link RpmaConn#atomicWrite}. */
+    private final boolean atomicWriteOvertakes;
+
     private long posted;
     private long done;
     private boolean lost;
@@ -62,6 +66,7 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
         remote = connection.memory();
         flushType = connection.persistence().isByFlush() ? RpmaFlushType.PERSISTENT : RpmaFlushType.VISIBILITY;
         requests = connection.requests();
+        atomicWriteOvertakes = conn.isAtomicWriteNative() && !conn.isFlushNative();
     }
 
     /** Converts a little-endian number for an atomic write, which stores numbers in the byte order of this side. */
@@ -108,6 +113,9 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     public long commit(long offset, long value) throws IOException, InterruptedException {
         if (requests != null) {
             return ask(new PersistRequest(PersistRequest.Kind.COMMIT, offset, value));
+        }
+        if (atomicWriteOvertakes) {
+            await(posted);
         }
         long word = toAtomicWrite(value);
         post(() -> conn.atomicWrite(remote, offset, word, RpmaConn.F_COMPLETION_ON_ERROR, posted));

@@ -17,16 +17,19 @@ public final class Example05FlushToPersistentServer {
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, the path of the memory, and "on" if remote writes to it become
-     *     persistent
+     * @param args the address and the port to listen on, the path of the memory, and "on" if this machine's platform writes
+     *     remote writes to persistent memory directly, bypassing the caches of its processors
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {
-        Common.start(args, 2, "05-flush-to-persistent server <server_address> <port> [<pmem-path> [on]]");
+        Common.start(
+                args,
+                2,
+                "05-flush-to-persistent server <server_address> <port> [<pmem-path> [on]]\n"
+                        + "on: this machine writes remote writes to persistent memory directly (with Intel processors: DDIO is off)");
         try (CommonMemory mem = CommonMemory.open(
                         Common.argument(args, 2, null), "0", Hello.STRING_SIZE, data -> data.put(0, (byte) 0));
-                RpmaPeerCfg pcfg = RpmaPeerCfg.create()
-                        .setDirectWriteToPmem(Common.argument(args, 3, "off").equals(ON));
+                RpmaPeerCfg pcfg = RpmaPeerCfg.create().setDirectWriteToPmem(isDirectWrite(args, mem));
                 RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(args[0]));
                 RpmaEp ep = RpmaEp.listen(peer, args[0], Common.port(args[1]));
                 RpmaMrLocal mr = peer.register(mem.memory(), usages(mem))) {
@@ -37,6 +40,10 @@ public final class Example05FlushToPersistentServer {
             }
             Hello.printNew(mem);
         }
+    }
+
+    private static boolean isDirectWrite(String[] args, CommonMemory mem) {
+        return mem.memory().isPersistent() && Common.argument(args, 3, "off").equals(ON);
     }
 
     private static RpmaMrUsage[] usages(CommonMemory mem) {

@@ -38,7 +38,6 @@ public final class Example07AtomicWriteClient {
                 RpmaPeer peer = RpmaPeer.create(RpmaDevice.remote(args[0]));
                 RpmaConn conn = Common.connect(peer, args[0], Common.port(args[1]), null, new byte[0]);
                 RpmaMrLocal local = peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST)) {
-            allowPersistentFlush(conn);
             CommonData data = CommonData.fromBytes(conn.getPrivateData());
             Events events = Events.of(conn);
             try (RpmaMrRemote remote = data.region(Long.BYTES)) {
@@ -54,8 +53,7 @@ public final class Example07AtomicWriteClient {
                         throw new IllegalStateException("Log size exhausted.");
                     }
                     memory.buffer().put(entry);
-                    append(conn, remote, type, used, usedOffset, local, entry.length);
-                    events.await(FLUSH_ID);
+                    append(conn, events, remote, type, used, usedOffset, local, entry.length);
                     used += entry.length;
                 }
             }
@@ -63,7 +61,7 @@ public final class Example07AtomicWriteClient {
         }
     }
 
-    /** librpma refuses flushes to persistence until the client applies this configuration. */
+    /** librpma refuses flushes to persistence, also native ones, until the client applies this configuration. */
     private static void allowPersistentFlush(RpmaConn conn) {
         try (RpmaPeerCfg pcfg = RpmaPeerCfg.create().setDirectWriteToPmem(true)) {
             conn.applyRemotePeerCfg(pcfg);
@@ -78,28 +76,31 @@ public final class Example07AtomicWriteClient {
         return entry;
     }
 
+    /** Emulated flushes make the words visible only, because nobody has said that the server's platform does more. */
     private static RpmaFlushType flushType(RpmaConn conn, RpmaMrRemote remote) {
-        if (!remote.getFlushType().contains(RpmaFlushType.PERSISTENT)) {
+        if (!conn.isFlushNative() || !remote.getFlushType().contains(RpmaFlushType.PERSISTENT)) {
             return RpmaFlushType.VISIBILITY;
         }
-        if (!conn.isFlushNative()) {
-            System.err.println("Flushes are emulated by reads: the words are persistent only if the server's platform"
-                    + " writes them to persistent memory past its processors' caches.");
-        }
+        allowPersistentFlush(conn);
         return RpmaFlushType.PERSISTENT;
     }
 
     private static void append(
             RpmaConn conn,
+            Events events,
             RpmaMrRemote remote,
             RpmaFlushType type,
             long used,
             long usedOffset,
             RpmaMrLocal local,
-            int length) {
+            int length)
+            throws InterruptedException {
         Common.posted(conn.write(remote, used, local, 0, length, RpmaConn.F_COMPLETION_ON_ERROR, 0));
-        Common.posted(conn.flush(remote, used, length, type, RpmaConn.F_COMPLETION_ON_ERROR, 0));
+        Common.posted(conn.flush(remote, used, length, type, RpmaConn.F_COMPLETION_ALWAYS, FLUSH_ID));
+        // a native atomic write could overtake an emulated flush
+        events.await(FLUSH_ID);
         Common.posted(conn.atomicWrite(remote, usedOffset, used + length, RpmaConn.F_COMPLETION_ON_ERROR, 0));
         Common.posted(conn.flush(remote, usedOffset, Long.BYTES, type, RpmaConn.F_COMPLETION_ALWAYS, FLUSH_ID));
+        events.await(FLUSH_ID);
     }
 }

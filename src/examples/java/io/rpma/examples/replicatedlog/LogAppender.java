@@ -11,7 +11,7 @@ import java.util.List;
  * Appends records to both replicas, several under way at once.
  *
  * <p>Each record has four operations on each connection: a write, a flush, an atomic write of the new tail, and a flush.
- * They are posted without waits between them, because the connection keeps their order. A record is acknowledged when its last
+ * They are posted without waits between them, because {@link RemoteStore} keeps their order. A record is acknowledged when its last
  * flush is done on both replicas.
  *
  * <p>While a replica is lost, no record can be acknowledged. {@link #recover} is called at the start and after each loss. It

@@ -13,7 +13,7 @@ import java.util.function.LongConsumer;
  * Copies a file into the server's memory. Continues at the position of the last commit.
  *
  * <p>Each block has four operations: a write, a flush, an atomic write of the position after the block, and a flush. They are
- * posted without waits between them, because the connection keeps their order. After a loss of the server, the position is read
+ * posted without waits between them, because {@link RemoteStore} keeps their order. After a loss of the server, the position is read
  * from the server's memory, because blocks under way may or may not be committed.
  */
 final class Copier {

@@ -2,10 +2,12 @@ package io.rpma.examples.resume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.RpmaDevice;
 import io.rpma.RpmaMemory;
 import io.rpma.examples.common.Sha256;
 import io.rpma.examples.replicate.Replicate;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Posts;
 import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -16,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -23,6 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A file is copied into persistent memory, if the machine has any, while the server is killed repeatedly. */
 @Tag("processes")
@@ -66,10 +71,18 @@ class ResumeIT {
     }
 
     private Jvm.Running server() throws InterruptedException {
-        Jvm.Running server = start(
-                "server", "--address", address, "--port", port, "--memory", pmem.toString(), "--size", MEMORY_SIZE);
+        Jvm.Running server = start(serverArguments().toArray(String[]::new));
         server.awaitLine("listening on " + address + ":" + port);
         return server;
+    }
+
+    private Stream<String> serverArguments() {
+        return Stream.of(
+                "server", "--address", address, "--port", port, "--memory", pmem.toString(), "--size", MEMORY_SIZE);
+    }
+
+    private Stream<String> clientArguments(Path file) {
+        return Stream.of("client", "--address", address, "--port", port, "--timeout", "120", file.toString());
     }
 
     private static void kill(Jvm.Running jvm) throws InterruptedException {
@@ -119,13 +132,56 @@ class ResumeIT {
     }
 
     private Jvm.Running client(Path file) {
-        return start("client", "--address", address, "--port", port, "--timeout", "120", file.toString());
+        return start(clientArguments(file).toArray(String[]::new));
     }
 
     private static Jvm.Finished assertEnds(Jvm.Running side, int status) throws InterruptedException {
         Jvm.Finished end = side.awaitEnd();
         assertThat(end.status()).as(end.toString()).isEqualTo(status);
         return end;
+    }
+
+    /**
+     * The client commits blocks that are flushed, and prints how they become persistent. {@code emulated} removes native flush
+     * from the devices.
+     */
+    @ParameterizedTest
+    @CsvSource({"false, false", "true, false", "true, true"})
+    @Tag("persistent-memory-too")
+    void aCommitFollowsTheFlushOfItsBytes(boolean emulated, boolean directWrite) throws Exception {
+        Path file = Files.write(directory.resolve("file"), new byte[1 << 20]);
+        long hidden = emulated ? Posts.FLUSH : 0;
+        Jvm.Running server = startPrinting(
+                hidden,
+                Stream.concat(
+                        serverArguments(), Stream.of("--direct-write-to-pmem").filter(option -> directWrite)));
+        server.awaitLine("listening on " + address + ":" + port);
+        Jvm.Finished client = assertEnds(startPrinting(hidden, clientArguments(file)), 0);
+        assertEnds(server, 0);
+
+        String method = method(!emulated && RpmaDevice.local(address).isFlushNative(), directWrite);
+        assertThat(client.out()).contains(address + ":" + port + ": " + method);
+        assertThat(Posts.nativeAtomicWritesBehindReads(client)).isZero();
+        boolean commits = Posts.of(client).stream()
+                .anyMatch(post -> post.startsWith("native atomic write ") || post.endsWith(" fence"));
+        assertThat(commits).as(client.toString()).isNotEqualTo(method.equals("persisted by the server"));
+    }
+
+    private String method(boolean nativeFlush, boolean directWrite) throws IOException {
+        try (RpmaMemory memory = RpmaMemory.mapReadOnly(pmem)) {
+            if (!memory.isPersistent()) {
+                return "visibility only";
+            }
+        }
+        String emulated = directWrite ? "direct write, as told" : "persisted by the server";
+        return nativeFlush ? "native flush" : emulated;
+    }
+
+    private Jvm.Running startPrinting(long hiddenCapabilities, Stream<String> arguments) {
+        Jvm.Running running = Posts.print(Jvm.likeThis().limit(LIMIT), hiddenCapabilities)
+                .start(Resume.class, arguments.toArray(String[]::new));
+        started.add(running);
+        return running;
     }
 
     /** The memory holds a complete copy of an earlier client: the server ends only when a client brings this file again. */

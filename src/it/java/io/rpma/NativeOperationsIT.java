@@ -10,10 +10,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whether flushes are native is known before the first flush, with or without native flushes (the stand-in has none). */
+/** Programs know in advance whether flushes and atomic writes are native. The stand-in has neither. */
 @Tag("stand-in")
 @Timeout(60)
-class NativeFlushIT {
+class NativeOperationsIT {
     @Test
     void isKnownBeforeTheFirstFlush() throws InterruptedException {
         try (Pair pair = Pair.connect();
@@ -25,6 +25,19 @@ class NativeFlushIT {
                     regions.remote, 0, 64, RpmaFlushType.VISIBILITY, RpmaConn.F_COMPLETION_ALWAYS, 1));
             assertEquals(
                     expected ? RpmaWcOpcode.FLUSH : RpmaWcOpcode.RDMA_READ,
+                    Pair.assertDone(pair.client.getCq(), 1).opcode(0));
+        }
+    }
+
+    @Test
+    void nativeAtomicWriteIsKnownBeforeTheFirstOne() throws InterruptedException {
+        try (Pair pair = Pair.connect();
+                Regions regions = new Regions(pair.peer, 64)) {
+            boolean expected = pair.client.isAtomicWriteNative();
+            assertEquals(expected, pair.peer.device().isAtomicWriteNative());
+            Pair.assertPosted(pair.client.atomicWrite(regions.remote, 0, 1, RpmaConn.F_COMPLETION_ALWAYS, 1));
+            assertEquals(
+                    expected ? RpmaWcOpcode.ATOMIC_WRITE : RpmaWcOpcode.RDMA_WRITE,
                     Pair.assertDone(pair.client.getCq(), 1).opcode(0));
         }
     }

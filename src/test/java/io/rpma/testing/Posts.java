@@ -1,0 +1,51 @@
+package io.rpma.testing;
+
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The work requests that another JVM posts, as {@code src/test/c/posts.c} prints them. */
+public final class Posts {
+    /** {@code IB_UVERBS_DEVICE_FLUSH_GLOBAL} and {@code IB_UVERBS_DEVICE_FLUSH_PERSISTENT}. */
+    public static final long FLUSH = 1L << 38 | 1L << 39;
+    /** {@code IB_UVERBS_DEVICE_ATOMIC_WRITE}. */
+    public static final long ATOMIC_WRITE = 1L << 40;
+
+    private static final String POSTED = "posted ";
+    private static final String COMPLETED = "completed ";
+
+    private Posts() {}
+
+    /** Makes a JVM print its work requests, and removes capabilities of its device. */
+    public static Jvm print(Jvm jvm, long hiddenCapabilities) {
+        String library = System.getProperty("rpma.test.posts");
+        assertNotNull(library, "the property rpma.test.posts does not name the library: see pom.xml");
+        return jvm.preload(library).environment("HIDE_CAPABILITIES", Long.toString(hiddenCapabilities));
+    }
+
+    /** Returns the work requests. */
+    public static List<String> of(Jvm.Finished finished) {
+        return finished.err()
+                .lines()
+                .filter(line -> line.startsWith(POSTED))
+                .map(line -> line.substring(POSTED.length()))
+                .collect(Collectors.toList());
+    }
+
+    /** Returns the number of atomic writes that were posted while a read was under way. */
+    public static long nativeAtomicWritesBehindReads(Jvm.Finished finished) {
+        int reads = 0;
+        int found = 0;
+        for (String line : finished.err().lines().collect(Collectors.toList())) {
+            if (line.startsWith(POSTED + "read ")) {
+                reads++;
+            } else if (line.equals(COMPLETED + "read")) {
+                reads--;
+            } else if (line.startsWith(POSTED + "native atomic write ") && reads > 0) {
+                found++;
+            }
+        }
+        return found;
+    }
+}
