@@ -6,6 +6,7 @@ import io.rpma.internal.Loader;
 import io.rpma.internal.Mapping;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.PersistentMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -159,7 +160,7 @@ public final class RpmaMemory implements AutoCloseable {
         checkSize(size);
         checkMappable(path);
         if (!DaxDevice.isCharacterDevice(path)) {
-            return file(Mapping.extendedFile(path, size), false);
+            return file(Mapping.extendedFile(path, size), path, false);
         }
         DaxDevice device = new DaxDevice(path);
         if (size > device.size()) {
@@ -192,7 +193,7 @@ public final class RpmaMemory implements AutoCloseable {
         if (size == 0) {
             throw failure(path, "is empty, so there is nothing to map");
         }
-        return file(Mapping.file(path, size, writable), !writable);
+        return file(Mapping.file(path, size, writable), path, !writable);
     }
 
     private static RpmaMemory device(DaxDevice device, Path path, long size, boolean writable) throws IOException {
@@ -200,9 +201,18 @@ public final class RpmaMemory implements AutoCloseable {
         return of(Mapping.file(path, size, writable), Kind.DEVICE_DAX, persistent, !writable);
     }
 
-    private static RpmaMemory file(Mapping mapping, boolean readOnly) {
-        boolean dax = mapping.bypassesPageCache();
-        return of(mapping, dax ? Kind.FILE_DAX : Kind.FILE, dax, readOnly);
+    private static RpmaMemory file(Mapping mapping, Path path, boolean readOnly) throws IOException {
+        if (!mapping.bypassesPageCache()) {
+            return of(mapping, Kind.FILE, false, readOnly);
+        }
+        boolean persistent;
+        try {
+            persistent = PersistentMemory.containsFile(path);
+        } catch (Throwable e) {
+            mapping.close();
+            throw e;
+        }
+        return of(mapping, Kind.FILE_DAX, persistent, readOnly);
     }
 
     private static void checkMappable(Path path) throws IOException {
@@ -249,10 +259,11 @@ public final class RpmaMemory implements AutoCloseable {
     /**
      * {@return whether bytes that are flushed to this memory survive a power failure}
      *
-     * <p>The result is true for a file that the kernel maps with {@code MAP_SYNC}, which only DAX file systems allow,
-     * and for a device DAX whose region in sysfs has the {@code devtype} {@code nd_pmem} and a known
-     * {@code persistence_domain}. Otherwise the result is false, for example for volatile memory, for virtio-pmem,
-     * which only the host can flush, and for platforms that report no domain.
+     * <p>The result is true for a device DAX, and for a file that the kernel maps with {@code MAP_SYNC}, which only DAX
+     * file systems allow, if the region of the device in sysfs has the {@code devtype} {@code nd_pmem} and a known
+     * {@code persistence_domain}. A logical volume needs such regions for all its devices. Otherwise the result is
+     * false, for example for volatile memory, for virtio-pmem, which only the host can flush, for platforms that report
+     * no domain, and for file systems without a block device of their own.
      */
     public boolean isPersistent() {
         return persistent;
@@ -324,7 +335,8 @@ public final class RpmaMemory implements AutoCloseable {
      *
      * <p>Only Linux before 6.5 registers files on disks for usages that write to them. If a file was registered for
      * such a usage, this method writes all pages of the part, changed or not. When the region is closed, the kernel
-     * itself writes the bytes of remote writes.
+     * itself writes the bytes of remote writes. Register such a file as {@code RpmaMemory}: this method does not know of
+     * registrations of its buffers and addresses, and would miss bytes of remote writes.
      *
      * @param offset the offset of the first byte
      * @param length the number of bytes

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.rpma.internal.PersistentMemory;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -64,7 +65,9 @@ class RpmaMemoryFileTest {
         Path path = directory.resolve("new");
         try (RpmaMemory memory = RpmaMemory.map(path, PAGE + 1)) {
             assertThat(memory.kind()).isIn(RpmaMemory.Kind.FILE, RpmaMemory.Kind.FILE_DAX);
-            assertThat(memory.isPersistent()).isEqualTo(memory.kind() == RpmaMemory.Kind.FILE_DAX);
+            boolean inPersistentMemory = PersistentMemory.containsFile(path);
+            assertThat(memory.isPersistent())
+                    .isEqualTo(memory.kind() == RpmaMemory.Kind.FILE_DAX && inPersistentMemory);
             assertThat(memory.size()).isEqualTo(PAGE + 1);
             memory.buffer().putInt(PAGE - 3, 0x01020304);
         }

@@ -19,7 +19,8 @@
  *   <li><b>Log:</b> {@link io.rpma.internal.Log}, which delivers librpma's messages in a thread of its own
  *       ({@link io.rpma.internal.Daemon}).
  *   <li><b>Mappings:</b> {@link io.rpma.internal.Mapping}, the pages of anonymous memory, files and device DAX.
- *       {@link io.rpma.internal.DaxDevice} reads the size of a device DAX, and whether it is persistent.
+ *       {@link io.rpma.internal.DaxDevice} reads the size of a device DAX, {@link io.rpma.internal.PersistentMemory}
+ *       whether a device is persistent.
  *   <li><b>Waits:</b> {@link io.rpma.internal.Waiter}, which waits until the descriptor of an object is readable. Platform
  *       threads block in a native method, which {@link io.rpma.internal.Interruptible} ends. Virtual threads park
  *       ({@link io.rpma.internal.VirtualWaits}). Event loops poll many objects with a {@link io.rpma.internal.Poller}, as does

@@ -1,0 +1,78 @@
+package io.rpma.internal;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Set;
+
+/** Regions of persistent memory, which sysfs describes. */
+public final class PersistentMemory {
+    /** The persistence domains in which a store is safe after it has left the processor's caches, or already in the caches. */
+    private static final Set<String> SAFE_DOMAINS = Set.of("memory_controller", "cpu_cache");
+
+    private PersistentMemory() {}
+
+    /**
+     * Returns whether the block device of a file system is in regions of persistent memory. The kernel maps files with {@code
+     * MAP_SYNC} on volatile regions too.
+     *
+     * @param path a file of the file system
+     */
+    public static boolean containsFile(Path path) throws IOException {
+        try {
+            return contains(sysfs("block", (long) Files.getAttribute(path, "unix:dev")));
+        } catch (NoSuchFileException e) {
+            return false; // the file system has no block device of its own, for example Btrfs
+        }
+    }
+
+    /** Returns the directory of a device. {@code type} is block or char, {@code device} the number of stat(2). */
+    static Path sysfs(String type, long device) throws IOException {
+        long major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfffL);
+        long minor = (device & 0xff) | (device >> 12 & ~0xffL);
+        return Path.of("/sys/dev/" + type + "/" + major + ":" + minor).toRealPath();
+    }
+
+    /**
+     * Returns whether the device is in regions of persistent memory for which the platform reports a persistence domain.
+     * Volatile memory can also be a device, even on the bus of NVDIMMs. virtio-pmem has no persistence domain, because the
+     * host must execute each flush.
+     *
+     * @param sysfs the directory of the device: below the directory of its region, or with the devices that it consists of
+     */
+    static boolean contains(Path sysfs) throws IOException {
+        for (Path directory = sysfs; directory.getParent() != null; directory = directory.getParent()) {
+            Path bus = directory.getParent().getFileName();
+            if (bus != null && bus.toString().startsWith("ndbus")) {
+                return attribute(directory, "devtype").equals("nd_pmem")
+                        && SAFE_DOMAINS.contains(attribute(directory, "persistence_domain"));
+            }
+        }
+        return containsParts(sysfs.resolve("slaves"));
+    }
+
+    /** Returns whether all devices of a logical volume are in regions of persistent memory. */
+    private static boolean containsParts(Path parts) throws IOException {
+        if (!Files.isDirectory(parts)) {
+            return false;
+        }
+        boolean hasParts = false;
+        try (DirectoryStream<Path> links = Files.newDirectoryStream(parts)) {
+            for (Path link : links) {
+                hasParts = true;
+                if (!contains(link.toRealPath())) {
+                    return false;
+                }
+            }
+        }
+        return hasParts;
+    }
+
+    /** Returns the value of an attribute, or an empty string if the kernel does not have the attribute. */
+    private static String attribute(Path directory, String name) throws IOException {
+        Path file = directory.resolve(name);
+        return Files.exists(file) ? Files.readString(file).strip() : "";
+    }
+}
