@@ -185,7 +185,7 @@ static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, boo
 	struct rpma_conn *conn = NULL;
 	rc = rpma_conn_req_connect(&req, data, &conn);
 	if (rc != 0) {
-		log_leak("the id of a request that it failed to accept", ++leaked);
+		log_leak("the id and a descriptor of a request that it failed to accept", ++leaked);
 		return rc;
 	}
 	return adopt_or_delete(conn, handles);

@@ -25,7 +25,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Safe for use by many threads. {@link #connect} consumes the request. Closing an incoming request rejects it.
  *
  * <p>librpma leaks an {@code rdma_cm_id} of about 0.7 KB for each incoming request that is rejected or whose acceptance
- * fails. The kernel frees its own part of the leak when the endpoint is closed.
+ * fails. The kernel frees its own part of the leak when the endpoint is closed. If librpma fails after it has accepted a
+ * request, it also leaks a descriptor, of the event channel to which it has moved the id.
  *
  * <p>Manual pages: rpma_conn_req_new(3), rpma_conn_req_connect(3), rpma_conn_req_get_private_data(3),
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
@@ -151,9 +152,10 @@ public final class RpmaConnReq implements AutoCloseable {
      * Consumes the request, even if the call fails in librpma.
      *
      * <p>If an incoming request can't be accepted because descriptors or locked memory are exhausted, it is rejected.
-     * If librpma fails after it has accepted the request, it leaks the id of the connection. The call may then block
-     * until the client has answered the disconnection, or the answer times out. The exception reports the leak and the
-     * number of leaked ids.
+     * If librpma fails after it has accepted the request, it leaks the id of the connection and a descriptor, which
+     * nothing else can close. The call may then block until the client has answered the disconnection, or the answer
+     * times out. Meanwhile no other request of the endpoint is taken. The exception reports the leak and the number of
+     * leaked ids.
      *
      * @param privateData the data for the other side; the maximum on InfiniBand and RoCE is 56 bytes with an outgoing
      *     request and 196 bytes with the answer to an incoming request, elsewhere 255 bytes

@@ -113,10 +113,15 @@ public final class RpmaEp implements AutoCloseable {
     private Optional<RpmaConnReq> next(RpmaConnCfg cfg, long nanos) throws InterruptedException {
         check(cfg);
         long start = System.nanoTime();
-        while (Waiter.await(NEXT, object, Waiter.left(nanos, start))) {
-            Optional<RpmaConnReq> request = take(cfg);
-            if (request.isPresent()) {
-                return request;
+        while (Waiter.await(NEXT, object, Waiter.left(nanos, start))
+                && requests.tryLock(Waiter.left(nanos, start), TimeUnit.NANOSECONDS)) {
+            try {
+                Optional<RpmaConnReq> request = take(cfg);
+                if (request.isPresent()) {
+                    return request;
+                }
+            } finally {
+                requests.unlock();
             }
         }
         return Optional.empty();

@@ -35,8 +35,8 @@ class FailingKernelTest {
     private static final int DEVICE_REMOVAL = 11;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    private static final Pattern LEAK =
-            Pattern.compile("librpma has leaked the id of a request that it failed to accept, (\\d+) so far");
+    private static final Pattern LEAK = Pattern.compile(
+            "librpma has leaked the id and a descriptor of a request that it failed to accept, (\\d+) so far");
 
     private final StandIn standIn = StandIn.open();
     private RpmaPeer peer;
@@ -134,10 +134,17 @@ class FailingKernelTest {
         assertThatAClientIsAccepted();
     }
 
+    /** Each event channel of librdmacm has a descriptor. */
+    private static int eventChannels() {
+        Matcher count = Pattern.compile("(\\d+) event channel").matcher(StandIn.alive());
+        return count.find() ? Integer.parseInt(count.group(1)) : 0;
+    }
+
     /** The trial registration succeeds, and the registration after the acceptance fails. */
     @Test
     void aFailureAfterTheAcceptanceIsCounted() throws Exception {
         List<Integer> counts = new ArrayList<>();
+        int channels = eventChannels();
         for (int round = 0; round < 2; round++) {
             try (RpmaConn client = connect()) {
                 RpmaConnReq request = incoming();
@@ -157,6 +164,7 @@ class FailingKernelTest {
             }
         }
         assertEquals(counts.get(0) + 1, counts.get(1));
+        assertEquals(channels + 2, eventChannels());
         assertThatAClientIsAccepted();
     }
 

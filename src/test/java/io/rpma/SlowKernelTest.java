@@ -71,6 +71,35 @@ class SlowKernelTest {
         closing.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
     }
 
+    /** The rejection holds the lock of the endpoint's events. */
+    @Test
+    void aRejectionDelaysNoWaitBeyondItsTimeout() throws Exception {
+        int port = TestDevice.port();
+        try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
+                RpmaConn first = RpmaConnReq.create(peer, TestDevice.address(), port, null)
+                        .connect()) {
+            RpmaConnReq rejected =
+                    ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+            standIn.hold("ucma:REJECT", 1);
+            CompletableFuture<Void> rejecting = CompletableFuture.runAsync(rejected::close);
+            standIn.awaitHeld(1);
+            try (RpmaConn second =
+                    RpmaConnReq.create(peer, TestDevice.address(), port, null).connect()) {
+                assertThat(ep.nextConnReq(null, 100, TimeUnit.MILLISECONDS)).isEmpty();
+                Thread.currentThread().interrupt();
+                assertThatThrownBy(() -> ep.nextConnReq(null)).isInstanceOf(InterruptedException.class);
+                assertThat(rejecting).isNotDone();
+                standIn.letGo();
+                rejecting.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+                Pair.assertEvent(RpmaConnEvent.REJECTED, first);
+                ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                        .orElseThrow()
+                        .close();
+                Pair.assertEvent(RpmaConnEvent.REJECTED, second);
+            }
+        }
+    }
+
     @Test
     void aRegistrationHoldsUpNoOther() throws Exception {
         try (RpmaMemory memory = RpmaMemory.allocate(4096);
