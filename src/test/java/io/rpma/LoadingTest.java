@@ -9,7 +9,9 @@ import io.rpma.programs.CodeSourceProgram;
 import io.rpma.programs.InterruptedProgram;
 import io.rpma.programs.LoadAgainProgram;
 import io.rpma.programs.LoadProgram;
+import io.rpma.programs.NoThreadsProgram;
 import io.rpma.programs.OtherPlatformProgram;
+import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
 import java.io.IOException;
 import java.io.InputStream;
@@ -95,6 +97,24 @@ class LoadingTest {
                         "srq cfg: done",
                         "completions: done",
                         "log: done");
+    }
+
+    @Test
+    void aMomentWithoutThreadsIsNotForGood() throws Exception {
+        Path file = directory.resolve("no threads");
+        String library = CProgram.compile(directory, "nothread.c", "-shared", "-fPIC", "-ldl")
+                .toString();
+        Jvm.Finished finished = Jvm.likeThis()
+                .preload(library)
+                .environment("NO_THREADS", file.toString())
+                .run(NoThreadsProgram.class, file.toString());
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out().lines())
+                .as(finished.toString())
+                .anyMatch(line -> line.startsWith("without threads, ")
+                        && line.contains("OutOfMemoryError: unable to create native thread"))
+                .noneMatch(line -> line.contains("NoClassDefFoundError"))
+                .contains("memory: done", "conn cfg: done", "peer cfg: done", "completions: done");
     }
 
     @Test
