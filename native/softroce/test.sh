@@ -98,7 +98,7 @@ test_in_parts() {
             # On the one processor of user-mode Linux, random calls and the search for leaks of a large JVM did not end.
             start_guest_part qemu "$row" qemu "any() | none()"
         else
-            start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags" device-tests process-tests
+            start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags" device-tests example-tests
             start_uml_parts
         fi
         ;;
@@ -153,6 +153,7 @@ start_virtual_part() {
 start_uml_parts() {
     start_guest_part uml "$row" uml "!($qemu_tags)" device-tests newer-jdk-tests
     start_guest_part uml-processes "$row" uml "!($qemu_tags)" process-tests
+    start_guest_part uml-examples "$row" uml "!($qemu_tags)" example-tests
 }
 
 # Starts a part in a guest. $1: name, $2: row, $3: bed, $4: an expression of tags, $5...: executions of Failsafe (default: all).
@@ -160,7 +161,7 @@ start_guest_part() {
     local name=$1 guest_row=$2 guest_bed=$3 tags=$4 execution
     local -a goals=()
     shift 4
-    (($# > 0)) || set -- device-tests process-tests newer-jdk-tests
+    (($# > 0)) || set -- device-tests process-tests example-tests newer-jdk-tests
     # Debian 12 has only the oldest JDK that is supported.
     [[ $guest_row != bookworm ]] || set -- "${@/newer-jdk-tests/}"
     for execution in "$@"; do

@@ -2,7 +2,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rpma.bench.Bench;
+import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -17,10 +17,7 @@ class EventsAloneTest {
     private void assertAllEnd(boolean isVirtual) throws Exception {
         Jvm.Finished finished = Jvm.likeThis()
                 .limit(Duration.ofSeconds(30))
-                .run(
-                        EventsAloneProgram.class,
-                        Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString(),
-                        Boolean.toString(isVirtual));
+                .run(EventsAloneProgram.class, CProgram.noopLibrpma().toString(), Boolean.toString(isVirtual));
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out())
                 .matches(

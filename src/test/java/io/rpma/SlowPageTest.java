@@ -2,7 +2,6 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rpma.bench.Bench;
 import io.rpma.programs.SlowPageProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
@@ -29,7 +28,7 @@ class SlowPageTest {
                 .limit(Duration.ofSeconds(30))
                 .run(
                         SlowPageProgram.class,
-                        Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString(),
+                        CProgram.noopLibrpma().toString(),
                         fifo.toString(),
                         Boolean.toString(inBatch),
                         Boolean.toString(closesSource));

@@ -2,8 +2,8 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rpma.bench.Bench;
 import io.rpma.programs.StartProgram;
+import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -17,9 +17,7 @@ class StartTest {
     void needsNoMethodHandles() throws Exception {
         Jvm.Finished finished = Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses())
                 .options("-Xlog:class+load")
-                .run(
-                        StartProgram.class,
-                        Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString());
+                .run(StartProgram.class, CProgram.noopLibrpma().toString());
         assertThat(finished.status()).as(finished.toString()).isZero();
         List<String> loaded = finished.out()
                 .lines()

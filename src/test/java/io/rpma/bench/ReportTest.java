@@ -9,10 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The results, targets, reports and tables of the benchmarks. */
+@Tag("benchmarks")
 class ReportTest {
     private static final Map<String, String> DEPTH = Map.of("depth", "16");
     private static final Result C = Result.of("write", DEPTH, Language.C, "ns/op", List.of(3.0, 1.0, 200.0));

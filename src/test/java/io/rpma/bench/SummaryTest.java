@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The summary and the pictures of reports. They are made in separate JVMs, because the JDK's fonts don't pass
  * {@code -Xcheck:jni}.
  */
+@Tag("benchmarks")
 class SummaryTest {
     private static final Target MET = Target.atMost("write: Java - C", 20, 6, "ns");
     private static final Target MISSED = Target.atLeast("pipelined: Java / C", 0.97, 0.5, "");

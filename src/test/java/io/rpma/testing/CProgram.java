@@ -8,12 +8,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** The C programs and libraries in {@code src/test/c}. */
+/** C programs and libraries, most of them in {@code src/test/c}. */
 public final class CProgram {
     private static final Path SOURCES = Path.of("src/test/c");
     private static final int LIMIT_S = 60;
 
     private CProgram() {}
+
+    /** The librpma that does nothing, of {@code native/bench}. */
+    public static Path noopLibrpma() {
+        return Path.of("target/bench/librpma.so.0").toAbsolutePath();
+    }
 
     /** Compiles a source file into a directory. */
     public static Path compile(Path directory, String source, String... options)

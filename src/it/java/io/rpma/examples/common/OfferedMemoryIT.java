@@ -20,10 +20,12 @@ import java.nio.ByteOrder;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A server that makes bytes persistent for its client. */
+@Tag("examples")
 @Timeout(60)
 class OfferedMemoryIT {
     private static final int SERVICE = 0x7465_7374;

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import java.io.IOException;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Clients that follow the protocol, and clients that violate it. */
+@Tag("benchmarks")
 class ClientProcessTest {
     @Test
     void answersCommands() throws IOException {

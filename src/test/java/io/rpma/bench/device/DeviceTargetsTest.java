@@ -7,9 +7,11 @@ import io.rpma.bench.Target;
 import java.util.List;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The targets of the measurements on a device. */
+@Tag("benchmarks")
 class DeviceTargetsTest {
     private static final Map<String, String> ROUND_TRIP = new Point(Operation.WRITE, 8, 1, Completions.POLL).params();
 

@@ -3,9 +3,11 @@ package io.rpma.bench.device;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The processors of the measured programs. */
+@Tag("benchmarks")
 class PlacementTest {
     private static final List<String> COMMAND = List.of("program", "argument");
 

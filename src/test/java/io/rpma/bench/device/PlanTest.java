@@ -8,9 +8,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The measurements, and the commands that the clients get for them. */
+@Tag("benchmarks")
 class PlanTest {
     @Test
     void measuresEveryOperation() {

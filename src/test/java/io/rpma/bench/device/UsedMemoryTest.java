@@ -2,9 +2,11 @@ package io.rpma.bench.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The memory of this process. */
+@Tag("benchmarks")
 class UsedMemoryTest {
     private static final int KIB = 1 << 10;
 

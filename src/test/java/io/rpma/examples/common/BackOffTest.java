@@ -8,8 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("examples")
 class BackOffTest {
     /** Returns all pauses after a first failure at the start time, if the attempts take no time. */
     private static List<Long> pauses(BackOff backOff, long start) {

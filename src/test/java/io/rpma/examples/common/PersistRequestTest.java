@@ -8,11 +8,13 @@ import io.rpma.RpmaMemory;
 import io.rpma.examples.common.PersistRequest.Kind;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("examples")
 class PersistRequestTest {
     private static final int SIZE = 4096;
 

@@ -16,6 +16,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The bytes on the wire are the same as in librpma's examples. */
+@Tag("examples")
 @Timeout(60)
 class WireFormatsTest {
     /** A region for reads, writes and flushes to visibility: address 0x7f0000001000, 1041 bytes, key 0x11223344. */

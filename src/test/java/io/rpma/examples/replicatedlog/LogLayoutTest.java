@@ -11,8 +11,10 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("examples")
 class LogLayoutTest {
     private static final int SIZE = 8192;
 

@@ -8,8 +8,10 @@ import java.nio.ByteOrder;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("examples")
 class CopyLayoutTest {
     private static final int MEMORY_SIZE = 4096 + 1024;
     private static final byte[] DIGEST = digest();

@@ -7,6 +7,7 @@ import io.rpma.testing.Jvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The command line, in the cases that need no device. */
+@Tag("examples")
 @Timeout(120)
 class ResumeTest {
     @TempDir

@@ -12,9 +12,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The server's check after a client. The memory has a complete copy of 1000 bytes from an earlier client. */
+@Tag("examples")
 class ServerTest {
     private static final int SIZE = 1000;
 
