@@ -88,9 +88,9 @@ static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__(
 }
 
 /*
- * Whether librpma was built with a native operation, which none of its functions reports. A function that only such a librpma
- * needs logs its own name, so librpma's image contains the name only if librpma was built with the operation. The name begins
- * with a null byte, and size includes the null byte at its end.
+ * Whether librpma was built with a native operation, which none of its functions reports. A function logs its own name only in
+ * such a librpma, and in debug builds, so other images do not contain the name. The name begins with a null byte, and size
+ * includes the null byte at its end.
  */
 static bool librpma_has(const char *name, size_t size)
 {

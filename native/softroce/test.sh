@@ -311,16 +311,6 @@ add_report() {
 }
 
 report() {
-    failures+=("${part_title[$1]}: see $2")
-    [[ -n ${reported[$2]-} ]] || failures[-1]+=$(printf '\n%s' "$(head -c 2000 "$2" || true)" | sed '2,$s/^/    /')
-    reported[$2]=1
-}
-
-report() {
-    failures+=("${part_title[$1]}: see $2: $(head -c 2000 "$2")")
-}
-
-report() {
     print_profile
     echo
     printf '%s\n' "${summaries[@]}"

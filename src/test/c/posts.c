@@ -44,7 +44,7 @@ static void *next(const char *name)
 }
 
 /* Returns the entry of a device, or the first free entry. */
-static struct device *device_of(const struct ibv_context *context)
+static struct device *find(const struct ibv_context *context)
 {
 	int i = 0;
 	while (i < MAX_DEVICES && devices[i].context != NULL && devices[i].context != context)
@@ -52,6 +52,14 @@ static struct device *device_of(const struct ibv_context *context)
 	if (i == MAX_DEVICES)
 		die("too many devices");
 	return &devices[i];
+}
+
+static struct device *device_of(const struct ibv_context *context)
+{
+	struct device *device = find(context);
+	if (device->context == NULL)
+		die("unknown device");
+	return device;
 }
 
 static int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
@@ -121,7 +129,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *of)
 	struct ibv_context *context = open_device(of);
 	if (context == NULL)
 		return NULL;
-	struct device *device = device_of(context);
+	struct device *device = find(context);
 	device->context = context;
 	device->poll_cq = context->ops.poll_cq;
 	context->ops.poll_cq = poll_cq;

@@ -33,10 +33,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's ports if that is smaller
  * ({@code max_msg_sz} of ibv_devinfo(1)).
  *
- * <p>The other side executes writes, atomic writes, sends and native flushes in the order of their posts. These
- * operations can overtake an earlier read, and an earlier flush that is emulated by a read, except as {@link #atomicWrite}
- * documents: wait for the completion of the read or flush first. The bytes of a read are in the local memory only after
- * the completion of the read: do not post an operation that uses them earlier.
+ * <p>The other side executes operations in the order of their posts, with one exception: an operation can overtake an
+ * earlier read, and so an earlier flush that is emulated by a read, except as {@link #atomicWrite} documents. To keep the
+ * order, wait for the completion of the read or flush first. The bytes of a read are in the local memory only after the
+ * completion of the read: do not post an operation that uses them earlier.
  *
  * <p>A post returns {@code false} if the send queue is full: poll completions and post again. An operation can occupy
  * its place in the queue until a completion of this or a later operation is polled. Therefore, of each {@code sqSize}
@@ -299,7 +299,8 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts an atomic write of 8 bytes into the other side's memory. No reader sees only a part of them.
+     * Posts an atomic write of 8 bytes into the other side's memory. No reader sees only a part of them if the atomic
+     * write is native, or if the other side's device stores 8 aligned bytes at once: see {@link #isAtomicWriteNative()}.
      *
      * <p>Flushes that were posted earlier are executed before it, with one exception: librpma 1.3.0 sets no fence
      * between an emulated flush and a native atomic write. If {@link #isAtomicWriteNative()} is true and
@@ -703,7 +704,7 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     private RpmaConnEvent next(long nanos) throws InterruptedException {
-        long start = System.nanoTime();
+        long start = Waiter.start(nanos);
         while (Waiter.await(NEXT_EVENT, object, Waiter.left(nanos, start))) {
             RpmaConnEvent event = takeEvent();
             if (event != null) {

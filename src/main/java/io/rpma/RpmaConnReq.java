@@ -153,7 +153,7 @@ public final class RpmaConnReq implements AutoCloseable {
      *
      * <p>If an incoming request can't be accepted because descriptors or locked memory are exhausted, it is rejected.
      * If librpma fails after it has accepted the request, it leaks the id of the connection and a descriptor, which
-     * nothing else can close. The call may then block until the client has answered the disconnection, or the answer
+     * nothing can close. The call may then block until the client has answered the disconnection, or the answer
      * times out. Meanwhile no other request of the endpoint is taken. The exception reports the leak and the number of
      * leaked ids.
      *

@@ -112,7 +112,7 @@ public final class RpmaEp implements AutoCloseable {
 
     private Optional<RpmaConnReq> next(RpmaConnCfg cfg, long nanos) throws InterruptedException {
         check(cfg);
-        long start = System.nanoTime();
+        long start = Waiter.start(nanos);
         while (Waiter.await(NEXT, object, Waiter.left(nanos, start))
                 && requests.tryLock(Waiter.left(nanos, start), TimeUnit.NANOSECONDS)) {
             try {

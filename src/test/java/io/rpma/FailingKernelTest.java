@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.rpma.internal.OpenResources;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.StandIn;
@@ -95,9 +96,19 @@ class FailingKernelTest {
         assertThatThrownBy(() -> RpmaEp.listen(peer, TestDevice.address(), other))
                 .isInstanceOf(RpmaException.class)
                 .hasMessageContaining(message);
-        RpmaConnReq request = RpmaConnReq.create(peer, TestDevice.address(), port, null);
-        standIn.fail("fcntl", 1, EPERM);
-        assertThatThrownBy(request::connect).isInstanceOf(RpmaException.class).hasMessageContaining(message);
+        // the events of the connection, and its completion queue
+        for (int earlier = 0; earlier < 2; earlier++) {
+            OpenResources before = OpenResources.now();
+            RpmaConnReq request = RpmaConnReq.create(peer, TestDevice.address(), port, null);
+            if (earlier > 0) {
+                standIn.pass("fcntl", earlier);
+            }
+            standIn.fail("fcntl", 1, EPERM);
+            assertThatThrownBy(request::connect)
+                    .isInstanceOf(RpmaException.class)
+                    .hasMessageContaining(message);
+            before.assertSameNow(0);
+        }
     }
 
     @Test

@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.testing.Eventually;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.Together;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -86,8 +89,7 @@ class SlowKernelTest {
             try (RpmaConn second =
                     RpmaConnReq.create(peer, TestDevice.address(), port, null).connect()) {
                 assertThat(ep.nextConnReq(null, 100, TimeUnit.MILLISECONDS)).isEmpty();
-                Thread.currentThread().interrupt();
-                assertThatThrownBy(() -> ep.nextConnReq(null)).isInstanceOf(InterruptedException.class);
+                assertIsInterrupted(() -> ep.nextConnReq(null));
                 assertThat(rejecting).isNotDone();
                 standIn.letGo();
                 rejecting.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
@@ -131,6 +133,19 @@ class SlowKernelTest {
                 assertThat(srq.recv(region, 0, 64, i)).isTrue();
             }
         }
+    }
+
+    /** Interrupts the call while it waits for the lock. */
+    private static void assertIsInterrupted(ThrowingCallable call) throws Exception {
+        FutureTask<Void> waiting = new FutureTask<>(() -> {
+            assertThatThrownBy(call).isInstanceOf(InterruptedException.class);
+            return null;
+        });
+        Thread waiter = new Thread(waiting, "waiter");
+        waiter.start();
+        Eventually.become("the thread waits for the lock", () -> LockSupport.getBlocker(waiter) != null);
+        waiter.interrupt();
+        waiting.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
     }
 
     private static void assertClosed(ThrowingCallable call) {

@@ -300,7 +300,7 @@ public final class RdmaId implements AutoCloseable {
             object.checkOpen();
             throw new IllegalStateException(object + " does not listen");
         }
-        long start = System.nanoTime();
+        long start = Waiter.start(nanos);
         while (Waiter.await(GET_REQUEST, queue, Waiter.left(nanos, start))) {
             Optional<RdmaId> taken = takeRequest(queue);
             if (taken.isPresent()) {
@@ -601,7 +601,7 @@ public final class RdmaId implements AutoCloseable {
         }
         RdmaEvent event = new RdmaEvent();
         LongSupplier taking = () -> Natives.idNextEvent(object.handle(), event.bytes());
-        long start = System.nanoTime();
+        long start = Waiter.start(nanos);
         while (Waiter.await(GET_EVENT, object, Waiter.left(nanos, start))) {
             if (call(GET_EVENT, taking) > 0) {
                 return event;

@@ -5,8 +5,8 @@ import java.io.IOException;
 /**
  * The operations on the memory of the other side: reading, storing bytes, and committing them with a word.
  *
- * <p>Bytes are read into and stored from the staging memory of this side. {@link #store} and {@link #commit} return a ticket at
- * once. The staging memory of a store must not be changed until the store is done.
+ * <p>Bytes are read into and stored from the staging memory of this side. {@link #store} and {@link #commit} return a ticket
+ * before they are done. The staging memory of a store must not be changed until the store is done.
  *
  * <p>Operations are done in the order of the calls, with one exception: the bytes of a store can arrive before an earlier
  * commit. So after a store and a commit, it suffices to wait for the commit. To overwrite bytes that a committed word covers,

@@ -76,7 +76,7 @@ public final class Example07AtomicWriteClient {
         return entry;
     }
 
-    /** Emulated flushes make the words visible only, because nobody has said that the server's platform does more. */
+    /** Emulated flushes make the words only visible, because no operator has stated that the server's platform does more. */
     private static RpmaFlushType flushType(RpmaConn conn, RpmaMrRemote remote) {
         if (!conn.isFlushNative() || !remote.getFlushType().contains(RpmaFlushType.PERSISTENT)) {
             return RpmaFlushType.VISIBILITY;

@@ -11,8 +11,8 @@ import java.util.List;
  * Appends records to both replicas, several under way at once.
  *
  * <p>Each record has four operations on each connection: a write, a flush, an atomic write of the new tail, and a flush.
- * They are posted without waits between them, because {@link RemoteStore} keeps their order. A record is acknowledged when its last
- * flush is done on both replicas.
+ * Several records are under way at once, because {@link RemoteStore} keeps the order of the operations. A record is acknowledged
+ * when its last flush is done on both replicas.
  *
  * <p>While a replica is lost, no record can be acknowledged. {@link #recover} is called at the start and after each loss. It
  * makes the replicas equal and determines which records under way they have. These records are acknowledged. The others are

@@ -23,9 +23,11 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** A server that makes bytes persistent for its client. */
 @Tag("examples")
+@Isolated("each side waits only 10 s for the other one")
 @Timeout(60)
 class OfferedMemoryIT {
     private static final int SERVICE = 0x7465_7374;

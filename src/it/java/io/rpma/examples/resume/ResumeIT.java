@@ -149,7 +149,9 @@ class ResumeIT {
     @CsvSource({"false, false", "true, false", "true, true"})
     @Tag("persistent-memory-too")
     void aCommitFollowsTheFlushOfItsBytes(boolean emulated, boolean directWrite) throws Exception {
-        Path file = Files.write(directory.resolve("file"), new byte[1 << 20]);
+        byte[] content = new byte[1 << 20];
+        new Random().nextBytes(content);
+        Path file = Files.write(directory.resolve("file"), content);
         long hidden = emulated ? Posts.FLUSH : 0;
         Jvm.Running server = startPrinting(
                 hidden,
@@ -159,12 +161,18 @@ class ResumeIT {
         Jvm.Finished client = assertEnds(startPrinting(hidden, clientArguments(file)), 0);
         assertEnds(server, 0);
 
-        String method = method(!emulated && RpmaDevice.local(address).isFlushNative(), directWrite);
+        boolean nativeFlush = !emulated && RpmaDevice.local(address).isFlushNative();
+        String method = method(nativeFlush, directWrite);
         assertThat(client.out()).contains(address + ":" + port + ": " + method);
         assertThat(Posts.nativeAtomicWritesBehindReads(client)).isZero();
-        boolean commits = Posts.of(client).stream()
-                .anyMatch(post -> post.startsWith("native atomic write ") || post.endsWith(" fence"));
-        assertThat(commits).as(client.toString()).isNotEqualTo(method.equals("persisted by the server"));
+        if (!method.equals("persisted by the server")) {
+            assertThat(Posts.of(client))
+                    .filteredOn(post -> post.startsWith("native atomic write ") || post.endsWith(" fence"))
+                    .hasSizeGreaterThanOrEqualTo(content.length / Copier.BLOCK);
+            assertThat(Posts.of(client))
+                    .filteredOn(post -> post.startsWith(nativeFlush ? "native flush " : "read "))
+                    .hasSizeGreaterThanOrEqualTo(2 * content.length / Copier.BLOCK);
+        }
     }
 
     private String method(boolean nativeFlush, boolean directWrite) throws IOException {
