@@ -122,7 +122,7 @@ static void repeat(char *line, size_t length)
 	}
 }
 
-/* copies the messages of a call that has ended to the ring */
+/* copies the messages of a call that has ended to the ring; after a failure, not the warnings and errors: see repeat() */
 static void publish(struct thread *thread, bool failed)
 {
 	char *line = thread->text;

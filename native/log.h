@@ -2,7 +2,8 @@
  * log.h -- librpma's log messages: the reasons of failures, and the path to Java's logger
  *
  * librpma reports the reason of a failed call only in its log. The messages of a call are kept in the text of the calling
- * thread. At the end of the call they go to a ring, which Java empties. The shim never calls back into Java.
+ * thread. The warnings and errors of a failed call stay there for its exception. All other messages go to a ring at the end of
+ * the call, and Java empties the ring. The shim never calls back into Java.
  */
 #ifndef RPMA_JAVA_LOG_H
 #define RPMA_JAVA_LOG_H
@@ -18,7 +19,7 @@ void log_fini(void);
 void log_begin(void);
 int log_end(int rc);
 
-/* publishes the messages that a failed hot call has logged since thread_mark(); returns rc */
+/* ends the messages that a failed hot call has logged since thread_mark(), as log_end() does; returns rc */
 int log_failed(struct thread *thread, int rc);
 
 /* whether the messages of the thread's current call contain this text */

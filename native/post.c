@@ -60,7 +60,7 @@ jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handl
 		return log_failed(thread, rc);
 
 	/* without the mark, because the page can belong to a slow file, and each close would wait for this read; if the region
-	 * is closed meanwhile, the value comes from whatever is mapped there now, and is discarded below */
+	 * is closed meanwhile, the value comes from the memory that has the address now, and is discarded below */
 	thread_unmark(thread);
 	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
 	int error = read_value(from, value);

@@ -15,7 +15,7 @@
 #include "jni_util.h"
 #include "thread.h"
 
-/* the result of a post that librpma has refused: RESULT_QUEUE_FULL, or rc, whose messages are published */
+/* the result of a post that librpma has refused: RESULT_QUEUE_FULL, or rc, whose messages are ready for the exception */
 jint post_failed(struct thread *thread, int rc);
 
 /* the result of a post, from RESULT_CLOSED or from the result of librpma's function */

@@ -72,7 +72,7 @@ final class EchoServer implements AutoCloseable {
         }
     }
 
-    /** Returns what handlers threw. */
+    /** Returns the exceptions that handlers threw. */
     List<Throwable> failures() {
         return failures;
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Reads, writes, atomic writes and flushes: what they do, and what they refuse. */
+/** Reads, writes, atomic writes and flushes: their effects, and the arguments that they refuse. */
 @Timeout(60)
 class TransferIT extends WithConnection {
     private static final int SIZE = 4096;

@@ -225,7 +225,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
 
     private void takeFailed(Throwable failure) {
         if (survives(failure)) {
-            starved = keepsWhatItIsOf(failure);
+            starved = leavesItem(failure);
             loop.failed(source, failure);
         } else if (active && !descriptor.isClosed()) {
             // not if the object is closed: its close ends the registration
@@ -237,7 +237,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
      * Whether the item of a failed attempt is still in place. The descriptor then stays readable, and an immediate
      * retry would fail again.
      */
-    private static boolean keepsWhatItIsOf(Throwable failure) {
+    private static boolean leavesItem(Throwable failure) {
         if (failure instanceof RpmaException) {
             return ((RpmaException) failure).error() == RpmaError.NOMEM
                     || failure.getMessage().contains("rdma_get_cm_event");

@@ -2,6 +2,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.programs.EventsAloneProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
 import java.time.Duration;

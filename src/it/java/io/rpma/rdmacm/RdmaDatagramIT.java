@@ -274,7 +274,7 @@ class RdmaDatagramIT {
     void addressHandlesAreMadeOfWhatHasAnAddress() throws InterruptedException {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> client.createAh(server.request().orElseThrow()))
-                .withMessage("CONNECT_REQUEST tells of no queue pair for datagrams");
+                .withMessage("CONNECT_REQUEST reports no queue pair for datagrams");
         RpmaCompletions none = RpmaCompletions.create(1);
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
                 .isThrownBy(() -> server.createAh(none, 0, serverMr, 0));

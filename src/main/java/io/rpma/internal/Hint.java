@@ -53,8 +53,8 @@ final class Hint {
             case "rpma_ep_next_conn_req":
                 return lacksExtendedPosting(messages)
                         ? EXTENDED_POSTING
-                        : "the client may have given up, or a queue size of the configuration may be beyond what the device"
-                                + " has (see 'ibv_devinfo -v'); the endpoint goes on";
+                        : "the client may have given up, or a queue size of the configuration may exceed the limit of the"
+                                + " device (see 'ibv_devinfo -v'); the endpoint remains usable";
             case "rpma_conn_req_connect":
                 return connection(messages);
             case "rdma_reg_msgs", "rdma_reg_read", "rdma_reg_write", "ibv_reg_mr":

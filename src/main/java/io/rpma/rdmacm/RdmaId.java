@@ -667,7 +667,7 @@ public final class RdmaId implements AutoCloseable {
     public RdmaAh createAh(RdmaEvent established) {
         byte[] attributes = established.ahAttr();
         if (attributes == null) {
-            throw new IllegalArgumentException(established + " tells of no queue pair for datagrams");
+            throw new IllegalArgumentException(established + " reports no queue pair for datagrams");
         }
         return ah("ibv_create_ah", () -> Natives.ahCreate(object.handle(), attributes));
     }

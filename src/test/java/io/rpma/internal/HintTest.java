@@ -39,7 +39,7 @@ class HintTest {
                     rpma_srq_new,               12, ibv_devinfo
                     rpma_srq_new,               22, ibv_devinfo
                     rpma_ep_next_conn_req,      12, ibv_devinfo
-                    rpma_ep_next_conn_req,      22, the endpoint goes on
+                    rpma_ep_next_conn_req,      22, the endpoint remains usable
                     rpma_ep_next_conn_req,      95, extended posting
                     rpma_conn_req_connect,      12, ulimit -l
                     rpma_conn_req_connect,      22, 56 bytes

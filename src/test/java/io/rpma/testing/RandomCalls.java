@@ -100,7 +100,7 @@ public final class RandomCalls {
      * Adds a call.
      *
      * @param weight how often it is made, in relation to the others
-     * @param documented what the method may throw besides the exceptions for wrong arguments and closed objects
+     * @param documented the exceptions that the method may throw besides those for wrong arguments and closed objects
      */
     @SafeVarargs
     @SuppressWarnings("varargs")

@@ -6,7 +6,7 @@ public enum Persistence {
     NATIVE_FLUSH("native flush"),
 
     /** A flush is a read, and the operator of the other side has stated that its platform makes written bytes persistent. */
-    DIRECT_WRITE("direct write, as told"),
+    DIRECT_WRITE("direct write, as configured"),
 
     /** The program of the other side makes the bytes persistent on request, and answers. */
     SERVER("persisted by the server"),

@@ -48,7 +48,7 @@ record CommonData(long dataOffset, byte[] mrDesc, byte[] pcfgDesc) {
         byte[] mrDesc = new byte[Byte.toUnsignedInt(data.get())];
         byte[] pcfgDesc = new byte[Byte.toUnsignedInt(data.get())];
         if (mrDesc.length + pcfgDesc.length > data.remaining()) {
-            throw new IllegalStateException("the other side's private data is that of another program");
+            throw new IllegalStateException("the other side's private data is from another program");
         }
         data.get(mrDesc).get(pcfgDesc);
         return new CommonData(dataOffset, mrDesc, pcfgDesc);

@@ -34,7 +34,7 @@ class OfferedMemoryIT {
     private static final int SIZE = 1 << 20;
     private static final int STAGING = 4096;
 
-    /** So many that the send queue is never full: soft-RoCE of Linux 6.1 stalls on a full queue that holds reads. */
+    /** Enough that the send queue is never full: soft-RoCE of Linux 6.1 stalls on a full queue that holds reads. */
     private static final int OPERATIONS = 2048;
 
     private final int port = TestDevice.port();

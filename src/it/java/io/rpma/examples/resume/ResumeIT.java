@@ -181,7 +181,7 @@ class ResumeIT {
                 return "visibility only";
             }
         }
-        String emulated = directWrite ? "direct write, as told" : "persisted by the server";
+        String emulated = directWrite ? "direct write, as configured" : "persisted by the server";
         return nativeFlush ? "native flush" : emulated;
     }
 

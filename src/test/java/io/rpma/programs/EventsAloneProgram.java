@@ -1,5 +1,11 @@
-package io.rpma;
+package io.rpma.programs;
 
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaCq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaPeer;
 import io.rpma.internal.CompletionWait;
 import io.rpma.internal.Natives;
 import io.rpma.testing.Eventually;
@@ -11,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** Waits for a queue that always has an event and never a completion, with a librpma that does nothing. */
-final class EventsAloneProgram {
+public final class EventsAloneProgram {
     private static final long TIMEOUT_MS = 200;
 
     private EventsAloneProgram() {}
