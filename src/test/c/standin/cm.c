@@ -2,342 +2,25 @@
  * cm.c -- the stand-in for the kernel's connection manager: carries out the commands that librdmacm writes to
  * /dev/infiniband/rdma_cm. Both sides of a connection are in this process, and answers are immediate.
  */
-#include "standin.h"
-
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <rdma/rdma_user_cm.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "cm_id.h"
 
 /* The room for private data in the messages of connections and of datagrams, in bytes. */
 enum { REQUEST_DATA = 56, REPLY_DATA = 196, REJECT_DATA = 148, DATAGRAM_REQUEST_DATA = 180, DATAGRAM_REPLY_DATA = 136 };
 
 enum { MOST_BACKLOG = 1024, FIRST_PORT = 32768 };
 
-/* As in rdma/rdma_cma.h, which can't be included beside the kernel's header. */
-enum event {
-	ADDR_RESOLVED_EVENT = 0,
-	ADDR_ERROR_EVENT = 1,
-	ROUTE_RESOLVED_EVENT = 2,
-	CONNECT_REQUEST_EVENT = 4,
-	CONNECT_RESPONSE_EVENT = 5,
-	UNREACHABLE_EVENT = 7,
-	REJECTED_EVENT = 8,
-	ESTABLISHED_EVENT = 9,
-	DISCONNECTED_EVENT = 10,
-	TIMEWAIT_EXIT_EVENT = 15,
-};
-
-/* Rejection reasons of the InfiniBand specification. */
-enum { INVALID_SERVICE = 8, CONSUMER_DEFINED = 28 };
-
-/* The time limit of the answer to a disconnection, and the time for late packets after the end of a connection. */
-enum { DISCONNECT_MS = 2000, TIMEWAIT_MS = 50 };
+/* The time limit of the answer to a disconnection. */
+enum { DISCONNECT_MS = 2000 };
 
 /* RDMA_UDP_QKEY of librdmacm. */
 enum { UDP_QKEY = 0x01234567 };
 
-enum state { IDLE, BOUND, ADDR_RESOLVED, ROUTE_RESOLVED, LISTENING, REQUEST_SENT, REQUEST_RECEIVED, REPLY_SENT, REPLY_RECEIVED,
-	ESTABLISHED, DISCONNECT_SENT, DISCONNECT_RECEIVED, OVER };
-
-struct cm_file {
-	int fd;
-	struct cm_event *first;
-	struct cm_event *last;
-};
-
-struct cm_id {
-	uint32_t handle;
-	/* librdmacm's pointer; 0 until an incoming connection is accepted */
-	uint64_t uid;
-	struct cm_file *file;
-	enum state state;
-	uint16_t port_space;
-	uint8_t qp_type;
-	bool has_device;
-	bool has_path;
-	bool owns_port;
-	struct sockaddr_in src;
-	struct sockaddr_in dst;
-	struct cm_id *peer;
-	uint32_t qp_num;
-	struct rdma_ucm_conn_param param;
-	uint32_t backlog;
-	uint32_t events_reported;
-	struct cm_id *next;
-};
-
-struct cm_event {
-	struct rdma_ucm_event_resp resp;
-	struct cm_id *id;
-	/* the new id, if the event is a connection request */
-	struct cm_id *fresh;
-	struct cm_event *next;
-};
-
-struct timer {
-	struct timespec at;
-	uint32_t handle;
-	enum state state;
-	struct timer *next;
-};
-
-static struct cm_id *ids;
-static uint32_t last_handle;
 static uint16_t last_port = FIRST_PORT;
-
-static struct timer *timers;
-static pthread_cond_t timer_added;
-static bool timer_runs;
-
-static struct cm_id *find(uint32_t handle)
-{
-	struct cm_id *id = ids;
-	while (id != NULL && id->handle != handle)
-		id = id->next;
-	return id;
-}
-
-static struct cm_id *id_new(struct cm_file *file, uint16_t port_space, uint8_t qp_type)
-{
-	struct cm_id *id = object_new(CM_ID, sizeof(*id));
-	id->handle = ++last_handle;
-	id->file = file;
-	id->port_space = port_space;
-	id->qp_type = qp_type;
-	id->next = ids;
-	ids = id;
-	return id;
-}
-
-static void append(struct cm_file *file, struct cm_event *event)
-{
-	event->next = NULL;
-	if (file->first == NULL) {
-		file->first = event;
-		ready_set(file->fd);
-	} else {
-		file->last->next = event;
-	}
-	file->last = event;
-}
-
-static struct cm_event *take_first(struct cm_file *file)
-{
-	struct cm_event *event = file->first;
-	file->first = event->next;
-	if (file->first == NULL)
-		ready_clear(file->fd);
-	return event;
-}
-
-static struct cm_event *push(struct cm_id *id, enum event type, int status)
-{
-	/* Until user space accepts a connection, it gets no events of the connection. */
-	if (id->uid == 0)
-		return NULL;
-	struct cm_event *event = object_new(CM_EVENT, sizeof(*event));
-	event->resp.uid = id->uid;
-	event->resp.id = id->handle;
-	event->resp.event = type;
-	event->resp.status = (uint32_t)status;
-	event->id = id;
-	append(id->file, event);
-	return event;
-}
-
-void cm_notify_listeners(uint32_t type)
-{
-	lock();
-	for (struct cm_id *id = ids; id != NULL; id = id->next) {
-		if (id->state == LISTENING)
-			push(id, (enum event)type, 0);
-	}
-	unlock();
-}
-
-static void push_with_data(struct cm_id *id, enum event type, int status, const uint8_t *data, size_t length,
-		size_t field)
-{
-	struct cm_event *event = push(id, type, status);
-	if (event == NULL)
-		return;
-	/* The receiver gets the message's whole field, even if the sender filled only a part. */
-	event->resp.param.conn.private_data_len = (uint8_t)field;
-	if (length > 0)
-		memcpy(event->resp.param.conn.private_data, data, length);
-}
-
-/* Sets the state of an id's peer and reports an event to the peer. OVER also separates the two ids. */
-static void notify_peer(struct cm_id *id, enum event type, int status, enum state state)
-{
-	struct cm_id *peer = id->peer;
-	if (peer == NULL)
-		return;
-	peer->state = state;
-	if (state == OVER) {
-		peer->peer = NULL;
-		id->peer = NULL;
-	}
-	push(peer, type, status);
-}
-
-static void id_destroy(struct cm_id *id);
-
-/* Moves an id's events to another file or, if that is NULL, frees them and destroys the ids of unreported requests. */
-static void move_events(struct cm_id *id, struct cm_file *to)
-{
-	struct cm_file *from = id->file;
-	struct cm_event *last = from->last;
-	for (bool more = from->first != NULL; more;) {
-		struct cm_event *event = take_first(from);
-		more = event != last;
-		if (event->id != id) {
-			append(from, event);
-		} else if (to != NULL) {
-			append(to, event);
-		} else {
-			struct cm_id *fresh = event->fresh;
-			object_free(event, CM_EVENT, "rdma_destroy_id");
-			if (fresh != NULL)
-				id_destroy(fresh);
-		}
-	}
-}
-
-static void end_connection(struct cm_id *id);
-
-/* Reports to the peer, which asked for the disconnection, that this id has answered. */
-static void answer_disconnection(struct cm_id *id)
-{
-	struct cm_id *peer = id->peer;
-	if (peer == NULL)
-		return;
-	notify_peer(id, DISCONNECTED_EVENT, 0, OVER);
-	end_connection(peer);
-}
-
-static void id_destroy(struct cm_id *id)
-{
-	switch (id->state) {
-	case REQUEST_SENT:
-	case REPLY_RECEIVED:
-	case REQUEST_RECEIVED:
-	case REPLY_SENT:
-		notify_peer(id, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT,
-				CONSUMER_DEFINED, OVER);
-		break;
-	case ESTABLISHED:
-		if (id->qp_type != IBV_QPT_UD)
-			notify_peer(id, DISCONNECTED_EVENT, 0, DISCONNECT_RECEIVED);
-		break;
-	case DISCONNECT_RECEIVED:
-		answer_disconnection(id);
-		break;
-	default:
-		break;
-	}
-	if (id->peer != NULL)
-		id->peer->peer = NULL;
-	move_events(id, NULL);
-	struct cm_id **link = &ids;
-	while (*link != id)
-		link = &(*link)->next;
-	*link = id->next;
-	object_free(id, CM_ID, "rdma_destroy_id");
-}
-
-static bool is_before(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
-}
-
-static void add_timer(const struct cm_id *id, uint32_t ms);
-
-static void end_connection(struct cm_id *id)
-{
-	id->state = OVER;
-	add_timer(id, TIMEWAIT_MS);
-}
-
-static void time_out(uint32_t handle, enum state state)
-{
-	struct cm_id *id = find(handle);
-	if (id == NULL || id->state != state)
-		return;
-	if (state == DISCONNECT_SENT) {
-		push(id, DISCONNECTED_EVENT, 0);
-		end_connection(id);
-	} else if (state == OVER) {
-		push(id, TIMEWAIT_EXIT_EVENT, 0);
-	} else {
-		push(id, ADDR_ERROR_EVENT, -ETIMEDOUT);
-	}
-}
-
-static void *run_timers(void *unused)
-{
-	(void)unused;
-	lock();
-	while (true) {
-		struct timespec now;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		struct timer *first = timers;
-		if (first == NULL) {
-			pthread_cond_wait(&timer_added, &big_lock);
-		} else if (is_before(&now, &first->at)) {
-			struct timespec until = first->at;
-			pthread_cond_timedwait(&timer_added, &big_lock, &until);
-		} else {
-			timers = first->next;
-			time_out(first->handle, first->state);
-			free(first);
-		}
-	}
-	return NULL;
-}
-
-static void start_timers(void)
-{
-	pthread_t thread;
-	pthread_condattr_t monotonic;
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&timer_added, &monotonic);
-	if (pthread_create(&thread, NULL, run_timers, NULL) != 0)
-		die("can't start a thread");
-	pthread_detach(thread);
-	timer_runs = true;
-}
-
-/* Calls time_out() after this time, which has no effect if the id's state has changed by then. */
-static void add_timer(const struct cm_id *id, uint32_t ms)
-{
-	if (!timer_runs)
-		start_timers();
-	struct timer *timer = calloc(1, sizeof(*timer));
-	if (timer == NULL)
-		die("no memory for a timer");
-	clock_gettime(CLOCK_MONOTONIC, &timer->at);
-	timer->at.tv_sec += ms / 1000;
-	timer->at.tv_nsec += ms % 1000 * 1000000L;
-	if (timer->at.tv_nsec >= 1000000000) {
-		timer->at.tv_nsec -= 1000000000;
-		timer->at.tv_sec++;
-	}
-	timer->handle = id->handle;
-	timer->state = id->state;
-	struct timer **link = &timers;
-	while (*link != NULL && !is_before(&timer->at, &(*link)->at))
-		link = &(*link)->next;
-	timer->next = *link;
-	*link = timer;
-	pthread_cond_signal(&timer_added);
-}
 
 static bool is_device_address(const struct sockaddr_in *addr)
 {
@@ -352,7 +35,7 @@ static bool is_neighbour(const struct sockaddr_in *addr)
 
 static bool is_port_taken(uint16_t port_space, in_port_t port)
 {
-	for (const struct cm_id *id = ids; id != NULL; id = id->next)
+	for (const struct cm_id *id = cm_ids; id != NULL; id = id->next)
 		if (id->owns_port && id->port_space == port_space && id->src.sin_port == port)
 			return true;
 	return false;
@@ -399,7 +82,7 @@ static int do_resolve_ip(struct cm_id *id, const struct rdma_ucm_resolve_ip *cmd
 		return EINVAL;
 	memcpy(&id->dst, &cmd->dst_addr, sizeof(id->dst));
 	if (cmd->timeout_ms == 0) {
-		push(id, ADDR_ERROR_EVENT, -ETIMEDOUT);
+		cm_push(id, ADDR_ERROR_EVENT, -ETIMEDOUT);
 	} else if (id->dst.sin_family == AF_INET && is_device_address(&id->dst)) {
 		id->src.sin_family = AF_INET;
 		id->src.sin_addr.s_addr = inet_addr(DEVICE_ADDRESS);
@@ -407,11 +90,11 @@ static int do_resolve_ip(struct cm_id *id, const struct rdma_ucm_resolve_ip *cmd
 			take_port(id, 0);
 		id->has_device = true;
 		id->state = ADDR_RESOLVED;
-		push(id, ADDR_RESOLVED_EVENT, 0);
+		cm_push(id, ADDR_RESOLVED_EVENT, 0);
 	} else if (id->dst.sin_family == AF_INET && is_neighbour(&id->dst)) {
-		add_timer(id, cmd->timeout_ms);
+		cm_add_timer(id, cmd->timeout_ms);
 	} else {
-		push(id, ADDR_ERROR_EVENT, -ENODEV);
+		cm_push(id, ADDR_ERROR_EVENT, -ENODEV);
 	}
 	return 0;
 }
@@ -422,7 +105,7 @@ static int do_resolve_route(struct cm_id *id)
 		return EINVAL;
 	id->state = ROUTE_RESOLVED;
 	id->has_path = true;
-	push(id, ROUTE_RESOLVED_EVENT, 0);
+	cm_push(id, ROUTE_RESOLVED_EVENT, 0);
 	return 0;
 }
 
@@ -442,7 +125,7 @@ static int do_listen(struct cm_id *id, uint32_t backlog)
 
 static struct cm_id *find_listener(const struct cm_id *client)
 {
-	struct cm_id *id = ids;
+	struct cm_id *id = cm_ids;
 	while (id != NULL && (id->state != LISTENING || id->port_space != client->port_space ||
 			id->src.sin_port != client->dst.sin_port))
 		id = id->next;
@@ -461,11 +144,11 @@ static int do_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	struct cm_id *listener = find_listener(id);
 	if (listener == NULL || listener->backlog == 0) {
 		id->state = OVER;
-		push(id, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT, INVALID_SERVICE);
+		cm_push(id, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT, INVALID_SERVICE);
 		return 0;
 	}
 	listener->backlog--;
-	struct cm_id *server = id_new(listener->file, listener->port_space, listener->qp_type);
+	struct cm_id *server = cm_id_new(listener->file, listener->port_space, listener->qp_type);
 	server->state = REQUEST_RECEIVED;
 	server->has_device = true;
 	server->has_path = true;
@@ -474,7 +157,7 @@ static int do_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	server->peer = id;
 	id->peer = server;
 	id->state = REQUEST_SENT;
-	struct cm_event *event = push(listener, CONNECT_REQUEST_EVENT, 0);
+	struct cm_event *event = cm_push(listener, CONNECT_REQUEST_EVENT, 0);
 	event->fresh = server;
 	event->resp.id = server->handle;
 	if (id->qp_type == IBV_QPT_UD) {
@@ -499,7 +182,7 @@ static int accept_datagrams(struct cm_id *id)
 	client->state = ESTABLISHED;
 	id->peer = NULL;
 	client->peer = NULL;
-	struct cm_event *event = push(client, ESTABLISHED_EVENT, 0);
+	struct cm_event *event = cm_push(client, ESTABLISHED_EVENT, 0);
 	event->resp.param.ud.qp_num = id->param.qp_num;
 	event->resp.param.ud.qkey = UDP_QKEY;
 	event->resp.param.ud.ah_attr.port_num = 1;
@@ -517,7 +200,7 @@ static int do_reject(struct cm_id *id, const uint8_t *data, size_t length)
 	client->peer = NULL;
 	id->state = OVER;
 	id->peer = NULL;
-	push_with_data(client, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT, CONSUMER_DEFINED, data, length,
+	cm_push_with_data(client, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT, CONSUMER_DEFINED, data, length,
 			REJECT_DATA);
 	return 0;
 }
@@ -527,7 +210,7 @@ static int do_accept(struct cm_id *id, const struct rdma_ucm_accept *cmd)
 	if (id->state == REPLY_RECEIVED) {
 		id->state = ESTABLISHED;
 		id->peer->state = ESTABLISHED;
-		push(id->peer, ESTABLISHED_EVENT, 0);
+		cm_push(id->peer, ESTABLISHED_EVENT, 0);
 		return 0;
 	}
 	if (id->state != REQUEST_RECEIVED)
@@ -543,7 +226,7 @@ static int do_accept(struct cm_id *id, const struct rdma_ucm_accept *cmd)
 		return accept_datagrams(id);
 	id->state = REPLY_SENT;
 	id->peer->state = REPLY_RECEIVED;
-	push_with_data(id->peer, CONNECT_RESPONSE_EVENT, 0, cmd->conn_param.private_data,
+	cm_push_with_data(id->peer, CONNECT_RESPONSE_EVENT, 0, cmd->conn_param.private_data,
 			cmd->conn_param.private_data_len, REPLY_DATA);
 	return 0;
 }
@@ -553,12 +236,12 @@ static int do_disconnect(struct cm_id *id)
 	switch (id->state) {
 	case ESTABLISHED:
 		id->state = DISCONNECT_SENT;
-		add_timer(id, DISCONNECT_MS);
-		notify_peer(id, DISCONNECTED_EVENT, 0, DISCONNECT_RECEIVED);
+		cm_add_timer(id, DISCONNECT_MS);
+		cm_notify_peer(id, DISCONNECTED_EVENT, 0, DISCONNECT_RECEIVED);
 		return 0;
 	case DISCONNECT_RECEIVED:
-		answer_disconnection(id);
-		end_connection(id);
+		cm_answer_disconnection(id);
+		cm_end_connection(id);
 		return 0;
 	case IDLE:
 	case BOUND:
@@ -628,7 +311,7 @@ static int do_get_event(struct cm_file *file, struct rdma_ucm_event_resp *resp, 
 		if (error != 0)
 			return error;
 	}
-	struct cm_event *event = take_first(file);
+	struct cm_event *event = cm_take_first(file);
 	event->id->events_reported++;
 	if (event->resp.event == CONNECT_REQUEST_EVENT)
 		event->id->backlog++;
@@ -640,10 +323,10 @@ static int do_get_event(struct cm_file *file, struct rdma_ucm_event_resp *resp, 
 
 static int do_migrate(struct cm_file *file, const struct rdma_ucm_migrate_id *cmd)
 {
-	struct cm_id *id = find(cmd->id);
+	struct cm_id *id = cm_find(cmd->id);
 	if (id == NULL || id->file != cm_file_of((int)cmd->fd))
 		return ENOENT;
-	move_events(id, file);
+	cm_move_events(id, file);
 	id->file = file;
 	((struct rdma_ucm_migrate_resp *)(uintptr_t)cmd->response)->events_reported = id->events_reported;
 	return 0;
@@ -651,7 +334,7 @@ static int do_migrate(struct cm_file *file, const struct rdma_ucm_migrate_id *cm
 
 static void do_create(struct cm_file *file, const struct rdma_ucm_create_id *cmd)
 {
-	struct cm_id *id = id_new(file, cmd->ps, cmd->qp_type);
+	struct cm_id *id = cm_id_new(file, cmd->ps, cmd->qp_type);
 	id->uid = cmd->uid;
 	((struct rdma_ucm_create_id_resp *)(uintptr_t)cmd->response)->id = id->handle;
 }
@@ -659,7 +342,7 @@ static void do_create(struct cm_file *file, const struct rdma_ucm_create_id *cmd
 static int do_destroy(struct cm_id *id, const struct rdma_ucm_destroy_id *cmd)
 {
 	uint32_t reported = id->events_reported;
-	id_destroy(id);
+	cm_id_destroy(id);
 	((struct rdma_ucm_destroy_id_resp *)(uintptr_t)cmd->response)->events_reported = reported;
 	return 0;
 }
@@ -751,7 +434,7 @@ static int do_command(struct cm_file *file, const struct rdma_ucm_cmd_hdr *heade
 	uint32_t handle = handle_of(header->cmd, body);
 	if (handle == 0)
 		return ENOSYS;
-	struct cm_id *id = find(handle);
+	struct cm_id *id = cm_find(handle);
 	if (id == NULL || id->file != file)
 		return ENOENT;
 	return do_command_of_id(id, header->cmd, body, header->out);
@@ -813,10 +496,10 @@ struct cm_file *cm_file_new(int fd)
 void cm_file_close(struct cm_file *file)
 {
 	object_lock(file, CM_FILE, "close");
-	for (struct cm_id *id = ids; id != NULL;) {
+	for (struct cm_id *id = cm_ids; id != NULL;) {
 		if (id->file == file) {
-			id_destroy(id);
-			id = ids;
+			cm_id_destroy(id);
+			id = cm_ids;
 		} else {
 			id = id->next;
 		}
