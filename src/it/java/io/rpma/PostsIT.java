@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The work requests that librpma posts for flushes and atomic writes, native and emulated. */
 @Tag("processes")
+@Tag("unsanitized")
 @Timeout(120)
 class PostsIT {
     private static final int FLUSH_OFFSET = 16;

@@ -1,0 +1,65 @@
+package io.rpma.testing;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * A DAX file system on persistent memory: the directory that the variable {@code RPMA_FSDAX} names or, in a guest of {@code
+ * native/rxe}, a new ext4 in the place of the device DAX, which is not there meanwhile.
+ */
+public final class DaxFileSystem {
+    private static final String NAMESPACE = "namespace0.0";
+
+    private final Path directory;
+    private final boolean isMounted;
+
+    private DaxFileSystem(Path directory, boolean isMounted) {
+        this.directory = directory;
+        this.isMounted = isMounted;
+    }
+
+    /** Opens the file system of {@code RPMA_FSDAX}, or makes one. */
+    public static DaxFileSystem open() throws IOException, InterruptedException {
+        String configured = System.getenv("RPMA_FSDAX");
+        if (configured != null) {
+            return new DaxFileSystem(Path.of(configured), false);
+        }
+        String bed = System.getenv("RPMA_BED");
+        if (!"qemu".equals(bed) && !"kvm".equals(bed)) {
+            abort(
+                    "no directory of a DAX file system on persistent memory: set RPMA_FSDAX to one, or use 'native/rxe test'");
+        }
+        Tool.run("ndctl", "create-namespace", "-f", "-e", NAMESPACE, "-m", "fsdax", "-a", "4096");
+        Tool.run("mkfs.ext4", "-q", "-b", "4096", "/dev/pmem0");
+        Path directory = Files.createTempDirectory("fsdax");
+        Tool.run("mount", "-o", "dax", "/dev/pmem0", directory.toString());
+        return new DaxFileSystem(directory, true);
+    }
+
+    /** Returns a directory of the file system. */
+    public Path directory() {
+        return directory;
+    }
+
+    /** Makes the device DAX again, if this object has replaced it. */
+    public void remove() throws IOException, InterruptedException {
+        if (isMounted) {
+            Eventually.becomeByGc("no file of " + directory + " is mapped", () -> !isMapped(directory));
+            Tool.run("umount", directory.toString());
+            Files.delete(directory);
+            Tool.run("ndctl", "create-namespace", "-f", "-e", NAMESPACE, "-m", "devdax", "-a", "4096");
+        }
+    }
+
+    private static boolean isMapped(Path directory) {
+        try {
+            return Files.readString(Path.of("/proc/self/maps")).contains(directory.toString());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
