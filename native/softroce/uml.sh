@@ -71,8 +71,8 @@ can_execute_in() {
     return "$status"
 }
 
-# Chooses one of the processors that this script may use, if possible a processor that no other guest has. A system call of the guest
-# is two switches between processes of the host, which take 9 us on one processor and 50 us on two.
+# Chooses one of the processors that this script may use, if possible a processor that no other guest has. A system call of
+# the guest is two switches between processes of the host, which take 9 us on one processor and 50 us on two.
 choose_uml_processor() {
     local range processor lock
     local -a processors=()

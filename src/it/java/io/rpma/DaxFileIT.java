@@ -14,7 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,13 +42,20 @@ class DaxFileIT {
         }
     }
 
-    private static Path file() throws IOException {
-        return Files.createTempFile(fileSystem.directory(), "file", null);
+    private Path path;
+
+    @BeforeEach
+    void createFile() throws IOException {
+        path = Files.createTempFile(fileSystem.directory(), "file", null);
+    }
+
+    @AfterEach
+    void deleteFile() throws IOException {
+        Files.delete(path);
     }
 
     @Test
     void isPersistent() throws IOException {
-        Path path = file();
         try (RpmaMemory memory = RpmaMemory.map(path, SIZE)) {
             assertEquals(RpmaMemory.Kind.FILE_DAX, memory.kind());
             assertTrue(memory.isPersistent());
@@ -64,7 +73,6 @@ class DaxFileIT {
     /** A cache instruction on a page that was truncated from the file would end the process. */
     @Test
     void truncatedBytesAreNotPersistent() throws IOException {
-        Path path = file();
         try (RpmaMemory memory = RpmaMemory.map(path, SIZE);
                 FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE)) {
             memory.buffer().putLong(0, 42);

@@ -116,7 +116,7 @@ public final class RpmaEp implements AutoCloseable {
         while (Waiter.await(NEXT, object, Waiter.left(nanos, start))
                 && requests.tryLock(Waiter.left(nanos, start), TimeUnit.NANOSECONDS)) {
             try {
-                Optional<RpmaConnReq> request = take(cfg);
+                Optional<RpmaConnReq> request = takeLocked(cfg);
                 if (request.isPresent()) {
                     return request;
                 }
@@ -134,15 +134,19 @@ public final class RpmaEp implements AutoCloseable {
 
     /** Takes a request, if there is one. */
     Optional<RpmaConnReq> take(RpmaConnCfg cfg) {
+        requests.lock();
+        try {
+            return takeLocked(cfg);
+        } finally {
+            requests.unlock();
+        }
+    }
+
+    private Optional<RpmaConnReq> takeLocked(RpmaConnCfg cfg) {
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
             RpmaConnReq request = new RpmaConnReq(peer, use.srq(), requests, RpmaSrq.with(use.srq(), object));
             Optional<RpmaConnReq> present = Optional.of(request);
-            requests.lock();
-            try {
-                return take(use, request) ? present : Optional.empty();
-            } finally {
-                requests.unlock();
-            }
+            return take(use, request) ? present : Optional.empty();
         }
     }
 

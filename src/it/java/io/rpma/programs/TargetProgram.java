@@ -11,7 +11,6 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
-import io.rpma.testing.Pair;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32;
@@ -46,7 +45,7 @@ public final class TargetProgram {
     }
 
     private static void serve(RpmaConn conn, RpmaMemory memory) throws InterruptedException {
-        Pair.assertEvent(RpmaConnEvent.ESTABLISHED, conn);
+        assertEquals(RpmaConnEvent.ESTABLISHED, conn.nextEvent());
         System.out.println(CONNECTED);
         assertEquals(RpmaConnEvent.CLOSED, conn.nextEvent());
         ByteBuffer content = memory.buffer().order(ByteOrder.nativeOrder());

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 
 /**
  * A DAX file system on persistent memory: the directory that the variable {@code RPMA_FSDAX} names or, in a guest of {@code
- * native/rxe}, a new ext4 in the place of the device DAX, which is not there meanwhile.
+ * native/rxe}, a new ext4 in the place of the device DAX, which loses its contents.
  */
 public final class DaxFileSystem {
     private static final String NAMESPACE = "namespace0.0";
@@ -33,11 +33,24 @@ public final class DaxFileSystem {
             abort(
                     "no directory of a DAX file system on persistent memory: set RPMA_FSDAX to one, or use 'native/rxe test'");
         }
-        Tool.run("ndctl", "create-namespace", "-f", "-e", NAMESPACE, "-m", "fsdax", "-a", "4096");
-        Tool.run("mkfs.ext4", "-q", "-b", "4096", "/dev/pmem0");
         Path directory = Files.createTempDirectory("fsdax");
-        Tool.run("mount", "-o", "dax", "/dev/pmem0", directory.toString());
+        boolean isMounted = false;
+        try {
+            makeNamespace("fsdax");
+            Tool.run("mkfs.ext4", "-q", "-b", "4096", "/dev/pmem0");
+            Tool.run("mount", "-o", "dax", "/dev/pmem0", directory.toString());
+            isMounted = true;
+        } finally {
+            if (!isMounted) {
+                makeNamespace("devdax");
+            }
+        }
         return new DaxFileSystem(directory, true);
+    }
+
+    /** Later tests need the device DAX. */
+    private static void makeNamespace(String mode) throws IOException, InterruptedException {
+        Tool.run("ndctl", "create-namespace", "-f", "-e", NAMESPACE, "-m", mode, "-a", "4096");
     }
 
     /** Returns a directory of the file system. */
@@ -51,7 +64,7 @@ public final class DaxFileSystem {
             Eventually.becomeByGc("no file of " + directory + " is mapped", () -> !isMapped(directory));
             Tool.run("umount", directory.toString());
             Files.delete(directory);
-            Tool.run("ndctl", "create-namespace", "-f", "-e", NAMESPACE, "-m", "devdax", "-a", "4096");
+            makeNamespace("devdax");
         }
     }
 
