@@ -3,6 +3,11 @@
 #
 # Reads: cache.
 
+# Prints a key for the result of scripts and settings, which are the input. Comments do not change the result.
+cache_key() {
+    sed '/^[[:space:]]*#/d' | sha256sum | cut -c 1-12
+}
+
 # Runs a command while no other script makes or removes directories in the cache.
 with_cache_locked() {
     local cache_lock

@@ -25,7 +25,7 @@ image_path() {
     key=$({
         echo "$row $row_packages"
         cat "$softroce/build-image" "$softroce/initramfs-init"
-    } | sha256sum | cut -c 1-12)
+    } | cache_key)
     echo "$cache/image-$row-$key"
 }
 

@@ -10,7 +10,7 @@ uml_items=900
 
 uml_path() {
     local key
-    key=$(cat "$softroce/build-uml" "$softroce/uml.config" | sha256sum | cut -c 1-12)
+    key=$(cat "$softroce/build-uml" "$softroce/uml.config" | cache_key)
     echo "$cache/uml-$key"
 }
 
