@@ -11,12 +11,11 @@
 
 #include "natives.h"
 #include "persist.h"
-
-/* all functions here return -errno on failure */
+#include "result.h"
 
 static jlong address_or_error(void *address)
 {
-	return address == MAP_FAILED ? -errno : (jlong)(intptr_t)address;
+	return address == MAP_FAILED ? RESULT_ERRNO - errno : (jlong)(intptr_t)address;
 }
 
 /*
@@ -34,19 +33,19 @@ static jlong memory_map_anonymous(JNI_PARAMS, jlong size, jint page_bits)
 		return address_or_error(address);
 	int error = errno;
 	(void)munmap(address, (size_t)size);
-	return -error;
+	return RESULT_ERRNO - error;
 }
 
 static jint memory_open(JNI_PARAMS, jbyteArray path, jboolean writable, jboolean create)
 {
 	jbyte *text = (*env)->GetByteArrayElements(env, path, NULL);
 	if (text == NULL)
-		return -ENOMEM;
+		return RESULT_ERRNO - ENOMEM;
 	int flags = (writable ? O_RDWR : O_RDONLY) | (create ? O_CREAT | O_EXCL : 0) | O_CLOEXEC;
 	int fd = open((const char *)text, flags, 0666);
 	int error = errno;
 	(*env)->ReleaseByteArrayElements(env, path, text, JNI_ABORT);
-	return fd < 0 ? -error : fd;
+	return fd < 0 ? RESULT_ERRNO - error : fd;
 }
 
 /* allocates the blocks too: on a full disk, an access to a sparse file would raise SIGBUS */
@@ -56,7 +55,7 @@ static jint memory_allocate(JNI_PARAMS, jint fd, jlong size)
 	do {
 		error = posix_fallocate(fd, 0, size);
 	} while (error == EINTR);
-	return -error;
+	return error == 0 ? 0 : RESULT_ERRNO - error;
 }
 
 /* sync maps only files that bypass the page cache (DAX), and fails with EOPNOTSUPP for others */
@@ -75,7 +74,7 @@ static void memory_close(JNI_PARAMS, jint fd)
 
 static jint memory_unmap(JNI_PARAMS, jlong address, jlong size)
 {
-	return munmap(jni_pointer(address), (size_t)size) == 0 ? 0 : -errno;
+	return munmap(jni_pointer(address), (size_t)size) == 0 ? 0 : RESULT_ERRNO - errno;
 }
 
 /*
@@ -85,7 +84,7 @@ static jint memory_unmap(JNI_PARAMS, jlong address, jlong size)
 static jint memory_persist(JNI_PARAMS, jlong address, jlong before, jlong size)
 {
 	if (madvise(jni_pointer(address), (size_t)(before + size), MADV_POPULATE_READ) != 0 && errno != EINVAL)
-		return -errno;
+		return RESULT_ERRNO - errno;
 	persist((const char *)jni_pointer(address) + before, (size_t)size);
 	return 0;
 }
@@ -102,13 +101,13 @@ static jint memory_sync(JNI_PARAMS, jlong address, jlong size, jboolean all)
 {
 	char *pages = jni_pointer(address);
 	if (all && madvise(pages, (size_t)size, MADV_POPULATE_WRITE) != 0)
-		return errno == EINVAL ? -EOPNOTSUPP : -errno;
+		return RESULT_ERRNO - (errno == EINVAL ? EOPNOTSUPP : errno);
 	if (msync(pages, (size_t)size, MS_SYNC) != 0)
-		return -errno;
+		return RESULT_ERRNO - errno;
 	jlong page_size = sysconf(_SC_PAGESIZE);
 	char *last = pages + (size - 1) / page_size * page_size;
 	/* EINVAL comes from a kernel before 5.14 */
-	return madvise(last, (size_t)page_size, MADV_POPULATE_READ) == 0 || errno == EINVAL ? 0 : -errno;
+	return madvise(last, (size_t)page_size, MADV_POPULATE_READ) == 0 || errno == EINVAL ? 0 : RESULT_ERRNO - errno;
 }
 
 static jlong memory_page_size(JNI_PARAMS)
@@ -116,12 +115,12 @@ static jlong memory_page_size(JNI_PARAMS)
 	return sysconf(_SC_PAGESIZE);
 }
 
-/* 1 if the file is on a file system in memory, 0 if not, or -errno */
+/* 1 if the file is on a file system in memory, 0 if not */
 static jint memory_is_in_memory(JNI_PARAMS, jint fd)
 {
 	struct statfs file_system;
 	if (fstatfs(fd, &file_system) != 0)
-		return -errno;
+		return RESULT_ERRNO - errno;
 	return file_system.f_type == HUGETLBFS_MAGIC || file_system.f_type == TMPFS_MAGIC;
 }
 
@@ -130,7 +129,7 @@ static jlong memory_file_page_size(JNI_PARAMS, jint fd)
 {
 	struct statfs file_system;
 	if (fstatfs(fd, &file_system) != 0)
-		return -errno;
+		return RESULT_ERRNO - errno;
 	return file_system.f_type == HUGETLBFS_MAGIC ? (jlong)file_system.f_bsize : sysconf(_SC_PAGESIZE);
 }
 

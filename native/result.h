@@ -8,8 +8,7 @@
  * The constants of Java's class Result have the same values.
  *
  * A negative result is a failure and has the same meaning for each native; librpma's codes start at -100000. Other results
- * are values, such as handles and counts, or answers, whose comments below name their natives. The natives of memory.c and
- * wakerNew() return -errno instead of these constants.
+ * are values, such as handles and counts, or answers, whose comments below name their natives.
  */
 enum result {
 	/* an object of the call is closed */

@@ -106,11 +106,10 @@ static jint await(JNI_PARAMS, jlong handle, jint wake_fd, jlong timeout)
 	return outcome;
 }
 
-/* an eventfd, or -errno */
 static jint waker_new(JNI_PARAMS)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
+	return fd < 0 ? RESULT_ERRNO - errno : fd;
 }
 
 static void waker_wake(JNI_PARAMS, jint fd)

@@ -349,9 +349,9 @@ public final class RpmaMemory implements AutoCloseable {
     public void persist(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, size());
         object.checkOpen();
-        int result = write(offset, length);
-        if (result < 0) {
-            throw new UncheckedIOException(new IOException("can't persist " + this + ": " + reason(-result)));
+        int errno = write(offset, length);
+        if (errno != 0) {
+            throw new UncheckedIOException(new IOException("can't persist " + this + ": " + reason(errno)));
         }
     }
 

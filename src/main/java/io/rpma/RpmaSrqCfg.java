@@ -8,6 +8,13 @@ import io.rpma.internal.Natives;
 /**
  * The configuration of a shared receive queue: its size, and the size of its completion queue.
  *
+ * <pre>{@code
+ * try (RpmaSrqCfg cfg = RpmaSrqCfg.create().setRqSize(256).setRcqSize(256);
+ *         RpmaSrq shared = RpmaSrq.create(peer, cfg)) {
+ *     shared.recv(local, 0, 64, 1);
+ * }
+ * }</pre>
+ *
  * <p>A configuration is read when a queue is made ({@link RpmaSrq#create}). Later changes, and its close, do not affect
  * that queue. Devices round sizes up. Safe for use by many threads.
  *

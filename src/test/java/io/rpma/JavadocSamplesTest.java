@@ -47,11 +47,15 @@ class JavadocSamplesTest {
             "io/rpma/RpmaPeer",
             "io/rpma/RpmaPeerCfg",
             "io/rpma/RpmaSrq",
+            "io/rpma/RpmaSrqCfg",
             "io/rpma/rdmacm/RdmaAddrInfo",
             "io/rpma/rdmacm/RdmaAh",
+            "io/rpma/rdmacm/RdmaConnParam",
             "io/rpma/rdmacm/RdmaId",
+            "io/rpma/rdmacm/RdmaInlineData",
             "io/rpma/rdmacm/RdmaMr",
             "io/rpma/rdmacm/RdmaQp",
+            "io/rpma/rdmacm/RdmaQpInitAttr",
             "io/rpma/rdmacm/RdmaSgeList",
             "io/rpma/rdmacm/RdmaSrq");
 

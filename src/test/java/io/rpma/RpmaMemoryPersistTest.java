@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rpma.internal.Errno;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Together;
 import java.io.IOException;
@@ -155,7 +156,7 @@ class RpmaMemoryPersistTest {
         try (RpmaMemory memory = file();
                 FileChannel channel = FileChannel.open(directory.resolve("file"), StandardOpenOption.WRITE)) {
             channel.truncate(0);
-            assertThat(Natives.memoryPersist(memory.address(), 0, SIZE)).isEqualTo(-Errno.EFAULT);
+            assertThat(Natives.memoryPersist(memory.address(), 0, SIZE)).isEqualTo(Result.ERRNO - Errno.EFAULT);
         }
     }
 

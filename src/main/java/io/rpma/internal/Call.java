@@ -60,8 +60,8 @@ public final class Call {
             return new IllegalStateException(operation + ": " + objects[0]
                     + " has no device yet: resolve the other side's address, or bind it to that of a device");
         }
-        if (Result.isErrno(result)) {
-            int errno = (int) (Result.ERRNO - result);
+        int errno = Result.errno(result);
+        if (errno != 0) {
             String message = Errno.message(errno);
             return exception(operation, Result.PROVIDER, errno, message, Hint.of(operation, Result.PROVIDER, message));
         }

@@ -43,7 +43,7 @@ public final class Mapping {
         Mapping mapping = new Mapping(size, pageSize);
         mapping.address = Natives.memoryMapAnonymous(size, huge ? Long.numberOfTrailingZeros(pageSize) : 0);
         if (mapping.address < 0) {
-            throw outOfMemory(size, huge ? pageSize : 0, (int) -mapping.address);
+            throw outOfMemory(size, huge ? pageSize : 0, Result.errno(mapping.address));
         }
         return mapping;
     }
@@ -62,7 +62,7 @@ public final class Mapping {
     /** Maps the first bytes of a file. Creates the file if it does not exist, and extends it if it is too short. */
     public static Mapping extendedFile(Path path, long size) throws IOException {
         int created = Natives.memoryOpen(nativePath(path), true, true);
-        if (created == -Errno.EEXIST) {
+        if (Result.errno(created) == Errno.EEXIST) {
             int fd = check(path, Natives.memoryOpen(nativePath(path), true, false));
             return map(path, fd, size, true, true);
         }
@@ -90,7 +90,8 @@ public final class Mapping {
             Mapping mapping = new Mapping(size, pageSize);
             mapping.address = Natives.memoryMap(fd, size, writable, true);
             mapping.bypassesPageCache = mapping.address >= 0;
-            if (mapping.address == -Errno.EOPNOTSUPP || mapping.address == -Errno.EINVAL) {
+            int errno = Result.errno(mapping.address);
+            if (errno == Errno.EOPNOTSUPP || errno == Errno.EINVAL) {
                 mapping.address = Natives.memoryMap(fd, size, writable, false);
             }
             check(path, (int) Math.min(0, mapping.address));
@@ -103,7 +104,7 @@ public final class Mapping {
 
     private static int check(Path path, int result) throws IOException {
         if (result < 0) {
-            throw new FileSystemException(path.toString(), null, Errno.message(-result));
+            throw new FileSystemException(path.toString(), null, Errno.message(Result.errno(result)));
         }
         return result;
     }
@@ -159,13 +160,13 @@ public final class Mapping {
     /**
      * Writes the bytes back from the caches of the processors. The pages must be of a kind that no truncation can remove.
      *
-     * @return 0 or a negative errno
+     * @return an errno, or 0 after a success
      */
     public int writeBack(long offset, long length) {
         enter();
         try {
             long before = offset % Natives.memoryPageSize();
-            return Natives.memoryPersist(address + offset - before, before, length);
+            return Result.errno(Natives.memoryPersist(address + offset - before, before, length));
         } finally {
             leave();
         }
@@ -177,14 +178,14 @@ public final class Mapping {
      * @param offset the offset of the first byte
      * @param length the number of bytes, at least 1
      * @param all whether to write the pages that the kernel considers unchanged, too
-     * @return 0 or a negative errno: {@code -EFAULT} if the file has lost a page, {@code -EOPNOTSUPP} if the kernel can't write
-     *     all pages
+     * @return an errno, or 0 after a success: {@code EFAULT} if the file has lost a page, {@code EOPNOTSUPP} if the kernel can't
+     *     write all pages
      */
     public int sync(long offset, long length, boolean all) {
         enter();
         try {
             long before = offset % Natives.memoryPageSize();
-            return Natives.memorySync(address + offset - before, before + length, all && onDisk);
+            return Result.errno(Natives.memorySync(address + offset - before, before + length, all && onDisk));
         } finally {
             leave();
         }
@@ -213,7 +214,7 @@ public final class Mapping {
             // whole pages, because munmap(2) refuses a part of a huge page
             int result = Natives.memoryUnmap(address, (size + pageSize - 1) / pageSize * pageSize);
             if (result < 0) {
-                throw Call.failure("munmap", Result.ERRNO + result);
+                throw Call.failure("munmap", result);
             }
         }
     }

@@ -9,8 +9,7 @@ import java.nio.ByteBuffer;
  * initialiser that loads the shim, because a failure there would be permanent.
  *
  * <p>Handles identify objects: see native/handle.h. A native method that returns a handle or a number returns a
- * negative number if it fails: an error code of librpma or a code of {@link Result}. The methods of memory.c and
- * {@link #wakerNew} return a negative errno instead.
+ * negative number if it fails: an error code of librpma or a code of {@link Result}.
  */
 public final class Natives {
     private Natives() {}

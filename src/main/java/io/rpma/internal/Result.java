@@ -51,7 +51,8 @@ public final class Result {
 
     private Result() {}
 
-    static boolean isErrno(long result) {
-        return result < ERRNO && result >= LAST_ERRNO;
+    /** Returns the errno of a result, or 0 if the result is not an error of the system. */
+    static int errno(long result) {
+        return result < ERRNO && result >= LAST_ERRNO ? (int) (ERRNO - result) : 0;
     }
 }

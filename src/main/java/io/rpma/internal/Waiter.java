@@ -145,7 +145,7 @@ public final class Waiter extends Interruptible {
         Waiter waiter = new Waiter();
         waiter.fd = Natives.wakerNew();
         if (waiter.fd < 0) {
-            throw Call.failure("eventfd", Result.ERRNO + waiter.fd);
+            throw Call.failure("eventfd", waiter.fd);
         }
         return waiter;
     }

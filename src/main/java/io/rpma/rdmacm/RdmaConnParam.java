@@ -6,6 +6,11 @@ import io.rpma.internal.Natives;
  * The connection parameters that a request or its acceptance sends to the other side: {@code struct rdma_conn_param}. The
  * initial values are the defaults that librdmacm uses if a C program passes {@code NULL}.
  *
+ * <pre>{@code
+ * byte[] greeting = {1, 2, 3};
+ * id.connect(new RdmaConnParam().privateData(greeting).retryCount(5));
+ * }</pre>
+ *
  * <p>Not safe for use by several threads at once. The call that takes the parameters reads them; later changes have no effect
  * on the connection.
  *

@@ -8,6 +8,12 @@ import java.nio.ByteBuffer;
 /**
  * A reusable array of bytes for inline posts. A post copies the bytes before it returns, so they can change afterwards.
  *
+ * <pre>{@code
+ * RdmaInlineData data = RdmaInlineData.create(Long.BYTES);
+ * data.buffer().putLong(42);
+ * qp.postWriteInline(data, Long.BYTES, RdmaQp.F_SIGNALED, remoteAddr, rkey, 1);
+ * }</pre>
+ *
  * <p>The bytes must not change while another thread posts them. The array needs neither a memory region nor a
  * {@code close()}.
  */

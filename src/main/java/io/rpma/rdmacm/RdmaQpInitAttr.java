@@ -3,6 +3,15 @@ package io.rpma.rdmacm;
 /**
  * The requested attributes of a queue pair: {@code struct ibv_qp_init_attr}. The device may grant more: see {@link RdmaQp}.
  *
+ * <pre>{@code
+ * RdmaQpInitAttr attributes = new RdmaQpInitAttr()
+ *         .maxSendWr(64)
+ *         .maxRecvWr(16)
+ *         .maxSendSge(2)
+ *         .maxInlineData(64);
+ * id.createQp(attributes);
+ * }</pre>
+ *
  * <p>Not safe for use by several threads at once. {@link RdmaId#createQp} and {@link RdmaId#createEp} read the attributes;
  * later changes have no effect on their queue pairs.
  *
