@@ -172,6 +172,20 @@ static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_pri
 	return rc != 0 ? rc : adopt_or_delete(conn, handles);
 }
 
+/*
+ * After the acceptance, librpma moves the id to a new event channel. If a later step fails, librpma makes the id synchronous:
+ * rdma_migrate_id() then creates a channel, and nothing closes its descriptor.
+ */
+static const char *leak_of_acceptance(void)
+{
+	static const char *const first_steps[] = {"rdma_accept()", "rdma_create_event_channel()", "rdma_migrate_id()"};
+	const struct thread *thread = thread_get();
+	for (size_t i = 0; i < sizeof(first_steps) / sizeof(first_steps[0]); i++)
+		if (thread != NULL && log_says(thread, first_steps[i]))
+			return "the id of a request that it failed to accept";
+	return "the id and a descriptor of a request that it failed to accept";
+}
+
 /* accepts an incoming request, or rejects it if the acceptance would fail */
 static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, bool emulates_flush,
 		const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
@@ -185,7 +199,7 @@ static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, boo
 	struct rpma_conn *conn = NULL;
 	rc = rpma_conn_req_connect(&req, data, &conn);
 	if (rc != 0) {
-		log_leak("the id and a descriptor of a request that it failed to accept", ++leaked);
+		log_leak(leak_of_acceptance(), ++leaked);
 		return rc;
 	}
 	return adopt_or_delete(conn, handles);

@@ -260,7 +260,8 @@ static jbyteArray error_message(JNI_PARAMS, jint code)
 
 static jint log_set_threshold(JNI_PARAMS, jint threshold, jint level)
 {
-	int rc = rpma_log_set_threshold((enum rpma_log_threshold)threshold, (enum rpma_log_level)level);
+	log_begin();
+	int rc = log_end(rpma_log_set_threshold((enum rpma_log_threshold)threshold, (enum rpma_log_level)level));
 	if (rc == 0 && threshold == RPMA_LOG_THRESHOLD)
 		repeats = level == RPMA_LOG_LEVEL_DEBUG;
 	return rc;
@@ -270,7 +271,8 @@ static jint log_set_threshold(JNI_PARAMS, jint threshold, jint level)
 static jint log_get_threshold(JNI_PARAMS, jint threshold)
 {
 	enum rpma_log_level level = RPMA_LOG_DISABLED;
-	int rc = rpma_log_get_threshold((enum rpma_log_threshold)threshold, &level);
+	log_begin();
+	int rc = log_end(rpma_log_get_threshold((enum rpma_log_threshold)threshold, &level));
 	return rc != 0 ? rc : (jint)level + 1;
 }
 

@@ -51,6 +51,9 @@ static void *failed(int error)
 
 struct ibv_device **ibv_get_device_list(int *count)
 {
+	int error = fault("ibv_get_device_list");
+	if (error != 0)
+		return failed(error);
 	struct ibv_device **list = calloc(2, sizeof(*list));
 	if (list == NULL)
 		return failed(ENOMEM);
@@ -85,7 +88,8 @@ int ibv_get_device_index(struct ibv_device *of)
 struct ibv_context *ibv_open_device(struct ibv_device *of)
 {
 	(void)of;
-	return &context;
+	int error = fault("ibv_open_device");
+	return error != 0 ? failed(error) : &context;
 }
 
 int ibv_close_device(struct ibv_context *of)
@@ -128,8 +132,11 @@ int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port
 int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
 	(void)of;
-	if (port != 1)
-		return EINVAL;
+	int error = fault("ibv_query_port");
+	if (error == 0 && port != 1)
+		error = EINVAL;
+	if (error != 0)
+		return error;
 	struct ibv_port_attr *known = (struct ibv_port_attr *)attr;
 	known->state = IBV_PORT_ACTIVE;
 	known->max_mtu = IBV_MTU_4096;
@@ -146,6 +153,11 @@ int ibv_query_gid(struct ibv_context *of, uint8_t port, int index, union ibv_gid
 	(void)of;
 	(void)port;
 	(void)index;
+	int error = fault("ibv_query_gid");
+	if (error != 0) {
+		errno = error;
+		return -1;
+	}
 	memset(gid, 0, sizeof(*gid));
 	return 0;
 }
@@ -162,6 +174,9 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *of)
 
 int ibv_dealloc_pd(struct ibv_pd *public)
 {
+	int error = fault("ibv_dealloc_pd");
+	if (error != 0)
+		return error;
 	struct pd *pd = object_lock(public, PD, "ibv_dealloc_pd");
 	int result = pd->users == 0 ? 0 : EBUSY;
 	if (result == 0)
@@ -308,6 +323,9 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *of)
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *public)
 {
+	int error = fault("ibv_destroy_comp_channel");
+	if (error != 0)
+		return error;
 	object_lock(public, CHANNEL, "ibv_destroy_comp_channel");
 	int result = public->refcnt > 0 ? EBUSY : 0;
 	int fd = public->fd;
@@ -392,6 +410,9 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *of, int cqe, void *cq_context, 
 
 int ibv_destroy_cq(struct ibv_cq *public)
 {
+	int error = fault("ibv_destroy_cq");
+	if (error != 0)
+		return error;
 	struct cq *cq = object_lock(public, CQ, "ibv_destroy_cq");
 	if (cq->users > 0) {
 		unlock();
@@ -461,6 +482,9 @@ void cq_push_locked(struct cq *cq, const struct ibv_wc *wc, uint32_t slots, bool
 
 static int poll_cq(struct ibv_cq *public, int entries, struct ibv_wc *wcs)
 {
+	int error = fault("ibv_poll_cq");
+	if (error != 0)
+		return -error;
 	struct cq *cq = object_lock(public, CQ, "ibv_poll_cq");
 	int taken = 0;
 	for (; taken < entries && cq->count > 0; taken++, cq->count--) {
@@ -587,6 +611,9 @@ struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struc
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
+	int error = fault("ibv_destroy_ah");
+	if (error != 0)
+		return error;
 	object_lock(ah, AH, "ibv_destroy_ah");
 	((struct pd *)ah->pd)->users--;
 	object_free(ah, AH, "ibv_destroy_ah");

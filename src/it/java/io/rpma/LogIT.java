@@ -94,6 +94,39 @@ class LogIT {
         }
     }
 
+    /** The function changes the configuration of a request, waits for a loop, and closes the endpoint that the loop serves. */
+    @Test
+    void theFunctionCanCallTheLibrary() throws Exception {
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(Integer.MAX_VALUE);
+                RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), TestDevice.port());
+                RunningLoop running = new RunningLoop()) {
+            Runnable close = ep::close;
+            running.loop.onRequest(ep, null, RpmaConnReq::close);
+            RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {
+                cfg.setCqSize(1234);
+                runNothing(running);
+                close.run();
+                messages.add(message);
+            });
+            RpmaLog.setThreshold(RpmaLogThreshold.MAIN, RpmaLogLevel.DEBUG);
+            assertThrows(
+                    RpmaException.class, () -> RpmaConnReq.create(peer, TestDevice.address(), TestDevice.port(), cfg));
+            Delivery.settle();
+            assertNotEquals(List.of(), messages);
+            assertEquals(1234, cfg.getCqSize());
+            assertThrows(IllegalStateException.class, ep::getFd);
+        }
+    }
+
+    private static void runNothing(RunningLoop running) {
+        try {
+            running.call(() -> {});
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
     private static void join(CountDownLatch latch) {
         try {
             latch.await();

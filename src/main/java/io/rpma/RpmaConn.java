@@ -723,9 +723,7 @@ public final class RpmaConn implements AutoCloseable {
         } finally {
             events.unlock();
         }
-        return result == RpmaError.NO_EVENT.code()
-                ? null
-                : RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, object));
+        return result == Result.NO_EVENT ? null : RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, object));
     }
 
     /**

@@ -325,20 +325,20 @@ public final class RpmaEventLoop implements AutoCloseable {
         return Objects.requireNonNull(executor, "executor");
     }
 
-    Registration register(LoopRegistration<?> served) {
-        registrations.add(served);
+    Registration register(LoopRegistration<?> registration) {
+        registrations.add(registration);
         boolean registered = false;
         try {
-            served.start();
+            registration.start();
             // the descriptor does not report completions that arrived before the registration
-            execute(served::ready);
+            execute(registration::ready);
             registered = true;
         } finally {
             if (!registered) {
-                served.cancel();
+                registration.cancel();
             }
         }
-        return served;
+        return registration;
     }
 
     /**
@@ -550,12 +550,12 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /** Queues a registration to be served in this turn. Called by the thread of {@link #run()}. */
-    void serveSoon(LoopRegistration<?> served) {
-        ready.add(served);
+    void serveSoon(LoopRegistration<?> registration) {
+        ready.add(registration);
     }
 
-    void remove(LoopRegistration<?> served) {
-        registrations.remove(served);
+    void remove(LoopRegistration<?> registration) {
+        registrations.remove(registration);
     }
 
     Poller poller() {
@@ -576,12 +576,12 @@ public final class RpmaEventLoop implements AutoCloseable {
         tasks.clear();
     }
 
-    private void cancel(LoopRegistration<?> served) {
+    private void cancel(LoopRegistration<?> registration) {
         try {
-            served.cancel();
+            registration.cancel();
         } catch (Throwable e) {
             // out of memory
-            failed(served.source(), e);
+            failed(registration.source(), e);
         }
     }
 

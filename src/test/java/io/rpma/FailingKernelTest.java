@@ -31,6 +31,7 @@ class FailingKernelTest {
     private static final int EPERM = 1;
     private static final int EAGAIN = 11;
     private static final int ENOMEM = 12;
+    private static final int EINVAL = 22;
     private static final int CONNECT_ERROR = 6;
     private static final int UNREACHABLE = 7;
     private static final int DEVICE_REMOVAL = 11;
@@ -40,13 +41,19 @@ class FailingKernelTest {
             "librpma has leaked the id and a descriptor of a request that it failed to accept, (\\d+) so far");
 
     private final StandIn standIn = StandIn.open();
+
+    /** Whether this test leaks: librpma leaks, or the failing call would have freed an object. */
+    private boolean leaks;
+
     private RpmaPeer peer;
+    private String alive;
     private int port;
     private RpmaEp ep;
 
     @BeforeEach
     void open() {
         peer = TestDevice.peer();
+        alive = StandIn.alive();
         port = TestDevice.port();
         ep = RpmaEp.listen(peer, TestDevice.address(), port);
     }
@@ -55,6 +62,9 @@ class FailingKernelTest {
     void close() {
         standIn.close();
         ep.close();
+        if (!leaks) {
+            assertEquals(alive, StandIn.alive());
+        }
         peer.close();
     }
 
@@ -68,6 +78,7 @@ class FailingKernelTest {
                 RpmaConn server = ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
                         .orElseThrow()
                         .connect()) {
+            leaks = true;
             standIn.fail("rdma_ack_cm_event", 1, EAGAIN);
             assertThatThrownBy(() -> client.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS))
                     .isInstanceOf(RpmaException.class)
@@ -154,6 +165,7 @@ class FailingKernelTest {
     /** The trial registration succeeds, and the registration after the acceptance fails. */
     @Test
     void aFailureAfterTheAcceptanceIsCounted() throws Exception {
+        leaks = true;
         List<Integer> counts = new ArrayList<>();
         int channels = eventChannels();
         for (int round = 0; round < 2; round++) {
@@ -176,6 +188,23 @@ class FailingKernelTest {
         }
         assertEquals(counts.get(0) + 1, counts.get(1));
         assertEquals(channels + 2, eventChannels());
+        assertThatAClientIsAccepted();
+    }
+
+    /** librpma leaks the id of the request, but has no event channel for it yet. */
+    @Test
+    void anAcceptanceThatFailsLeaksNoDescriptor() throws Exception {
+        int channels = eventChannels();
+        leaks = true;
+        RpmaConn client = connect();
+        RpmaConnReq request = incoming();
+        standIn.fail("ucma:ACCEPT", 1, EINVAL);
+        assertThatThrownBy(request::connect)
+                .isInstanceOf(RpmaException.class)
+                .hasMessageContaining("rdma_accept() failed")
+                .hasMessageContaining("librpma has leaked the id of a request that it failed to accept, ");
+        client.close();
+        assertEquals(channels, eventChannels());
         assertThatAClientIsAccepted();
     }
 

@@ -12,9 +12,12 @@ public final class Errno {
     public static final int EMFILE = 24;
     public static final int ENOSPC = 28;
     public static final int ENOSYS = 38;
+    public static final int EPROTO = 71;
     public static final int EOPNOTSUPP = 95;
     public static final int EADDRINUSE = 98;
     public static final int EADDRNOTAVAIL = 99;
+    public static final int ETIMEDOUT = 110;
+    public static final int ECONNREFUSED = 111;
 
     private Errno() {}
 

@@ -77,7 +77,7 @@ public final class Loader {
     }
 
     private static void load() {
-        claim();
+        reserve();
         boolean done = false;
         try {
             String path = System.getProperty(LIBRARY_PROPERTY);
@@ -95,10 +95,10 @@ public final class Loader {
     }
 
     /**
-     * Claims the shim for this class loader. librpma has one log function for the whole process, which a second copy of the
+     * Reserves the shim for this class loader. librpma has one log function for the whole process, which a second copy of the
      * shim would replace.
      */
-    private static void claim() {
+    private static void reserve() {
         ClassLoader loader = Loader.class.getClassLoader();
         String name = loader == null || loader.getName() == null ? String.valueOf(loader) : loader.getName();
         Object owner = System.getProperties().putIfAbsent(CLAIM_PROPERTY, name);

@@ -168,8 +168,9 @@ public final class Log {
 
     private static void awaitSettled() {
         long start = System.nanoTime();
-        LockSupport.unpark(deliverer);
         while (!isSettled() && System.nanoTime() - start < EXIT_PATIENCE) {
+            // each time, because a delivery that fails for lack of memory leaves messages
+            LockSupport.unpark(deliverer);
             LockSupport.parkNanos(EXIT_PAUSE);
         }
     }

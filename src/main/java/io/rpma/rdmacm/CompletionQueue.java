@@ -10,7 +10,8 @@ import java.lang.ref.Reference;
 
 /** The completion queue of the operations or of the receives of a queue pair. */
 final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQueue> {
-    private static final Access ACCESS = Access.get();
+    /** Not static: a failure for lack of memory would be permanent. */
+    private final Access access = Access.get();
 
     private final boolean send;
 
@@ -40,15 +41,15 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     }
 
     int take(RpmaCompletions completions, boolean solicitedOnly, long nanos) throws InterruptedException {
-        ACCESS.filled(completions, 0);
+        access.filled(completions, 0);
         await(completions, solicitedOnly, nanos);
         return completions.count();
     }
 
     int pollCount(RpmaCompletions completions) {
-        ACCESS.filled(completions, 0);
+        access.filled(completions, 0);
         int capacity = completions.capacity();
-        long address = ACCESS.address(completions);
+        long address = access.address(completions);
         int result = send
                 ? Natives.pollSendComp(handle, capacity, address)
                 : Natives.pollRecvComp(handle, capacity, address);
@@ -56,7 +57,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
         if (result < 0) {
             throw Call.failure("ibv_poll_cq", result, owner);
         }
-        ACCESS.filled(completions, result);
+        access.filled(completions, result);
         return result;
     }
 
@@ -82,7 +83,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     protected int block(RpmaCompletions completions, boolean solicitedOnly, int wakeFd, long nanos) {
         armedForAny = false;
         int result = Natives.awaitComp(
-                handle, send, solicitedOnly, completions.capacity(), ACCESS.address(completions), wakeFd, nanos);
+                handle, send, solicitedOnly, completions.capacity(), access.address(completions), wakeFd, nanos);
         Reference.reachabilityFence(completions);
         armedForAny = result >= 0 && !solicitedOnly;
         return result;
@@ -90,7 +91,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
 
     @Override
     protected CompletionQueue taken(RpmaCompletions completions, int result) {
-        ACCESS.filled(completions, result);
+        access.filled(completions, result);
         return this;
     }
 }

@@ -3,6 +3,7 @@ package io.rpma.rdmacm;
 import io.rpma.RpmaCompletions;
 import io.rpma.internal.Access;
 import io.rpma.internal.Call;
+import io.rpma.internal.Errno;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
@@ -68,12 +69,8 @@ import java.util.function.LongUnaryOperator;
  * rdma_reject(3), rdma_disconnect(3), rdma_get_cm_event(3), rdma_destroy_id(3).
  */
 public final class RdmaId implements AutoCloseable {
-    private static final Access ACCESS = Access.get();
     private static final String GET_REQUEST = "rdma_get_request";
     private static final String GET_EVENT = "rdma_get_cm_event";
-    private static final int ECONNREFUSED = 111;
-    private static final int ETIMEDOUT = 110;
-    private static final int EPROTO = 71;
 
     /** The size of {@code struct ibv_grh}, which precedes a received datagram. */
     private static final int HEADER_SIZE = 40;
@@ -574,7 +571,7 @@ public final class RdmaId implements AutoCloseable {
         if (event == null) {
             throw Call.failure(
                     GET_EVENT,
-                    ETIMEDOUT,
+                    Errno.ETIMEDOUT,
                     "no " + type + " in " + timeout + " " + unit.name().toLowerCase(Locale.ROOT));
         }
         if (event.type() != type) {
@@ -589,9 +586,9 @@ public final class RdmaId implements AutoCloseable {
 
     private static int errno(RdmaEvent event) {
         if (event.type() == RdmaEventType.REJECTED) {
-            return ECONNREFUSED;
+            return Errno.ECONNREFUSED;
         }
-        return event.status() == 0 ? EPROTO : Math.abs(event.status());
+        return event.status() == 0 ? Errno.EPROTO : Math.abs(event.status());
     }
 
     private RdmaEvent next(long nanos) throws InterruptedException {
@@ -686,7 +683,7 @@ public final class RdmaId implements AutoCloseable {
      */
     public RdmaAh createAh(RpmaCompletions completions, int index, RdmaMr region, long offset) {
         completions.srcQp(index);
-        long completion = ACCESS.address(completions, index);
+        long completion = Access.get().address(completions, index);
         long mr = RdmaMr.use(region, offset, HEADER_SIZE);
         RdmaAh sender =
                 ah("ibv_create_ah_from_wc", () -> Natives.ahFromCompletion(object.handle(), completion, mr, offset));

@@ -36,7 +36,6 @@ import java.util.function.LongSupplier;
  * <p>Manual pages: rdma_reg_msgs(3), rdma_reg_read(3), rdma_reg_write(3), rdma_dereg_mr(3), ibv_reg_mr(3).
  */
 public final class RdmaMr implements AutoCloseable {
-    private static final Access ACCESS = Access.get();
     private static final RdmaAccess[] MSGS = {RdmaAccess.LOCAL_WRITE};
     private static final RdmaAccess[] READ = {RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_READ};
     private static final RdmaAccess[] WRITE = {RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_WRITE};
@@ -233,9 +232,9 @@ public final class RdmaMr implements AutoCloseable {
 
     private static NativeObject object(RpmaMemory memory, int access) {
         if ((access & RdmaAccess.LOCAL_WRITE.bit()) != 0) {
-            ACCESS.markWrittenByDevices(memory);
+            Access.get().markWrittenByDevices(memory);
         }
-        return ACCESS.object(memory);
+        return Access.get().object(memory);
     }
 
     private static RdmaMr register(String operation, RdmaId id, ByteBuffer buffer, RdmaAccess... access) {

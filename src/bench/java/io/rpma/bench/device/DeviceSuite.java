@@ -1,5 +1,6 @@
 package io.rpma.bench.device;
 
+import io.rpma.RpmaDevice;
 import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
 import io.rpma.bench.Language;
@@ -89,7 +90,10 @@ public final class DeviceSuite implements Callable<Integer> {
             description = "The first of three free ports; default ${DEFAULT-VALUE}.")
     private int port;
 
-    @Option(names = "--pmem", paramLabel = "PATH", description = "A device DAX, for flushes to persistent memory.")
+    @Option(
+            names = "--pmem",
+            paramLabel = "PATH",
+            description = "A device DAX, for flushes to persistent memory, which need a device with native flush.")
     private Path pmem;
 
     @Option(names = "--quick", description = "Run shorter measurements.")
@@ -140,7 +144,9 @@ public final class DeviceSuite implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Plan plan = quick ? Plan.quick(pmem != null) : Plan.full(pmem != null);
+        // an emulated flush makes nothing persistent unless the target's platform does more
+        boolean persistent = pmem != null && RpmaDevice.remote(address).isFlushNative();
+        Plan plan = quick ? Plan.quick(persistent) : Plan.full(persistent);
         Files.createDirectories(Bench.OUTPUT);
         Placement placement = new Placement(clientCpu, targetCpu);
         for (int start = 0; start < plan.starts(); start++) {

@@ -13,6 +13,7 @@ import io.rpma.RpmaWcOpcode;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Appends words to the server's log. Each word is written and flushed before the atomic write that makes it a part of the log,
@@ -76,13 +77,19 @@ public final class Example07AtomicWriteClient {
         return entry;
     }
 
-    /** Emulated flushes make the words only visible, because no operator has stated that the server's platform does more. */
     private static RpmaFlushType flushType(RpmaConn conn, RpmaMrRemote remote) {
-        if (!conn.isFlushNative() || !remote.getFlushType().contains(RpmaFlushType.PERSISTENT)) {
-            return RpmaFlushType.VISIBILITY;
+        RpmaFlushType type = strongest(conn.isFlushNative(), remote.getFlushType());
+        if (type == RpmaFlushType.PERSISTENT) {
+            allowPersistentFlush(conn);
         }
-        allowPersistentFlush(conn);
-        return RpmaFlushType.PERSISTENT;
+        return type;
+    }
+
+    /** Emulated flushes make the words only visible, because no operator has stated that the server's platform does more. */
+    static RpmaFlushType strongest(boolean isNative, Set<RpmaFlushType> offered) {
+        return isNative && offered.contains(RpmaFlushType.PERSISTENT)
+                ? RpmaFlushType.PERSISTENT
+                : RpmaFlushType.VISIBILITY;
     }
 
     private static void append(
