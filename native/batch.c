@@ -2,10 +2,9 @@
  * batch.c -- RpmaBatch: many posts in one downcall
  *
  * Two threads must not use one batch at once. If they do, the fields of their records can mix. This can break their
- * connections, but not the process: Java has checked each field, the shim reads each field once, and each field has the same
- * kind of content for all operations, so no handle is taken for the handle of another kind of object. Only an offset can then
- * be beyond the end of its region. The device refuses such an offset; find_value() in post.c refuses it where the shim itself
- * reads the region.
+ * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a handle
+ * contains handles of one kind of object in all operations. Only an offset can be beyond the end of its region. The device
+ * refuses such an offset. If the shim itself reads the region, find_value() in post.c refuses the offset.
  */
 #include <librpma.h>
 

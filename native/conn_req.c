@@ -141,8 +141,9 @@ static int rehearse_registration(struct rpma_peer *peer)
 }
 
 /*
- * Makes and destroys the objects that librpma makes after it has accepted a request. If librpma fails to make them then, it
- * waits for the client's answer to a disconnection, and leaks.
+ * Makes and destroys the objects that librpma will make after it has accepted the request. A failure here, before the
+ * acceptance, only rejects the request. If librpma fails after the acceptance, it waits for the client's answer to a
+ * disconnection, and leaks.
  */
 static int rehearse(struct rpma_peer *peer, bool emulates_flush)
 {

@@ -69,9 +69,9 @@ static jint cq_wait(JNI_PARAMS, jlong handle)
 }
 
 /*
- * The queues of one completion channel. A channel that cq and rcq share belongs to conn. Otherwise it belongs to cq, and
- * conn and rcq are NULL. The objects are held. Calls are marked nevertheless: a mark brackets the messages of librpma, and
- * needs no fence, unlike log_begin().
+ * The queues of one completion channel. conn is NULL if cq has a channel of its own. rcq is NULL if the channel has one queue.
+ * The objects are held. Calls are marked nevertheless: a mark brackets the messages of librpma, and needs no fence, unlike
+ * log_begin().
  */
 struct channel {
 	struct rpma_conn *conn;
@@ -103,7 +103,7 @@ static jint channel_take(const void *queues, jint capacity, struct ibv_wc *compl
 	return result;
 }
 
-/* takes a pending event and re-arms its queue; 0, also if there is no event, or librpma's code */
+/* takes a pending event, if there is one, and re-arms its queue; 0 or librpma's code */
 static jint channel_arm(const void *queues)
 {
 	const struct channel *channel = queues;

@@ -72,7 +72,7 @@ static bool is_of(const struct dl_phdr_info *object, uintptr_t address)
 	return false;
 }
 
-/* searches for the name in the constants of the shared object that contains the address, where the iteration ends */
+/* searches for the name in the constants of the shared object that contains the address; ends the iteration at this object */
 static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__((unused)), void *data)
 {
 	struct image *image = data;
@@ -88,9 +88,9 @@ static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__(
 }
 
 /*
- * Whether librpma was built with a native operation, which none of its functions reports. A function logs its own name only in
- * such a librpma, and in debug builds, so other images do not contain the name. The name begins with a null byte, and size
- * includes the null byte at its end.
+ * Whether librpma was built with a native operation. No function of librpma reports this. The name is the name of a function
+ * that logs its own name only if librpma was built with the operation, or for debugging. Other images do not contain the name.
+ * The name begins with a null byte, and size includes the null byte at its end.
  */
 static bool librpma_has(const char *name, size_t size)
 {

@@ -75,7 +75,7 @@ static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
 		return RPMA_E_NO_EVENT;
 	}
 	if (is_passing(thread_get(), rc)) {
-		/* an answer: no exception contains the message, so it goes to the log */
+		/* not a failure: no exception contains the message, so the log gets it */
 		(void)log_end(0);
 		return RPMA_E_NO_EVENT;
 	}

@@ -67,7 +67,10 @@ jlong handle_new(void *object, int wait_fd)
 	return handle;
 }
 
-/* after retirement a stale hold is indistinguishable from a valid one, so the last release wakes every closer to recheck */
+/*
+ * hold() also counts a thread that then finds the handle closed. So the last release of a closed entry wakes all closers, and
+ * each checks the counts of its own entries.
+ */
 static void release(struct handle_entry *entry)
 {
 	bool is_last = atomic_fetch_sub(&entry->holds, 1) == 1;

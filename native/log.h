@@ -2,8 +2,9 @@
  * log.h -- librpma's log messages: the reasons of failures, and the path to Java's logger
  *
  * librpma reports the reason of a failed call only in its log. The messages of a call are kept in the text of the calling
- * thread. The warnings and errors of a failed call stay there for its exception. All other messages go to a ring at the end of
- * the call, and Java empties the ring. The shim never calls back into Java.
+ * thread. The warnings and errors of a failed call stay there for its exception. The messages of a marked call that succeeds,
+ * and of a call that ends with log_discard(), are discarded. All other messages go to a ring at the end of the call, and Java
+ * empties the ring. The shim never calls back into Java.
  */
 #ifndef RPMA_JAVA_LOG_H
 #define RPMA_JAVA_LOG_H

@@ -16,7 +16,7 @@
 /* the most events of one wait; the next wait returns the others */
 #define MOST_READY 256
 
-/* the number of the descriptors that end a wait and belong to no object */
+/* stands for the number of a watch in the events of the two eventfds that end a wait and belong to no object */
 #define NO_NUMBER 0
 
 struct poller {
@@ -155,7 +155,7 @@ static jint take_numbers(const struct poller *poller, const struct epoll_event *
 		if (events[i].data.u64 != NO_NUMBER)
 			numbers[taken++] = (jlong)events[i].data.u64;
 		else
-			/* fails if the close, and no wake-up, has ended the wait */
+			/* fails if the close has ended the wait and no wake-up is pending */
 			(void)eventfd_read(poller->wake_fd, &wakes);
 	}
 	return taken;

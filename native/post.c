@@ -59,8 +59,8 @@ jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handl
 	if (rc != 0)
 		return log_failed(thread, rc);
 
-	/* without the mark, because the page can belong to a slow file, and each close would wait for this read; if the region
-	 * is closed meanwhile, the value comes from the memory that has the address now, and is discarded below */
+	/* not marked during the read: the page can belong to a slow file, and each close would wait. If the region is closed
+	 * meanwhile, the address can belong to other memory; the value is then discarded below. */
 	thread_unmark(thread);
 	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
 	int error = read_value(from, value);

@@ -1,5 +1,7 @@
 /*
- * rdmacm_cq.c -- RdmaQp: the completions of posted operations; the handle selects the queue
+ * rdmacm_cq.c -- RdmaQp: the completions of operations and of receives
+ *
+ * The object of both handles is the id: the argument send selects the queue.
  */
 #include <errno.h>
 #include <rdma/rdma_verbs.h>

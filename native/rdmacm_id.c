@@ -2,7 +2,7 @@
  * rdmacm_id.c -- RdmaId: an end of a connection, and the events of the communication manager
  *
  * An id that librdmacm makes without a channel is synchronous: it waits for its events inside librdmacm, without a timeout.
- * So each id here has its own non-blocking channel. Only a listener gets a channel of librdmacm's, because
+ * So each id here has its own non-blocking channel. Only a listener gets a channel that librdmacm makes, because
  * rdma_get_request() accepts no other; that channel is made non-blocking too.
  */
 #include <errno.h>

@@ -112,8 +112,8 @@ static jint qp_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array, jboo
 
 /*
  * The id to send on, or NULL and the reason if the queue is closed or has no connection yet. Posts without a connection are
- * refused here, because soft-RoCE's provider queues a post before the kernel refuses it, and the kernel then carries it out
- * once there is a connection.
+ * refused here: soft-RoCE's provider queues the post and then reports the refusal of the kernel. The post stays in the queue,
+ * and the kernel would execute it once there is a connection.
  */
 static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
 {
@@ -367,7 +367,7 @@ static jint post_ud_send_inline(JNI_PARAMS, jlong queue, jlong address, jint len
 	return result;
 }
 
-/* the queue can be shared: its object is the id that owns it, and librdmacm posts to the shared queue of such an id */
+/* for a shared receive queue, the object is the id that owns the queue, and librdmacm posts to the shared queue of the id */
 static jint post_recv(JNI_PARAMS, jlong queue, jlong mr_handle, jlong offset, jlong length, jlong context)
 {
 	struct thread *thread = thread_mark();

@@ -104,7 +104,8 @@ static void fence_all(void)
 
 void thread_wait_unmarked(void)
 {
-	/* marks have no fence once membarrier is registered; wait for the registration, or the test below could be too early */
+	/* after the registration of membarrier, marks have no fence: wait for the end of the registration, or the test below
+	 * could miss such a mark */
 	pthread_once(&registration, end_registration);
 	/* pairs with the fence in thread_mark(), of either kind: afterwards each thread either sees the earlier stores of the
 	 * caller, or its mark is visible here */

@@ -1,8 +1,8 @@
 /*
  * thread.h -- the state that the shim keeps for each thread that calls it
  *
- * The mark prevents a close from freeing the objects of a hot call; handle.c has the other half. The mark is odd while the
- * thread is inside a call of the hot path. The text contains the messages that librpma logged during the thread's
+ * The mark prevents a close from freeing the objects of a hot call: handle_retire() in handle.c waits for its end. The mark is
+ * odd while the thread is inside a call of the hot path. The text contains the messages that librpma logged during the thread's
  * current call.
  */
 #ifndef RPMA_JAVA_THREAD_H

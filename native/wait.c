@@ -66,7 +66,8 @@ static jint await_ready(const struct wait *wait)
 		return failed("ppoll()");
 	if (fds[1].revents != 0)
 		return RESULT_CLOSED;
-	/* tested before the object: a queue whose completions other threads take is always ready, and would hide the wake-up */
+	/* tested before the object: a queue can be ready each time while other threads take its completions; this would hide
+	 * the wake-up */
 	if (fds[2].revents != 0)
 		return RESULT_WOKEN;
 	return fds[0].revents != 0 ? RESULT_READY : RESULT_TIMED_OUT;

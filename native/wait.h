@@ -21,7 +21,8 @@ struct wait {
 };
 
 /*
- * The timeout is in nanoseconds, or WAIT_FOREVER. Returns 0, RESULT_CLOSED or librpma's code. Call wait_end() only after 0.
+ * The timeout is in nanoseconds, or WAIT_FOREVER. Returns 0, RESULT_CLOSED or librpma's code. If the result is 0, wait_end()
+ * must follow.
  */
 int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
 

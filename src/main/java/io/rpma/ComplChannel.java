@@ -56,7 +56,10 @@ final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
         }
     }
 
-    /** librpma arms each queue when it creates it, and arms it again whenever it takes an event of the channel. */
+    /**
+     * librpma arms each queue at its creation, and arms a queue again when it takes an event of the queue from the
+     * channel.
+     */
     @Override
     protected boolean isArmed(boolean solicitedOnly) {
         return true;

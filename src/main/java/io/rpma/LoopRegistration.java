@@ -23,7 +23,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     /** The maximum number of handler calls in one task of the executor, so that its other tasks have a turn. */
     private static final int CALLS_IN_TURN = 16;
 
-    /** The pause before the retry for an item that could not be taken for want of memory, in nanoseconds. */
+    /** The pause before the retry for an item that could not be taken for lack of memory, in nanoseconds. */
     private static final long WHILE_STARVED = TimeUnit.SECONDS.toNanos(1);
 
     private final RpmaEventLoop loop;
@@ -41,7 +41,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     private Poller.Watch watch;
     private volatile boolean active;
 
-    /** Whether the last {@link #take} failed and left its item in place. Accessed only by the serving thread. */
+    /** Whether the last {@link #take} failed and may have left its item in place. Used only by the serving thread. */
     private boolean starved;
 
     /**
@@ -58,7 +58,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
 
     /**
      * Takes an item without waiting. Returns null if there is none; the next item then makes the descriptor readable.
-     * Never runs while the registration ends, so that the next user of the object finds the remaining items.
+     * No item is taken during or after the end of the registration, so that the next user of the object finds the rest.
      */
     abstract T take();
 
@@ -175,8 +175,8 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
                 calls++;
             } while (more && calls < CALLS_IN_TURN && !Thread.currentThread().isInterrupted());
             if (more) {
-                // the loop submits the next turn: an executor that runs tasks in the calling thread would nest the
-                // turns
+                // the loop submits the next turn: if this method submitted it to an executor that runs tasks in the
+                // calling thread, each turn would add frames to the stack
                 loop.executeUnlessClosed(this::submit, 0);
             } else {
                 rest();
@@ -234,8 +234,8 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     }
 
     /**
-     * Whether the item of a failed attempt is still in place. The descriptor then stays readable, and an immediate
-     * retry would fail again.
+     * Whether the item of a failed attempt may still be in place. If it is, the descriptor stays readable, and an
+     * immediate retry would fail again.
      */
     private static boolean leavesItem(Throwable failure) {
         if (failure instanceof RpmaException) {
@@ -245,7 +245,9 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
         return failure instanceof OutOfMemoryError;
     }
 
-    /** Watches the descriptor again, after a pause if the last {@link #take} failed and left its item in place. */
+    /**
+     * Watches the descriptor again, after a pause if the last {@link #take} failed and may have left its item in place.
+     */
     void rest() {
         if (!starved) {
             watchAgain();
@@ -265,7 +267,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             lock.lock();
             try {
                 int armed = active ? watch.arm() : 0;
-                // CLOSED is no failure: the close of the loop ends the registration
+                // CLOSED is no failure: the close of the loop or of the object ends the registration
                 if (armed != Result.CLOSED) {
                     Call.check(ARM, armed, descriptor);
                 }
@@ -316,7 +318,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
         }
 
         /**
-         * A request that can't be taken, for example for want of memory, must not lock out later requests. A closed
+         * A request that can't be taken, for example for lack of memory, must not lock out later requests. A closed
          * configuration ends the registration.
          */
         @Override

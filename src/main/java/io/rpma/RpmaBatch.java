@@ -24,8 +24,9 @@ import java.util.NoSuchElementException;
  * }</pre>
  *
  * <p>A recording method takes the connection or the shared receive queue, and the arguments of the post. It checks the
- * arguments as the post does, and allocates nothing. {@link #post()} posts the operations in the order in which they
- * were recorded. It throws an exception if an object was closed after the recording, or if librpma fails.
+ * arguments as the post does, but not whether the objects are open. It allocates nothing. {@link #post()} posts the
+ * operations in the order in which they were recorded. It throws an exception if an object of the next operation is
+ * closed, or if librpma fails.
  *
  * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and
  * outlives its connections. A recorded operation neither keeps an object reachable nor prevents its close. The memory
@@ -150,9 +151,9 @@ public final class RpmaBatch {
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
-     * @throws IndexOutOfBoundsException if a byte is outside a region
-     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
-     *     {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, {@code length} exceeds the
+     *     maximum of one operation, or {@code flags} is invalid
      */
     public boolean read(
             RpmaConn conn,
@@ -203,9 +204,9 @@ public final class RpmaBatch {
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
-     * @throws IndexOutOfBoundsException if a byte is outside a region
-     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
-     *     {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, {@code length} exceeds the
+     *     maximum of one operation, or {@code flags} is invalid
      */
     public boolean write(
             RpmaConn conn,
@@ -257,9 +258,9 @@ public final class RpmaBatch {
      * @param imm the immediate data
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
-     * @throws IndexOutOfBoundsException if a byte is outside a region
-     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
-     *     {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, {@code length} exceeds the
+     *     maximum of one operation, or {@code flags} is invalid
      */
     public boolean writeWithImm(
             RpmaConn conn,
@@ -363,8 +364,9 @@ public final class RpmaBatch {
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
-     * @throws IndexOutOfBoundsException if a byte, or one of the 8 bytes at {@code dstOffset}, is outside the region
-     * @throws IllegalArgumentException if {@code length} or {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative; or if a byte, or one of the 8 bytes at
+     *     {@code dstOffset}, is outside the region
+     * @throws IllegalArgumentException if {@code length} exceeds 2^31 - 1, or {@code flags} is invalid
      */
     public boolean flush(
             RpmaConn conn,
@@ -390,9 +392,9 @@ public final class RpmaBatch {
      * @param flags {@link RpmaConn#F_COMPLETION_ALWAYS} or {@link RpmaConn#F_COMPLETION_ON_ERROR}
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
-     * @throws IndexOutOfBoundsException if a byte is outside the region
-     * @throws IllegalArgumentException if the region is not registered for this operation, or {@code length} or
-     *     {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for this operation, {@code length} exceeds the
+     *     maximum of one operation, or {@code flags} is invalid
      */
     public boolean send(RpmaConn conn, RpmaMrLocal src, long offset, long length, int flags, long opContext) {
         RpmaConn.checkFlags(flags);
@@ -425,9 +427,9 @@ public final class RpmaBatch {
      * @param imm the immediate data
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
-     * @throws IndexOutOfBoundsException if a byte is outside the region
-     * @throws IllegalArgumentException if the region is not registered for this operation, or {@code length} or
-     *     {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for this operation, {@code length} exceeds the
+     *     maximum of one operation, or {@code flags} is invalid
      */
     public boolean sendWithImm(
             RpmaConn conn, RpmaMrLocal src, long offset, long length, int flags, int imm, long opContext) {
@@ -461,8 +463,9 @@ public final class RpmaBatch {
      * @param length the number of bytes, 0 to 2^31 - 1
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
-     * @throws IndexOutOfBoundsException if a byte is outside the region
-     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} exceeds the
+     *     maximum of one operation
      * @throws IllegalStateException if the connection uses a shared receive queue: post the receive to that queue
      */
     public boolean recv(RpmaConn conn, RpmaMrLocal dst, long offset, long length, long opContext) {
@@ -495,8 +498,9 @@ public final class RpmaBatch {
      * @param length the number of bytes, 0 to 2^31 - 1
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
-     * @throws IndexOutOfBoundsException if a byte is outside the region
-     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} exceeds the
+     *     maximum of one operation
      */
     public boolean recv(RpmaSrq srq, RpmaMrLocal dst, long offset, long length, long opContext) {
         long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
@@ -564,7 +568,8 @@ public final class RpmaBatch {
      * Posts the operations in their order, until all are posted or one can't be posted. Posted operations leave the
      * batch. The others stay in it, in their order.
      *
-     * <p>Never blocks. The close of an object that the batch uses waits for at most 64 posts of the batch.
+     * <p>Does not block, except that a {@code writeAtomic} can wait for the page of its bytes: see
+     * {@link RpmaConn#writeAtomic}. The close of an object that the batch uses waits for at most 64 posts of the batch.
      *
      * @return the number of operations posted. If the queue of the next operation is full, this is less than the number
      *     recorded: poll completions and call this method again. {@link #firstOpContext()} identifies the next
@@ -643,7 +648,10 @@ public final class RpmaBatch {
         }
     }
 
-    /** Does not move the remaining records, because a batch that is larger than its queue is posted in many calls. */
+    /**
+     * Leaves the remaining records in place. A batch that is larger than its queue takes many calls, and each call
+     * would otherwise move the remaining records.
+     */
     private void drop(int next, int to) {
         if (next < to) {
             first = next;

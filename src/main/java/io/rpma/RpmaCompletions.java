@@ -119,7 +119,7 @@ public final class RpmaCompletions {
     }
 
     /**
-     * {@return the number of bytes received}
+     * {@return the number of bytes received; for a datagram, including the 40 bytes for its header}
      *
      * @param index the index of the completion of a receive
      * @throws IndexOutOfBoundsException if {@code index} is negative, or not less than {@link #count()}

@@ -33,10 +33,11 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's ports if that is smaller
  * ({@code max_msg_sz} of ibv_devinfo(1)).
  *
- * <p>The other side executes operations in the order of their posts, with one exception: an operation can overtake an
- * earlier read, and so an earlier flush that is emulated by a read, except as {@link #atomicWrite} documents. To keep the
- * order, wait for the completion of the read or flush first. The bytes of a read are in the local memory only after the
- * completion of the read: do not post an operation that uses them earlier.
+ * <p>The other side executes operations in the order of their posts, with one exception: a later operation can overtake
+ * a read, and therefore also a flush that is emulated by a read. {@link #atomicWrite} documents the flushes that an
+ * atomic write does not overtake. To keep the order, wait for the completion of the read or flush before you post the
+ * next operation. The bytes of a read are in the local memory only after the completion of the read: do not post an
+ * operation that uses them earlier.
  *
  * <p>A post returns {@code false} if the send queue is full: poll completions and post again. An operation can occupy
  * its place in the queue until a completion of this or a later operation is polled. Therefore, of each {@code sqSize}
@@ -147,9 +148,9 @@ public final class RpmaConn implements AutoCloseable {
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is posted, {@code false} if the send queue is full
-     * @throws IndexOutOfBoundsException if a byte is outside a region
-     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
-     *     {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, {@code length} exceeds the
+     *     maximum of one operation, or {@code flags} is invalid
      * @throws IllegalStateException if the connection or a region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -198,9 +199,9 @@ public final class RpmaConn implements AutoCloseable {
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is posted, {@code false} if the send queue is full
-     * @throws IndexOutOfBoundsException if a byte is outside a region
-     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
-     *     {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, {@code length} exceeds the
+     *     maximum of one operation, or {@code flags} is invalid
      * @throws IllegalStateException if the connection or a region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -251,9 +252,9 @@ public final class RpmaConn implements AutoCloseable {
      * @param imm the immediate data, which the other side reads by {@link RpmaCompletions#immData}
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is posted, {@code false} if the send queue is full
-     * @throws IndexOutOfBoundsException if a byte is outside a region
-     * @throws IllegalArgumentException if a region is not registered for this operation, or {@code length} or
-     *     {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside a region
+     * @throws IllegalArgumentException if a region is not registered for this operation, {@code length} exceeds the
+     *     maximum of one operation, or {@code flags} is invalid
      * @throws IllegalStateException if the connection or a region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -385,8 +386,9 @@ public final class RpmaConn implements AutoCloseable {
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is posted, {@code false} if the send queue is full
-     * @throws IndexOutOfBoundsException if a byte, or one of the 8 bytes at {@code dstOffset}, is outside the region
-     * @throws IllegalArgumentException if {@code length} or {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative; or if a byte, or one of the 8 bytes at
+     *     {@code dstOffset}, is outside the region
+     * @throws IllegalArgumentException if {@code length} exceeds 2^31 - 1, or {@code flags} is invalid
      * @throws IllegalStateException if the connection or the region is closed
      * @throws RpmaException with {@link RpmaError#NOSUPP} if the region or the connection does not support this type;
      *     or if librpma fails, for example because the connection is not established
@@ -432,9 +434,9 @@ public final class RpmaConn implements AutoCloseable {
      * @param flags {@link #F_COMPLETION_ALWAYS} or {@link #F_COMPLETION_ON_ERROR}
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is posted, {@code false} if the send queue is full
-     * @throws IndexOutOfBoundsException if a byte is outside the region
-     * @throws IllegalArgumentException if the region is not registered for this operation, or {@code length} or
-     *     {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for this operation, {@code length} exceeds the
+     *     maximum of one operation, or {@code flags} is invalid
      * @throws IllegalStateException if the connection or the region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -477,9 +479,9 @@ public final class RpmaConn implements AutoCloseable {
      * @param imm the immediate data, which the other side reads by {@link RpmaCompletions#immData}
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is posted, {@code false} if the send queue is full
-     * @throws IndexOutOfBoundsException if a byte is outside the region
-     * @throws IllegalArgumentException if the region is not registered for this operation, or {@code length} or
-     *     {@code flags} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for this operation, {@code length} exceeds the
+     *     maximum of one operation, or {@code flags} is invalid
      * @throws IllegalStateException if the connection or the region is closed
      * @throws RpmaException if librpma fails, for example because the connection is not established
      */
@@ -523,8 +525,9 @@ public final class RpmaConn implements AutoCloseable {
      * @param length the number of bytes, 0 to 2^31 - 1; a longer message breaks the connection
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is posted, {@code false} if the receive queue is full
-     * @throws IndexOutOfBoundsException if a byte is outside the region
-     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} exceeds the
+     *     maximum of one operation
      * @throws IllegalStateException if the connection or the region is closed, or the connection uses a shared receive
      *     queue: post the receive to that queue
      * @throws RpmaException if librpma fails
@@ -660,6 +663,10 @@ public final class RpmaConn implements AutoCloseable {
 
     /**
      * {@return the file descriptor of the shared completion channel, for epoll(7) and similar calls}
+     *
+     * <p>The descriptor is readable if a completion has arrived in a queue since the queue was last armed. A queue is
+     * armed when it is created, and again by {@link #await}. To use the descriptor, call {@code await} with a timeout
+     * of 0 until it takes nothing, and then wait, level-triggered, until the descriptor is readable.
      *
      * <p>The descriptor belongs to this connection. Do not close it, read from it, or use it after the connection is
      * closed. It is non-blocking.

@@ -209,8 +209,8 @@ public final class RpmaConnCfg implements AutoCloseable {
      * Sets whether the connection's completion queues share one completion channel, so that {@link RpmaConn#await}
      * waits for both.
      *
-     * <p>Can't be combined with a shared receive queue that has its own completion queue. Waits for the requests that
-     * are being made with this configuration, including those that begin during the wait.
+     * <p>Can't be combined with a shared receive queue that has its own completion queue. Blocks while requests are
+     * made with this configuration, including requests that begin while this call blocks.
      *
      * @param shared whether the queues share one channel
      * @return this object
@@ -237,8 +237,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     /**
      * Sets the shared receive queue of the connection. It can be replaced by another queue, but not removed.
      *
-     * <p>Waits for the requests that are being made with this configuration, including those that begin during the
-     * wait.
+     * <p>Blocks while requests are made with this configuration, including requests that begin while this call blocks.
      *
      * @param srq the queue, which must belong to the connection's peer
      * @return this object
@@ -260,7 +259,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     }
 
     /**
-     * {@return the shared receive queue of the connection; empty if none is set}
+     * {@return the shared receive queue of the connection, which may be closed; empty if none is set}
      *
      * @throws IllegalStateException if this object is closed
      */
@@ -329,7 +328,10 @@ public final class RpmaConnCfg implements AutoCloseable {
         }
     }
 
-    /** Locks ahead of a waiting change, which may wait long for the resolution of another thread's request. */
+    /**
+     * Takes the read lock even if a change waits for the write lock. The change can wait for seconds, until a request
+     * of another thread is resolved, and must not delay other requests.
+     */
     private void lockUnchanged() {
         while (!inUse.readLock().tryLock()) {
             // tryLock fails only during a change, which is short
@@ -360,7 +362,7 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     @Override
     public void close() {
-        // no request begins after the close, so this waits only for requests under way
+        // a closed configuration admits no new request, so delete() waits only for requests under way
         object.close("rpma_conn_cfg_delete", this::delete);
     }
 

@@ -16,7 +16,10 @@ public enum RpmaConnEvent {
      * when the answer times out. The event may occur twice.
      */
     CLOSED,
-    /** The connection is lost. */
+    /**
+     * The connection could not be established because of an error, or the device was removed. A host or network that
+     * fails causes no event: operations then fail with {@link RpmaWcStatus#RETRY_EXC_ERR}.
+     */
     LOST,
     /** The other side has rejected the request, or nothing listens at its address and port. */
     REJECTED,

@@ -25,8 +25,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Safe for use by many threads. {@link #connect} consumes the request. Closing an incoming request rejects it.
  *
  * <p>librpma leaks an {@code rdma_cm_id} of about 0.7 KB for each incoming request that is rejected or whose acceptance
- * fails. The kernel frees its own part of the leak when the endpoint is closed. If librpma fails after it has accepted a
- * request, it also leaks a descriptor, of the event channel to which it has moved the id.
+ * fails. The kernel frees its own part of the leak when the endpoint is closed. If librpma fails after it has accepted
+ * a request, it also leaks the event channel to which it has moved the id, and with the channel a descriptor.
  *
  * <p>Manual pages: rpma_conn_req_new(3), rpma_conn_req_connect(3), rpma_conn_req_get_private_data(3),
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
@@ -104,8 +104,9 @@ public final class RpmaConnReq implements AutoCloseable {
      * @param length the number of bytes, 0 to 2^31 - 1; a longer message breaks the connection
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is posted, {@code false} if the receive queue is full
-     * @throws IndexOutOfBoundsException if a byte is outside the region
-     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} exceeds the
+     *     maximum of one operation
      * @throws IllegalStateException if this request is closed or connected, the region is closed, or the connection
      *     uses a shared receive queue: post the receive to that queue
      * @throws RpmaException if librpma fails
@@ -209,6 +210,9 @@ public final class RpmaConnReq implements AutoCloseable {
     /**
      * Rejects an incoming request, or drops an outgoing request. Has no effect if the request is already connected or
      * closed.
+     *
+     * <p>The close of an incoming request waits while another request of the same endpoint is taken, accepted or
+     * rejected.
      *
      * @throws RpmaException if librpma reports a failure; the request is closed nevertheless
      */

@@ -136,12 +136,12 @@ public final class RpmaCq {
     }
 
     /**
-     * {@return the file descriptor of the queue's completion channel, which may be shared, for epoll(7) and similar
-     * calls}
+     * {@return the file descriptor of the queue's completion channel, for epoll(7) and similar calls}
      *
      * <p>The descriptor is readable if a completion has arrived since the queue was last armed. The queue is armed when
      * it is created, and again by {@link #await}. To use the descriptor, call {@code await} with a timeout of 0 until
-     * it takes nothing, and then wait for the descriptor to become readable.
+     * it takes nothing, and then wait for the descriptor to become readable. If the queue shares its channel, this
+     * method returns the descriptor of the shared channel: see {@link RpmaConn#getComplFd()}.
      *
      * <p>The descriptor belongs to this queue. Do not close it, read from it, or use it after the queue is closed. It
      * is non-blocking.

@@ -50,6 +50,8 @@ public final class RpmaEp implements AutoCloseable {
     /**
      * Listens on an address.
      *
+     * <p>Blocks while a host name is resolved.
+     *
      * @param peer the peer of the connections
      * @param address an IPv4 or IPv6 address of the peer's device, or a host name; 0.0.0.0 or :: for all addresses, but
      *     requests that come through another device fail
@@ -180,6 +182,9 @@ public final class RpmaEp implements AutoCloseable {
 
     /**
      * Stops listening. Has no effect if this endpoint is already closed. Established connections are not affected.
+     *
+     * <p>Blocks while the kernel ends the listening, and while a request of this endpoint is taken, accepted or
+     * rejected.
      *
      * @throws IllegalStateException if a request of this endpoint is neither connected nor closed; the message names it,
      *     and nothing is closed

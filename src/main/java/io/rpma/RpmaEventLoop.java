@@ -53,21 +53,26 @@ import java.util.function.BiConsumer;
  * tasks have a turn. The handlers of two registrations of one connection may be called at the same time.
  *
  * <p><b>Handlers that fail</b> do not affect other registrations. {@link #onFailure} gets the exception, and the
- * registration ends. Its connection stays open and is no longer served: close it in the failure handler. A request
- * handler that fails keeps its registration: the loop closes the request, or its connection if it was connected.
- * {@link #onFailure} also gets failures to take a request, and events that librpma does not know. These end no
- * registration. If a request stays in the queue for want of memory, the loop tries to take it again once a second.
+ * registration of the handler ends. The connection or shared receive queue stays open, but this registration no longer
+ * serves it: close it in the failure handler. A registration for requests does not end: the loop closes the request, or
+ * the connection if the handler has connected the request.
+ *
+ * <p>{@link #onFailure} also gets the exception if a request can't be taken, or if librpma does not know an event. The
+ * registration continues, unless the configuration of the requests or its shared receive queue is closed or no longer
+ * fits. If memory is exhausted, the loop waits for a second before it takes requests again. Any other failure to take
+ * an item ends the registration, and so does an executor that refuses a task: {@link #onFailure} gets the exception.
  *
  * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the current call. Registrations do not
- * end: the next {@link #run()} continues. A handler that throws {@link InterruptedException} keeps its registration.
- * Its thread is interrupted again, and {@link #onFailure} gets the exception, because the item of the call is lost.
+ * end: the next {@link #run()} continues. If a handler throws {@link InterruptedException}, its registration continues,
+ * the thread that called the handler is interrupted again, and {@link #onFailure} gets the exception, because the item
+ * of the call is lost.
  *
  * <p><b>End.</b> A registration ends when it is cancelled, or when its object or the loop is closed. Any thread, and
  * any handler, may cancel or close. The loop then takes no further item for the handler. If the thread that calls the
  * handler ends the registration, no further call begins. If another thread ends it, the handler may still be called
  * with one item that was already taken: {@code cancel()} does not wait for that call, to avoid deadlock. Without an
- * executor, that call has ended when {@link #run()} has returned, or when the loop runs a task that was given to
- * {@link #execute} after the end of the registration.
+ * executor, the call has ended when {@link #run()} returns, or when a task begins that was passed to {@link #execute}
+ * after the end of the registration.
  *
  * <p>Only the loop serves a registered object: other loops and waits ({@link RpmaCq#await}, {@link RpmaConn#await},
  * {@link RpmaConn#nextEvent}, {@link RpmaEp#nextConnReq}) throw {@link IllegalStateException} until the registration
@@ -132,7 +137,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     public interface Registration {
         /**
          * Ends the registration. Has no effect if it has already ended. The loop takes no further item for the handler,
-         * or does not run the task. {@link RpmaEventLoop} documents what happens to calls in other threads.
+         * or does not run the task. {@link RpmaEventLoop} documents the calls that are under way in other threads.
          */
         void cancel();
 
@@ -231,7 +236,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Registers a handler of the completions of a queue, including those that are already there.
+     * Registers a handler of the completions of a queue, including completions that are already in the queue.
      *
      * @param cq the queue
      * @param batchSize the maximum number of completions in one call, at least 1
@@ -274,8 +279,8 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Registers a handler of the completions of a connection's shared completion channel, including those that are
-     * already there. The queues of the channel take turns.
+     * Registers a handler of the completions of a connection's shared completion channel, including completions that
+     * are already in its queues. The queues of the channel take turns.
      *
      * @param conn the connection
      * @param batchSize the maximum number of completions in one call, at least 1
@@ -344,9 +349,10 @@ public final class RpmaEventLoop implements AutoCloseable {
     /**
      * Sets the handler of failures. By default, failures are logged as warnings to the logger {@code io.rpma}.
      *
-     * @param handler gets the source of a failure and the exception; null for the default. The source is the endpoint;
-     *     the connection, also for its completions; the shared receive queue; the task; or this loop if memory is
-     *     exhausted. The thread that called the failed handler calls this handler
+     * @param handler gets the source of a failure and the exception; null for the default. The source is the endpoint,
+     *     the connection (for its events and for its completions), the shared receive queue or the task. It is this
+     *     loop if the loop itself fails, because memory is exhausted or epoll_wait(2) fails. This handler runs in the
+     *     thread where the failure occurred
      * @return this object
      */
     public RpmaEventLoop onFailure(BiConsumer<Object, ? super Throwable> handler) {
@@ -405,8 +411,8 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Returns whether this call has dropped the task, because it was added after {@link #close()} had dropped the
-     * others.
+     * Drops the task if the loop is closed, and returns whether this call has dropped it. {@link #close()} does not see
+     * a task that is added after it has dropped the others.
      */
     private boolean dropIfClosed(Task added) {
         // a task that is gone has been run, or was dropped by close()
@@ -490,7 +496,7 @@ public final class RpmaEventLoop implements AutoCloseable {
             runTasks();
             serveReady();
         } catch (Throwable e) {
-            // out of memory
+            // out of memory, or epoll_wait(2) failed
             failed(this, e);
         }
     }

@@ -11,7 +11,7 @@ public enum RpmaFlushType {
     /**
      * The bytes of the range reach the persistence domain: they survive a power failure. This requires persistent memory
      * ({@link RpmaMemory#isPersistent()}), and either a native flush ({@link RpmaConn#isFlushNative()}) or a platform of
-     * the other side that writes them to persistent memory directly ({@link RpmaPeerCfg#setDirectWriteToPmem}).
+     * the other side that writes the bytes to persistent memory directly ({@link RpmaPeerCfg#setDirectWriteToPmem}).
      */
     PERSISTENT,
     /** The bytes become visible to the processors of the other side. */

@@ -34,7 +34,8 @@ import java.util.Objects;
  * <p>Do not truncate a file while it is mapped. As with a buffer of {@code FileChannel.map}, the methods of a buffer
  * throw {@link InternalError} if they access the part that was cut off. Other methods of the JDK that take the buffer
  * as an argument may end the process with {@code SIGBUS}, for example {@code CRC32.update}, {@code Adler32.update} and
- * {@code Deflater}. The methods of this library throw exceptions.
+ * {@code Deflater}. Methods of this library do not end the process: if they notice the loss, they throw
+ * {@link UncheckedIOException} or {@link RpmaException}.
  *
  * <p>Manual pages: mmap(2), msync(2).
  */
@@ -259,11 +260,18 @@ public final class RpmaMemory implements AutoCloseable {
     /**
      * {@return whether bytes that are flushed to this memory survive a power failure}
      *
-     * <p>The result is true for a device DAX, and for a file that the kernel maps with {@code MAP_SYNC}, which only DAX
-     * file systems allow, if the region of the device in sysfs has the {@code devtype} {@code nd_pmem} and a known
-     * {@code persistence_domain}. A logical volume needs such regions for all its devices. Otherwise the result is
-     * false, for example for volatile memory, for virtio-pmem, which only the host can flush, for platforms that report
-     * no domain, and for file systems without a block device of their own.
+     * <p>The result is true if both conditions are met:
+     *
+     * <ul>
+     *   <li>The memory is a device DAX, or a file that the kernel maps with {@code MAP_SYNC}. Only DAX file systems
+     *       support {@code MAP_SYNC}.
+     *   <li>In sysfs, the region of the device has the {@code devtype} {@code nd_pmem} and the
+     *       {@code persistence_domain} {@code memory_controller} or {@code cpu_cache}. For a logical volume, all its
+     *       devices must have such regions.
+     * </ul>
+     *
+     * <p>The result is false, for example, for volatile memory, for platforms that report no domain, for file systems
+     * without a block device of their own, and for virtio-pmem, because only the host can flush it.
      */
     public boolean isPersistent() {
         return persistent;
@@ -311,15 +319,15 @@ public final class RpmaMemory implements AutoCloseable {
      * Makes the whole memory persistent, as {@link #persist(long, long)}.
      *
      * @throws IllegalStateException if this object is closed
-     * @throws UncheckedIOException if a file can't be written
+     * @throws UncheckedIOException for the same reasons as {@link #persist(long, long)}
      */
     public void persist() {
         persist(0, size());
     }
 
     /**
-     * Makes the stores of this machine's processors to a part of the memory persistent. Returns when they are
-     * persistent.
+     * Makes a part of the memory persistent. Returns when all earlier stores of this machine's processors to the part
+     * are persistent.
      *
      * <ul>
      *   <li>Device DAX: writes the caches of the processors back.
@@ -334,17 +342,20 @@ public final class RpmaMemory implements AutoCloseable {
      * this machine. The arrival of a message that was sent later proves the arrival of the bytes.
      *
      * <p>Only Linux before 6.5 registers files on disks for usages that write to them. If a file was registered for
-     * such a usage, this method writes all pages of the part, changed or not. When the region is closed, the kernel
-     * itself writes the bytes of remote writes. Register such a file as {@code RpmaMemory}: this method does not know of
-     * registrations of its buffers and addresses, and would miss bytes of remote writes.
+     * such a usage, this method writes all pages of the part, changed or not. The close of the region marks its pages
+     * as changed, so that the kernel writes the bytes of remote writes later.
+     *
+     * <p>Register such a file as {@code RpmaMemory}, or by its address with the {@code RpmaMemory} as the owner. This
+     * method does not know of a registration of a buffer, or of an address with another owner, and can miss the bytes
+     * that remote writes store there.
      *
      * @param offset the offset of the first byte
      * @param length the number of bytes
      * @throws IllegalStateException if this object is closed
      * @throws IndexOutOfBoundsException if a byte is outside the memory
-     * @throws UncheckedIOException if a file can't be written; if a truncation removed the page of the last byte from
-     *     the file, which Linux before 5.14 does not report; or if Linux before 5.14 can't find the bytes that devices
-     *     have written
+     * @throws UncheckedIOException if a file can't be written, or a page of a device DAX is broken; if a truncation
+     *     removed the page of the last byte from the file, which Linux before 5.14 does not report; or if Linux before
+     *     5.14 can't find the bytes that devices have written
      */
     public void persist(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, size());
@@ -393,7 +404,8 @@ public final class RpmaMemory implements AutoCloseable {
     /**
      * Ends the use of the memory. Has no effect if it is already closed.
      *
-     * <p>The memory is unmapped when no buffer of it is reachable or registered, which may be at once.
+     * <p>Unmaps the memory at once if it has no buffers. Otherwise the memory is unmapped after all buffers of it have
+     * been garbage-collected. A registered buffer stays reachable.
      *
      * @throws IllegalStateException if the memory is registered; the message names the region, and nothing is closed
      * @throws RpmaException if the system refuses to unmap it

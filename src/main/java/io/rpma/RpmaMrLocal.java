@@ -22,6 +22,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>Safe for use by many threads. The memory stays reachable until the region is closed, even if nothing refers to the
  * memory or to the region, because the other side may still write to it.
  *
+ * <p>All connections and shared receive queues of the peer can use the region. An operation of another peer on the
+ * region fails, usually with {@link RpmaWcStatus#LOC_PROT_ERR}.
+ *
  * <p>Manual pages: rpma_mr_reg(3), rpma_mr_get_descriptor(3), rpma_mr_get_ptr(3), rpma_mr_get_size(3),
  * rpma_mr_advise(3).
  */
@@ -141,8 +144,8 @@ public final class RpmaMrLocal implements AutoCloseable {
      * @param advice the advice
      * @param flush whether to wait until the device has followed the advice, which takes time in proportion to
      *     {@code length}
-     * @throws IndexOutOfBoundsException if a byte is outside the region
-     * @throws IllegalArgumentException if {@code length} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
+     * @throws IllegalArgumentException if {@code length} exceeds 2^31 - 1
      * @throws IllegalStateException if this object is closed
      * @throws RpmaException with {@link RpmaError#NOSUPP} if the device does not support advice; with
      *     {@link RpmaError#INVAL} if the region has no on-demand paging, or is not registered for the advised access

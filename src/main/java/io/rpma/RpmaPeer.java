@@ -56,8 +56,9 @@ public final class RpmaPeer implements AutoCloseable {
     /**
      * Registers a mapping.
      *
-     * <p>Pins the pages, which takes time in proportion to their number. The memory stays reachable and mapped until
-     * the region is closed, even if nothing else refers to it.
+     * <p>Pins the pages, which takes time in proportion to their number. A file of a DAX file system is registered with
+     * on-demand paging ({@link RpmaDevice#isOdpCapable()}) instead, which pins no pages. The memory stays reachable and
+     * mapped until the region is closed, even if nothing else refers to it.
      *
      * @param memory the memory, which can't be closed before the region
      * @param usages the usages of the region, at least one

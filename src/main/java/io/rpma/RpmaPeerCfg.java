@@ -79,6 +79,10 @@ public final class RpmaPeerCfg implements AutoCloseable {
      * Sets whether writes of the other side reach this side's persistent memory directly, bypassing the caches of the
      * processors, so that a flush makes them persistent. On Intel platforms this is the case if DDIO is off.
      *
+     * <p>librpma also requires this property for persistent flushes that are native
+     * ({@link RpmaDevice#isFlushNative()}), which need no direct writes: set it to {@code true} if all flushes of the
+     * other side are native.
+     *
      * @param supported whether the writes reach the memory directly; not verified
      * @return this object
      * @throws IllegalStateException if this object is closed

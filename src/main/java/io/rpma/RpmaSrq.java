@@ -103,8 +103,9 @@ public final class RpmaSrq implements AutoCloseable {
      * @param length the number of bytes, 0 to 2^31 - 1; a longer message breaks its connection
      * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
      * @return {@code true} if the operation is posted, {@code false} if the queue is full
-     * @throws IndexOutOfBoundsException if a byte is outside the region
-     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} is invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
+     * @throws IllegalArgumentException if the region is not registered for receives, or {@code length} exceeds the
+     *     maximum of one operation
      * @throws IllegalStateException if this queue or the region is closed
      * @throws RpmaException if librpma fails
      */

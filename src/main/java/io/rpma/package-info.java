@@ -4,7 +4,7 @@
  * <p>In order of importance, this library
  *
  * <ol>
- *   <li>does what librpma does, under librpma's names, so that
+ *   <li>behaves as librpma does and uses librpma's names, so that
  *       <a href="https://pmem.io/rpma/manpages/v1.3.0/librpma.7">its manual pages</a> remain the reference;
  *   <li>never crashes the JVM, and never accesses memory that the program did not give to it, whatever calls the program makes,
  *       in any order and from any thread. Invalid arguments, closed objects and ranges outside a region are refused in Java or
@@ -37,7 +37,8 @@
  * <p><b>Errors.</b> Invalid arguments raise {@link java.lang.IllegalArgumentException}, {@link java.lang.NullPointerException}
  * or {@link java.lang.IndexOutOfBoundsException}. Closed objects raise {@link java.lang.IllegalStateException}. In all these
  * cases the operation has no effect. A failure of librpma raises {@link io.rpma.RpmaException} with the messages that librpma
- * logged. A full queue, a missing event and a missing completion are results and not errors.
+ * logged. A full queue, a missing event and a missing completion are results and not errors. A call that needs the native
+ * library throws {@link java.lang.UnsatisfiedLinkError} if the library can't be loaded.
  *
  * <p><b>Log.</b> A thread of the library delivers librpma's other messages to the {@link java.lang.System.Logger}
  * {@code io.rpma}, or to a function: see {@link io.rpma.RpmaLog}.

@@ -8,7 +8,7 @@ import java.lang.reflect.Constructor;
 public abstract class Access {
     private static final String IMPLEMENTATION = "io.rpma.FacadeAccess";
 
-    /** Null until the first use, which most programs reach only after their first write. */
+    /** Null until the first use. A program that uses only {@code io.rpma} needs the instance only for an exception. */
     private static volatile Access instance;
 
     /** For the implementation, which is a class of {@code io.rpma}. */
@@ -17,7 +17,9 @@ public abstract class Access {
     /** {@return the implementation} */
     public static Access get() {
         if (instance == null) {
-            // not in a static initialiser: a failure there, for lack of memory, would be permanent
+            // not in a static initialiser of this class: after a failure there, for lack of memory, no RpmaException
+            // could ever be created. RdmaId, RdmaMr and CompletionQueue call this method in static initialisers of
+            // their own. A failure there is permanent only for that class.
             instance = make();
         }
         return instance;

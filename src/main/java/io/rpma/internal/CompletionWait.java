@@ -85,7 +85,7 @@ public abstract class CompletionWait<C, Q> {
      * Waits until a queue has completions, and takes them.
      *
      * @param completions the array to fill
-     * @param solicitedOnly whether only solicited completions end the wait after it has started
+     * @param solicitedOnly whether only solicited completions end the wait; completions that are already there prevent the wait
      * @param nanos the timeout, or {@link Waiter#FOREVER}
      * @return the queue, or null if the wait times out
      * @throws InterruptedException if the thread is interrupted before or during the wait
@@ -145,8 +145,8 @@ public abstract class CompletionWait<C, Q> {
             arm(solicitedOnly);
             from = poll(completions);
             if (left == 0) {
-                // end the wait after an event too: a thread that takes each completion first could prolong it
-                // indefinitely
+                // the deadline ends the wait after an event too: a thread that takes each completion first could
+                // otherwise prolong the wait indefinitely
                 return from;
             }
             left = Waiter.left(nanos, start);

@@ -13,7 +13,7 @@ final class Hint {
             "librpma that is built with rdma-core 45 or later needs a device whose provider has extended posting"
                     + " (IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), which mlx4, irdma, siw and others lack";
 
-    /** The maximum number of handles of one object: a connection with two completion queues has 3. */
+    /** The maximum number of handles that one call creates: 3 for a connection with two completion queues. */
     private static final int LARGEST_OBJECT = 3;
 
     private Hint() {}
@@ -21,7 +21,7 @@ final class Hint {
     /**
      * Returns the hint, or an empty text if there is none.
      *
-     * @param messages librpma's messages, which identify the cause: librpma's cleanup after a failure often overwrites errno
+     * @param messages librpma's messages, which identify the cause; librpma's cleanup often overwrites errno
      */
     static String of(String operation, int error, String messages) {
         if (error == Result.NOSUPP && operation.equals("rpma_flush")) {

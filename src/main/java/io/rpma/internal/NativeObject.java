@@ -25,8 +25,9 @@ import java.util.stream.Collectors;
  * <p>An object that is being made or open is a child of its parents. {@code markClosed} refuses to close a parent before its
  * children. A part has no life cycle of its own: it is closed with its whole.
  *
- * <p>A {@code NativeObject} stays reachable through its parents. Except while an event loop serves the object, it does not
- * refer to its facade, so that the garbage collector can detect a facade that was dropped without {@code close()}.
+ * <p>A {@code NativeObject} stays reachable through its parents. It does not refer to its facade, so that the garbage collector
+ * can detect a facade that was dropped without {@code close()}. Exception: while an event loop serves the object, the object
+ * refers to its facade.
  */
 public final class NativeObject {
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");

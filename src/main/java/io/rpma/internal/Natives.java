@@ -196,7 +196,7 @@ public final class Natives {
     public static native String connEventMessage(int event);
 
     // batch.c
-    /** Returns the number of posts that succeeded in the lower half, and the result of the failed post, or 0, in the upper. */
+    /** The lower half of the result is the number of posts. The upper half is the result of the post that failed, or 0. */
     public static native long batchPost(long records, int count);
 
     // cq.c

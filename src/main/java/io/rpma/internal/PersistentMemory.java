@@ -9,7 +9,7 @@ import java.util.Set;
 
 /** Regions of persistent memory, which sysfs describes. */
 public final class PersistentMemory {
-    /** The persistence domains in which a store is safe after it has left the processor's caches, or already in the caches. */
+    /** A store is safe after it has left the processor's caches (memory_controller), or already in the caches (cpu_cache). */
     private static final Set<String> SAFE_DOMAINS = Set.of("memory_controller", "cpu_cache");
 
     private PersistentMemory() {}
@@ -36,11 +36,12 @@ public final class PersistentMemory {
     }
 
     /**
-     * Returns whether the device is in regions of persistent memory for which the platform reports a persistence domain.
-     * Volatile memory can also be a device, even on the bus of NVDIMMs. virtio-pmem has no persistence domain, because the
-     * host must execute each flush.
+     * Returns whether the device is in regions of persistent memory for which the platform reports a persistence domain. The
+     * existence of a device proves nothing: volatile memory can be a device too, even on the bus of NVDIMMs. virtio-pmem has no
+     * persistence domain, because the host must execute each flush.
      *
-     * @param sysfs the directory of the device: below the directory of its region, or with the devices that it consists of
+     * @param sysfs the directory of the device. It is below the directory of the region. The directory of a logical volume is
+     *     not; its subdirectory {@code slaves} has links to the devices of the volume
      */
     static boolean contains(Path sysfs) throws IOException {
         for (Path directory = sysfs; directory.getParent() != null; directory = directory.getParent()) {

@@ -111,7 +111,7 @@ public final class Poller {
         readyCount = Math.max(0, count);
     }
 
-    /** Ends the current {@link #poll}, or the next one if there is none. */
+    /** Ends the current {@link #poll}. If no thread polls, the next call of {@link #poll} does not wait. */
     public void wake() {
         Natives.pollerWake(epoll.handle());
     }

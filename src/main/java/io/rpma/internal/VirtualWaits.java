@@ -177,7 +177,8 @@ final class VirtualWaits {
         private void unparkAll(int why) {
             Throwable failure = null;
             synchronized (AWAITED) {
-                // if the map has no Awaited or a new one for the object, all threads of this one have left already
+                // otherwise all threads of this Awaited have left; the map then has no Awaited for the object, or a
+                // newer one
                 if (AWAITED.get(object) == this) {
                     for (int i = 0; i < parked.size(); i++) {
                         try {

@@ -19,10 +19,10 @@ public final class Waiter extends Interruptible {
     /** An idle waiter, taken before the waiters of {@link #IDLE}. A single waiting thread avoids the monitor. */
     private static final AtomicReference<Waiter> SPARE = new AtomicReference<>();
 
-    /** The eventfd, created after the Java object: without the object, nothing could close the eventfd. */
+    /** The eventfd. It is created after the Java object: otherwise, a failure to create the object would leak the eventfd. */
     private int fd;
 
-    /** Set by the interrupting thread. A late interruption wakes the next wait of this waiter, which then continues. */
+    /** Set by the interrupting thread. If set late, the next wait of this waiter ends as woken, and its caller waits again. */
     private volatile boolean woken;
 
     private Waiter() {}
@@ -94,7 +94,7 @@ public final class Waiter extends Interruptible {
     /** Returns whether the current thread is virtual. */
     static boolean isVirtual() {
         Thread thread = Thread.currentThread();
-        // virtual threads have a class of their own; the comparison spares most programs the call of isVirtual()
+        // virtual threads have a class of their own: the comparison avoids the call of isVirtual() for most threads
         return thread.getClass() != Thread.class && VirtualWaits.isVirtual(thread);
     }
 

@@ -17,7 +17,7 @@ import io.rpma.internal.Natives;
  * <p>Manual pages: rdma_connect(3), rdma_accept(3).
  */
 public final class RdmaConnParam {
-    /** Stands for the maximum of the device. */
+    /** Stands for the maximum of the device. In an acceptance, the number in the request limits it too. */
     public static final int MAX = 0xff;
 
     private static final int MAX_PRIVATE_DATA = 255;
@@ -82,9 +82,9 @@ public final class RdmaConnParam {
     }
 
     /**
-     * Sets whether the device uses end-to-end flow control.
+     * Sets whether this side reports end-to-end flow control to the other side. The value does not configure the queue pair.
      *
-     * @param wanted true to use it
+     * @param wanted true to report flow control
      * @return this
      */
     public RdmaConnParam flowControl(boolean wanted) {
@@ -93,7 +93,7 @@ public final class RdmaConnParam {
     }
 
     /**
-     * Sets how often an unacknowledged packet is resent.
+     * Sets the number of times that a packet without an acknowledgement is resent. Has no effect in an acceptance.
      *
      * @param count 0 to 7
      * @return this

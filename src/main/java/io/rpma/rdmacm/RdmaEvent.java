@@ -64,22 +64,25 @@ public final class RdmaEvent {
         return number(RESPONDER_RESOURCES);
     }
 
-    /** {@return how many reads and atomics of this side the other side offers to serve concurrently} */
+    /** {@return the number of reads and atomics of this side that the other side serves concurrently} */
     public int initiatorDepth() {
         return number(INITIATOR_DEPTH);
     }
 
-    /** {@return whether the device of the other side uses end-to-end flow control} */
+    /** {@return whether the other side reports end-to-end flow control} */
     public boolean flowControl() {
         return number(FLOW_CONTROL) != 0;
     }
 
-    /** {@return how often an unacknowledged packet is resent, as the other side requests; only in a connection request} */
+    /** {@return the number of times that a packet without an acknowledgement is resent; set only in a connection request} */
     public int retryCount() {
         return number(RETRY_COUNT);
     }
 
-    /** {@return how often this side resends a message for which the other side has no receive, as the other side requests} */
+    /**
+     * {@return the number of times that this side resends a message for which the other side has no receive posted; 7 means
+     * indefinitely. The other side determines this number}
+     */
     public int rnrRetryCount() {
         return number(RNR_RETRY_COUNT);
     }

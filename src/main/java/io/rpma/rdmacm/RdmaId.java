@@ -82,7 +82,10 @@ public final class RdmaId implements AutoCloseable {
     /** The attributes of the queue pairs that {@link #getRequest} creates, or null. */
     private final RdmaQpInitAttr requestAttr;
 
-    /** Guards the native id, which librdmacm does not lock, in all calls except posts and polls. No call under it blocks. */
+    /**
+     * Guards the native id, because librdmacm does not lock it. Posts, polls, the registration of memory, the creation of
+     * address handles and the destruction of the id do not take this lock. No call blocks while it holds the lock.
+     */
     private final ReentrantLock control = new ReentrantLock();
 
     /** Whether a request was sent or accepted. Guarded by {@link #control}. */
@@ -154,7 +157,7 @@ public final class RdmaId implements AutoCloseable {
         return info.object().handle();
     }
 
-    /** Creates the queue pair of a new id. If this fails, closes the id, which rejects the request of an id that has one. */
+    /** Creates the queue pair of a new id. If this fails, closes the id. The close rejects the request, if the id has one. */
     private void createFirstQp(RdmaQpInitAttr attr) {
         if (attr == null) {
             return;
@@ -198,7 +201,7 @@ public final class RdmaId implements AutoCloseable {
      *
      * @param source the local address to connect from, or null for the address that the route selects
      * @param destination the address to connect to
-     * @param timeoutMs the timeout of the resolution, in milliseconds
+     * @param timeoutMs the timeout of the resolution in milliseconds, 0 or more
      * @throws IllegalArgumentException if the host name of an address is unknown, or the timeout is negative
      * @throws IllegalStateException if closed
      * @throws io.rpma.RpmaException if an address can't be used, or the address is already resolved
@@ -214,7 +217,7 @@ public final class RdmaId implements AutoCloseable {
      * Starts the resolution of the route. {@link RdmaEventType#ROUTE_RESOLVED} or {@link RdmaEventType#ROUTE_ERROR} reports its
      * end.
      *
-     * @param timeoutMs the timeout of the resolution, in milliseconds
+     * @param timeoutMs the timeout of the resolution in milliseconds, 0 or more
      * @throws IllegalArgumentException if the timeout is negative
      * @throws IllegalStateException if closed, or if the address is not resolved
      * @throws io.rpma.RpmaException if the route is already resolved
@@ -736,8 +739,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Ends all use of the id and of its queues. Takes no lock, because a closed id gets no new queue. Besides, a lock can need
-     * memory: if there were none, nothing could close the id any more.
+     * Ends all use of the id and of its queues. Needs no lock, because a closed id gets no new queue. Takes no lock, because a
+     * lock can fail for lack of memory, and nothing could then close the id.
      */
     private void retire() {
         retired = Natives.idRetire(

@@ -193,8 +193,8 @@ public final class RdmaMr implements AutoCloseable {
      * Registers memory by its address, for example the address of a {@code MemorySegment}.
      *
      * <p>The caller is responsible for the address: the memory must stay mapped until the region is closed. Until then,
-     * {@code owner} stays reachable. An {@code owner} that is an {@link RpmaMemory} can't be closed before the region. Any
-     * other {@code owner} does not keep the memory from being freed, for example by the close of an {@code Arena}.
+     * {@code owner} stays reachable. An {@code owner} that is an {@link RpmaMemory} can't be closed before the region. With any
+     * other {@code owner}, the program can still free the memory, for example by closing its {@code Arena}.
      *
      * @param id an id that is bound to a device
      * @param address the address of the first byte

@@ -36,8 +36,8 @@ import java.util.concurrent.TimeUnit;
  * <p>A post returns {@code false} if its queue is full: poll completions and post again. Some devices free the entries of the
  * send queue only when a completion is polled. So set {@link #F_SIGNALED} for at least one of the operations that fill the
  * queue. Other devices, for example soft-RoCE, free an entry when its operation completes. Never have more completions
- * outstanding than the completion queue holds: {@link RdmaQpInitAttr#maxSendWr} and {@link RdmaQpInitAttr#maxRecvWr} set these
- * numbers. Otherwise the device loses completions, or breaks the connection.
+ * outstanding than the completion queues hold: {@link RdmaQpInitAttr#maxSendWr} and {@link RdmaQpInitAttr#maxRecvWr} set their
+ * sizes. Otherwise the device loses completions, or breaks the connection.
  *
  * <p>The remote address and the key are numbers that the other side sends. The remote device checks them, and checks whether
  * the remote region is registered for the operation. If a check fails, the operation completes with
@@ -153,8 +153,8 @@ public final class RdmaQp {
      * @param rkey the key of the remote region
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
-     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the length or the flags are invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
      * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
@@ -231,8 +231,8 @@ public final class RdmaQp {
      * @param imm the immediate data, which {@link RpmaCompletions#immData} returns on the other side
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
-     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the length or the flags are invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
      * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
@@ -286,9 +286,9 @@ public final class RdmaQp {
      * @param rkey the key of the remote region
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
-     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or the length or the
-     *     flags are invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code length}
+     *     exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
      * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
@@ -336,8 +336,8 @@ public final class RdmaQp {
      * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
-     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the length or the flags are invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
      * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
@@ -407,8 +407,8 @@ public final class RdmaQp {
      * @param imm the immediate data, which {@link RpmaCompletions#immData} returns on the other side
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
-     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the length or the flags are invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
      * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
      */
@@ -526,8 +526,8 @@ public final class RdmaQp {
      * @param remoteQpn the number of the remote queue pair: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
-     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the length or the flags are invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id, the region or {@code ah} is closed, or the id is for connections
      * @throws io.rpma.RpmaException if the device refuses the operation
      */
@@ -570,17 +570,18 @@ public final class RdmaQp {
     /**
      * Posts a receive, which writes a message to the region. Receives can be posted before the id is connected.
      *
-     * <p>The device writes the bytes of a datagram after 40 bytes for the header of the datagram, which
-     * {@link RdmaId#createAh(RpmaCompletions, int, RdmaMr, long)} reads.
+     * <p>If the id is for datagrams, the first 40 bytes of a receive are for the header of the datagram, and the bytes of the
+     * datagram follow. The receive must therefore have 40 bytes more than the datagram.
+     * {@link RdmaId#createAh(RpmaCompletions, int, RdmaMr, long)} reads the header.
      *
      * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the receive is posted, false if the receive queue is full
-     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or the length is
-     *     invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or {@code length}
+     *     exceeds the maximum of one operation
      * @throws IllegalStateException if the id or the region is closed, or the queue pair has a shared receive queue
      * @throws io.rpma.RpmaException if the device refuses the operation
      */
@@ -705,13 +706,16 @@ public final class RdmaQp {
     /**
      * Takes completions of receives. If there are none, waits for the first solicited completion, without a timeout. A
      * completion is solicited if the other side has posted its operation with {@link #F_SOLICITED}, or if the completion
-     * reports a failure. Unsolicited completions do not end the wait, and the call takes them together with the solicited one,
-     * with one exception: the first unsolicited completion after a wait of {@link #getRecvComp} can end the wait. Any other
-     * call that waits for this queue polls it once, and then blocks until this wait has ended.
+     * reports a failure.
      *
-     * <p>On soft-RoCE, the completion of a failed receive, too, is solicited only if the other side has set the flag. Since
-     * Linux 6.2, a receive that fails because the connection is broken does not end the wait. Therefore use
-     * {@link #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)} there.
+     * <p>Unsolicited completions do not end the wait. The call takes them together with the solicited completion. Exception:
+     * after a wait of {@link #getRecvComp}, the first unsolicited completion can end the next solicited wait. While this call
+     * waits, any other call that waits for this queue polls the queue once, and then blocks until this call or its own timeout
+     * ends.
+     *
+     * <p>On soft-RoCE, the completion of a failed receive is solicited only if the other side has set the flag. On soft-RoCE
+     * since Linux 6.2, a receive that fails because the connection is broken does not end the wait: use
+     * {@link #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)}.
      *
      * @param completions the array to fill; its previous contents are discarded
      * @return the number of completions, from 1 to the capacity of the array

@@ -82,8 +82,8 @@ public final class RdmaSgeList {
         if (length + bytes > most) {
             throw Check.tooLong(length + bytes, most);
         }
-        // read the count only once, here and in use(), so that a second thread, which the contract forbids,
-        // can make it wrong, but never larger than the capacity
+        // read the count once, as use() does: a second thread, against the contract, can then make the count wrong,
+        // but not larger than the capacity
         int added = count;
         if (added == regions.length) {
             throw new IllegalStateException("the list has " + added + " parts and takes no more");

@@ -70,9 +70,9 @@ public final class RdmaSrq {
      * @param length the number of bytes, 0 to 2^31 - 1
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return true if the receive is posted, false if the queue is full
-     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or the length is
-     *     invalid
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or {@code length}
+     *     exceeds the maximum of one operation
      * @throws IllegalStateException if the id of this queue or the region is closed
      * @throws io.rpma.RpmaException if the device refuses the receive
      */
