@@ -17,9 +17,7 @@ public abstract class Access {
     /** {@return the implementation} */
     public static Access get() {
         if (instance == null) {
-            // not in a static initialiser of this class: after a failure there, for lack of memory, no RpmaException
-            // could ever be created. RdmaId, RdmaMr and CompletionQueue call this method in static initialisers of
-            // their own. A failure there is permanent only for that class.
+            // not in a static initialiser: a failure there, for lack of memory, would be permanent
             instance = make();
         }
         return instance;
