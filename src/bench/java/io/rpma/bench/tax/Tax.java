@@ -36,7 +36,9 @@ import picocli.CommandLine.Spec;
  * <p>A round takes short samples of each operation: in C, in a separate JVM, and in C again. The fastest sample of a round
  * counts, because the others include other work of the machine. The table has the median of the samples too.
  */
-@Command(name = "tax", description = "Measures the additional cost of a call over C, with libraries that do nothing.")
+@Command(
+        name = "tax",
+        description = "Measures the time that the binding adds to a call in C, with libraries that do nothing.")
 public final class Tax implements Callable<Integer> {
     /** Short, so that other work of the machine does not interrupt all samples; {@code SAMPLE_NANOS} in C. */
     private static final TimeValue SAMPLE = TimeValue.milliseconds(2);

@@ -55,7 +55,7 @@ public final class EndpointOptions {
 
     /** Refuses an empty address and an invalid port. */
     public void check() {
-        Program.check(command, "--address", !address().isEmpty(), "is not empty");
-        Program.check(command, "--port", port() >= 1 && port() <= MOST_PORT, "is 1 to " + MOST_PORT);
+        Program.check(command, "--address", !address().isEmpty(), "must not be empty");
+        Program.check(command, "--port", port() >= 1 && port() <= MOST_PORT, "must be 1 to " + MOST_PORT);
     }
 }

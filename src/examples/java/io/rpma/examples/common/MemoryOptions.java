@@ -17,12 +17,12 @@ public final class MemoryOptions {
     @Option(
             names = "--direct-write-to-pmem",
             description =
-                    "State that remote writes are persistent after a read has flushed them out of the device, because the"
-                            + " platform keeps them out of its processors' caches: on Intel, DDIO is off for the device. The"
-                            + " program can't check this. If it is false, a power cut loses acknowledged bytes. Without this"
-                            + " option, if reads emulate flushes, the other side asks this program to make the bytes"
-                            + " persistent, which is safe and slower. The option has no effect if flushes are native or the"
-                            + " memory is not persistent.")
+                    "Declare that the platform keeps remote writes out of its processors' caches (on Intel: DDIO is off"
+                            + " for the device). A read then flushes the writes out of the device and makes them"
+                            + " persistent. The program can't check this declaration. If the declaration is false, a"
+                            + " power cut loses acknowledged bytes. Without this option, the other side asks this"
+                            + " program to make the bytes persistent if reads emulate flushes, which is safe and slower."
+                            + " The option has no effect if flushes are native or the memory is not persistent.")
     private boolean directWrite;
 
     @Spec(Spec.Target.MIXEE)
@@ -48,7 +48,7 @@ public final class MemoryOptions {
      * @param least the size that the program needs
      */
     public void check(String path, long least) {
-        Program.check(command, "--memory", !path.isEmpty(), "is not empty");
-        Program.check(command, "--size", size == null || size >= least, "is at least " + least + " bytes");
+        Program.check(command, "--memory", !path.isEmpty(), "must not be empty");
+        Program.check(command, "--size", size == null || size >= least, "must be at least " + least + " bytes");
     }
 }

@@ -14,14 +14,14 @@ public final class TimeoutOption {
     /**
      * Creates the option of a command. The help texts differ between the programs.
      *
-     * @param wait the action that the option limits, as in "try to reach the server"
+     * @param span the limited time, as in "to wait for the server"
      */
-    public TimeoutOption(String wait) {
+    public TimeoutOption(String span) {
         timeout = OptionSpec.builder("--timeout")
                 .type(int.class)
                 .defaultValue("60")
                 .paramLabel("SECONDS")
-                .description("How long to " + wait + "; default ${DEFAULT-VALUE}.")
+                .description("Maximum time " + span + "; default ${DEFAULT-VALUE}.")
                 .build();
     }
 
@@ -37,6 +37,6 @@ public final class TimeoutOption {
 
     /** Refuses a timeout of less than a second. */
     public void check() {
-        Program.check(command, "--timeout", seconds() >= 1, "is at least 1 second");
+        Program.check(command, "--timeout", seconds() >= 1, "must be at least 1 second");
     }
 }

@@ -52,7 +52,7 @@ public final class Replicate extends Program {
         private final EndpointOptions endpoint = new EndpointOptions("the receiver's", "of the receiver");
 
         @Mixin
-        private final TimeoutOption timeout = new TimeoutOption("wait for the other side");
+        private final TimeoutOption timeout = new TimeoutOption("to wait for the other side");
 
         void check() {
             endpoint.check();
@@ -101,7 +101,7 @@ public final class Replicate extends Program {
         public Integer call() throws Exception {
             connection.check();
             memoryOptions.check(memory, LEAST_SIZE);
-            check(command, "--transfer-timeout", transferTimeout >= 1, "is at least 1 second");
+            check(command, "--transfer-timeout", transferTimeout >= 1, "must be at least 1 second");
             new Receiver(
                             connection.endpoint.address(),
                             connection.endpoint.port(),
@@ -123,7 +123,11 @@ public final class Replicate extends Program {
     static final class Check implements Callable<Integer> {
         private static final int NOTHING = 3;
 
-        @Option(names = "--memory", required = true, paramLabel = "PATH", description = "The memory.")
+        @Option(
+                names = "--memory",
+                required = true,
+                paramLabel = "PATH",
+                description = "The receiver's memory: a device DAX or a file.")
         private Path memory;
 
         @Override
@@ -182,14 +186,14 @@ public final class Replicate extends Program {
         @Override
         public Integer call() throws Exception {
             connection.check();
-            check(command, "--chunk", chunk >= LEAST_CHUNK && chunk <= MOST_CHUNK, "is 4k to 8M");
-            check(command, "--chunk", chunk % Layout.ALIGNMENT == 0, "is a multiple of " + Layout.ALIGNMENT);
-            check(command, "--depth", depth >= 1 && depth <= MOST_DEPTH, "is 1 to " + MOST_DEPTH);
+            check(command, "--chunk", chunk >= LEAST_CHUNK && chunk <= MOST_CHUNK, "must be 4k to 8M");
+            check(command, "--chunk", chunk % Layout.ALIGNMENT == 0, "must be a multiple of " + Layout.ALIGNMENT);
+            check(command, "--depth", depth >= 1 && depth <= MOST_DEPTH, "must be 1 to " + MOST_DEPTH);
             check(
                     command,
                     "--chunk",
                     chunk * depth <= MOST_BUFFERS,
-                    "times --depth is at most 1G, all locked in memory");
+                    "times --depth must be at most 1G: this memory is locked");
             new Sender(
                             connection.endpoint.address(),
                             connection.endpoint.port(),

@@ -52,7 +52,7 @@ public final class ReplicatedLog extends Program {
     @Command(
             name = "replica",
             description = {
-                "Keeps the log in its memory, and offers the memory to one appender after the other, until a signal ends it.",
+                "Keeps a log in memory, and offers the memory to one appender at a time. A signal ends the replica.",
                 "",
                 "The memory is a device DAX (/dev/dax0.0) or a file. Kernels from 6.5 on refuse remote writes into an"
                         + " ordinary file, but not into a file in /dev/shm. 'auto' selects the first device DAX,"
@@ -74,8 +74,8 @@ public final class ReplicatedLog extends Program {
 
         @Option(
                 names = "--format",
-                description = "Discard the contents of the memory, also a log. The next appender copies the log of the"
-                        + " other replica.")
+                description = "Discard the contents of the memory, even if it has a log. The next appender copies the"
+                        + " log of the other replica.")
         private boolean format;
 
         @Option(names = "--show", description = "Print the records too.")
@@ -130,35 +130,31 @@ public final class ReplicatedLog extends Program {
         private boolean stdin;
 
         @Mixin
-        private final TimeoutOption timeout = new TimeoutOption("retry until the next acknowledgement");
+        private final TimeoutOption timeout = new TimeoutOption("from a failure to the next acknowledgement");
 
         @Spec
         private CommandSpec command;
 
         @Override
         public Integer call() throws Exception {
-            check(command, "--replica", replicas.size() == 2, "is given twice, for two replicas");
-            check(
-                    command,
-                    "--replica",
-                    !replicas.get(0).equals(replicas.get(1)),
-                    "is given for two different replicas");
+            check(command, "--replica", replicas.size() == 2, "must be given twice, for two replicas");
+            check(command, "--replica", !replicas.get(0).equals(replicas.get(1)), "must name two different replicas");
             check(
                     command,
                     "--stdin",
                     !stdin || (writers == null && records == null && size == null),
-                    "does not go with --writers, --records or --size");
+                    "can't be combined with --writers, --records or --size");
             check(
                     command,
                     "--writers",
                     writers == null || (writers >= 1 && writers <= MOST_WRITERS),
-                    "is 1 to " + MOST_WRITERS);
-            check(command, "--records", records == null || records >= 1, "is at least 1");
+                    "must be 1 to " + MOST_WRITERS);
+            check(command, "--records", records == null || records >= 1, "must be at least 1");
             check(
                     command,
                     "--size",
                     size == null || (size >= Writers.LEAST_SIZE && size <= LogLayout.MOST_PAYLOAD),
-                    "is " + Writers.LEAST_SIZE + " to " + LogLayout.MOST_PAYLOAD);
+                    "must be " + Writers.LEAST_SIZE + " to " + LogLayout.MOST_PAYLOAD);
             timeout.check();
             new Appender(replicas, timeout.seconds()).append(startWriters());
             return 0;

@@ -97,7 +97,7 @@ public final class Resume extends Program {
         private final EndpointOptions endpoint = endpointOptions();
 
         @Mixin
-        private final TimeoutOption timeout = new TimeoutOption("retry until the next commit");
+        private final TimeoutOption timeout = new TimeoutOption("from a failure to the next commit");
 
         @Parameters(paramLabel = "FILE", description = "The file.")
         private Path file;

@@ -60,9 +60,9 @@ class ReplicateTest {
                 "check | Missing required option: '--memory=PATH'",
                 "receive | Missing required option: '--address=ADDRESS'",
                 "send --address a | Missing required parameter: 'FILE'",
-                "send --address a --chunk 4097 FILE | --chunk is a multiple of 8",
-                "send --address a --depth 0 FILE | --depth is 1 to 1024",
-                "send --address a --timeout 0 FILE | --timeout is at least 1 second",
+                "send --address a --chunk 4097 FILE | --chunk must be a multiple of 8",
+                "send --address a --depth 0 FILE | --depth must be 1 to 1024",
+                "send --address a --timeout 0 FILE | --timeout must be at least 1 second",
             })
     void misuse(String arguments, String message) {
         CommandLines.assertMisused(new Replicate(), arguments, message);

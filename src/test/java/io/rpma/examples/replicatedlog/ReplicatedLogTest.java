@@ -33,23 +33,23 @@ class ReplicatedLogTest {
                 "| Missing required subcommand",
                 "replica --memory auto | Missing required option: '--address=ADDRESS'",
                 "replica --address 10.0.0.1 | Missing required option: '--memory=PATH'",
-                "replica --address 10.0.0.1 --memory auto --port 65536 | --port is 1 to 65535",
-                "replica --address 10.0.0.1 --memory auto --size 4k | --size is at least 4112 bytes",
+                "replica --address 10.0.0.1 --memory auto --port 65536 | --port must be 1 to 65535",
+                "replica --address 10.0.0.1 --memory auto --size 4k | --size must be at least 4112 bytes",
                 "replica --address 10.0.0.1 --memory auto --size many | 'many' is no size",
                 "append | Missing required option: '--replica=ADDRESS[:PORT]'",
-                "append --replica a | --replica is given twice, for two replicas",
-                "append --replica a --replica b --replica c | --replica is given twice",
-                "append --replica a --replica a:7204 | --replica is given for two different replicas",
+                "append --replica a | --replica must be given twice, for two replicas",
+                "append --replica a --replica b --replica c | --replica must be given twice",
+                "append --replica a --replica a:7204 | --replica must name two different replicas",
                 "append --replica a --replica b:0 | 'b:0' has no port: it is 1 to 65535",
                 "append --replica a --replica b:x | 'b:x' is no address",
-                "append --replica a --replica b --writers 0 | --writers is 1 to 1000",
-                "append --replica a --replica b --writers 1001 | --writers is 1 to 1000",
-                "append --replica a --replica b --records 0 | --records is at least 1",
-                "append --replica a --replica b --size 31 | --size is 32 to 65536",
-                "append --replica a --replica b --size 65537 | --size is 32 to 65536",
-                "append --replica a --replica b --timeout 0 | --timeout is at least 1 second",
-                "append --replica a --replica b --stdin --writers 2 | --stdin does not go with --writers",
-                "append --replica a --replica b --stdin --size 100 | --stdin does not go with --writers",
+                "append --replica a --replica b --writers 0 | --writers must be 1 to 1000",
+                "append --replica a --replica b --writers 1001 | --writers must be 1 to 1000",
+                "append --replica a --replica b --records 0 | --records must be at least 1",
+                "append --replica a --replica b --size 31 | --size must be 32 to 65536",
+                "append --replica a --replica b --size 65537 | --size must be 32 to 65536",
+                "append --replica a --replica b --timeout 0 | --timeout must be at least 1 second",
+                "append --replica a --replica b --stdin --writers 2 | --stdin can't be combined with --writers",
+                "append --replica a --replica b --stdin --size 100 | --stdin can't be combined with --writers",
                 "append --replica a --replica b FILE | Unmatched argument at index 5: 'FILE'",
                 "show | Missing required option: '--memory=PATH'",
             })
@@ -61,7 +61,7 @@ class ReplicatedLogTest {
     void theStatusOfMisuse() throws InterruptedException {
         Jvm.Finished end = run("append", "--replica", "a");
         assertThat(end.status()).as(end.toString()).isEqualTo(2);
-        assertThat(end.err()).startsWith("replicatedlog append: --replica is given twice");
+        assertThat(end.err()).startsWith("replicatedlog append: --replica must be given twice");
     }
 
     @Test
