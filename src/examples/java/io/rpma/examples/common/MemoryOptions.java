@@ -6,6 +6,12 @@ import picocli.CommandLine.Spec;
 
 /** The options for the offered memory. Each program has its own option for the path, because the defaults differ. */
 public final class MemoryOptions {
+    /** A paragraph of the help of each program with these options, without a final period. */
+    public static final String ABOUT =
+            "The memory is a device DAX (/dev/dax0.0) or a file. Kernels from 6.5 on refuse remote writes into an ordinary"
+                    + " file, but not into a file in /dev/shm. 'auto' selects the first device DAX, otherwise a temporary"
+                    + " file in /dev/shm, otherwise anonymous memory";
+
     @Option(
             names = "--size",
             converter = Size.class,

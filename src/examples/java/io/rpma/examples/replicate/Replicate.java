@@ -66,9 +66,7 @@ public final class Replicate extends Program {
             description = {
                 "Offers memory to one sender, and checks the file that the sender commits there.",
                 "",
-                "The memory is a device DAX (/dev/dax0.0) or a file. Kernels from 6.5 on refuse remote writes into an"
-                        + " ordinary file, but not into a file in /dev/shm. 'auto' selects the first device DAX,"
-                        + " otherwise a temporary file in /dev/shm, otherwise anonymous memory.",
+                MemoryOptions.ABOUT + ".",
                 ""
             })
     static final class Receive implements Callable<Integer> {

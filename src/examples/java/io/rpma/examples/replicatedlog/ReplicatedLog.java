@@ -54,10 +54,8 @@ public final class ReplicatedLog extends Program {
             description = {
                 "Keeps a log in memory, and offers the memory to one appender at a time. A signal ends the replica.",
                 "",
-                "The memory is a device DAX (/dev/dax0.0) or a file. Kernels from 6.5 on refuse remote writes into an"
-                        + " ordinary file, but not into a file in /dev/shm. 'auto' selects the first device DAX,"
-                        + " otherwise a temporary file in /dev/shm, otherwise anonymous memory; the last two are lost"
-                        + " when the replica ends. Memory without a log is formatted, which destroys its contents.",
+                MemoryOptions.ABOUT
+                        + "; the last two are lost when the replica ends. Memory without a log is formatted, which destroys its contents.",
                 ""
             })
     static final class Replica implements Callable<Integer> {

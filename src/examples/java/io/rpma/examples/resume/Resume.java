@@ -53,10 +53,7 @@ public final class Resume extends Program {
                 "Offers memory until it has a complete copy of a client's file. An unfinished copy of an earlier"
                         + " client can be continued.",
                 "",
-                "The memory is a device DAX (/dev/dax0.0) or a file. Kernels from 6.5 on refuse remote writes into an"
-                        + " ordinary file, but not into a file in /dev/shm. 'auto' selects the first device DAX,"
-                        + " otherwise a temporary file in /dev/shm, otherwise anonymous memory; the last two are lost"
-                        + " when the server ends.",
+                MemoryOptions.ABOUT + "; the last two are lost when the server ends.",
                 ""
             })
     static final class ServerCommand implements Callable<Integer> {

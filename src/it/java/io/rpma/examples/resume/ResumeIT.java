@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -101,7 +102,7 @@ class ResumeIT {
     @Tag("persistent-memory-too")
     void theServerIsKilledTwice() throws Exception {
         byte[] content = new byte[FILE_SIZE];
-        new Random().nextBytes(content);
+        new SplittableRandom().nextBytes(content);
         Path file = Files.write(directory.resolve("file"), content);
         Jvm.Running server = server();
         Jvm.Running client = client(file);
