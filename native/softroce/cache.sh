@@ -3,9 +3,10 @@
 #
 # Reads: cache.
 
-# Prints a key for the result of scripts and settings, which are the input. Comments do not change the result.
+# Prints a key for the result of scripts and settings, which are the input. Comments do not change the result, and no script has
+# a line of data that looks like a comment, except for options of the kernel that are not set.
 cache_key() {
-    sed '/^[[:space:]]*#/d' | sha256sum | cut -c 1-12
+    sed -e '/^# CONFIG_/b' -e '/^[[:space:]]*#/d' | sha256sum | cut -c 1-12
 }
 
 # Runs a command while no other script makes or removes directories in the cache.

@@ -174,6 +174,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *of)
 
 int ibv_dealloc_pd(struct ibv_pd *public)
 {
+	object_check(public, PD, "ibv_dealloc_pd");
 	int error = fault("ibv_dealloc_pd");
 	if (error != 0)
 		return error;
@@ -323,6 +324,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *of)
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *public)
 {
+	object_check(public, CHANNEL, "ibv_destroy_comp_channel");
 	int error = fault("ibv_destroy_comp_channel");
 	if (error != 0)
 		return error;
@@ -410,6 +412,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *of, int cqe, void *cq_context, 
 
 int ibv_destroy_cq(struct ibv_cq *public)
 {
+	object_check(public, CQ, "ibv_destroy_cq");
 	int error = fault("ibv_destroy_cq");
 	if (error != 0)
 		return error;
@@ -482,6 +485,7 @@ void cq_push_locked(struct cq *cq, const struct ibv_wc *wc, uint32_t slots, bool
 
 static int poll_cq(struct ibv_cq *public, int entries, struct ibv_wc *wcs)
 {
+	object_check(public, CQ, "ibv_poll_cq");
 	int error = fault("ibv_poll_cq");
 	if (error != 0)
 		return -error;
@@ -611,6 +615,7 @@ struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struc
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
+	object_check(ah, AH, "ibv_destroy_ah");
 	int error = fault("ibv_destroy_ah");
 	if (error != 0)
 		return error;

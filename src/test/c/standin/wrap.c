@@ -1,19 +1,20 @@
 /*
- * wrap.c -- wraps functions of the real librdmacm and of the C library that tests make fail, although no call inside them can be
- * made to fail
+ * wrap.c -- wraps functions of the real librpma, of the real librdmacm and of the C library that tests make fail, although no
+ * call inside them can be made to fail
  */
 #include "standin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <librpma.h>
 #include <rdma/rdma_cma.h>
 #include <stdarg.h>
 
-/* RTLD_NEXT does not find librdmacm, which is loaded later, as a dependency of other libraries. */
-static void *of_librdmacm(const char *name)
+/* RTLD_NEXT does not find librpma and librdmacm, which are loaded later, as dependencies of other libraries. */
+static void *of_library(const char *file, const char *name)
 {
-	void *library = dlopen("librdmacm.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
 	void *function = library == NULL ? NULL : dlsym(library, name);
 	if (function == NULL)
 		die("no %s", name);
@@ -25,13 +26,31 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
 	static int (*real)(struct rdma_cm_event *);
 	if (real == NULL)
-		real = (int (*)(struct rdma_cm_event *))of_librdmacm("rdma_ack_cm_event");
+		real = (int (*)(struct rdma_cm_event *))of_library("librdmacm.so.1", "rdma_ack_cm_event");
 	int error = fault("rdma_ack_cm_event");
 	int result = real(event);
 	if (error == 0)
 		return result;
 	errno = error;
 	return -1;
+}
+
+int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_private_data *data)
+{
+	static int (*real)(const struct rpma_conn *, struct rpma_conn_private_data *);
+	if (real == NULL)
+		real = (int (*)(const struct rpma_conn *, struct rpma_conn_private_data *))of_library("librpma.so.0",
+				"rpma_conn_get_private_data");
+	return fault("rpma_conn_get_private_data") == 0 ? real(conn, data) : RPMA_E_INVAL;
+}
+
+/* Instead of a failure, the call succeeds without an object. */
+int rpma_conn_cfg_new(struct rpma_conn_cfg **cfg)
+{
+	static int (*real)(struct rpma_conn_cfg **);
+	if (real == NULL)
+		real = (int (*)(struct rpma_conn_cfg **))of_library("librpma.so.0", "rpma_conn_cfg_new");
+	return fault("rpma_conn_cfg_new") == 0 ? real(cfg) : 0;
 }
 
 /* Only calls that set flags can be made to fail. The JDK makes such calls too, for example for channels that do not block. */

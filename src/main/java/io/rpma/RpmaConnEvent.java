@@ -18,7 +18,8 @@ public enum RpmaConnEvent {
     CLOSED,
     /**
      * The connection could not be established because of an error, or the device was removed. A host or network that
-     * fails causes no event: operations then fail with {@link RpmaWcStatus#RETRY_EXC_ERR}.
+     * fails causes no event: operations then fail with {@link RpmaWcStatus#RETRY_EXC_ERR}. On soft-RoCE they may never
+     * complete, so wait with a timeout.
      */
     LOST,
     /** The other side has rejected the request, or nothing listens at its address and port. */

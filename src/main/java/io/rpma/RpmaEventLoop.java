@@ -59,8 +59,9 @@ import java.util.function.BiConsumer;
  *
  * <p>{@link #onFailure} also gets the exception if a request can't be taken, or if librpma does not know an event. The
  * registration continues, unless the configuration of the requests or its shared receive queue is closed or no longer
- * fits. If memory is exhausted, the loop waits for a second before it takes requests again. Any other failure to take
- * an item ends the registration, and so does an executor that refuses a task: {@link #onFailure} gets the exception.
+ * fits. If the request may still be in the queue, for example because memory is exhausted, the loop waits for a second
+ * before it takes requests again. Any other failure to take an item ends the registration, and so does an executor that
+ * refuses a task: {@link #onFailure} gets the exception.
  *
  * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the current call. Registrations do not
  * end: the next {@link #run()} continues. If a handler throws {@link InterruptedException}, its registration continues,

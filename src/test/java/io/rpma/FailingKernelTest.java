@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Failures of the kernel and of librdmacm: the exception names the call that failed, and nothing is lost. */
+/** Failures of the kernel, of librdmacm and of librpma: the exception names the call that failed, and nothing is lost. */
 @Tag("stand-in")
 @Timeout(60)
 class FailingKernelTest {
@@ -62,10 +62,11 @@ class FailingKernelTest {
     void close() {
         standIn.close();
         ep.close();
-        if (!leaks) {
-            assertEquals(alive, StandIn.alive());
-        }
+        String left = StandIn.alive();
         peer.close();
+        if (!leaks) {
+            assertEquals(alive, left);
+        }
     }
 
     private RpmaConn connect() {
@@ -169,6 +170,7 @@ class FailingKernelTest {
         List<Integer> counts = new ArrayList<>();
         int channels = eventChannels();
         for (int round = 0; round < 2; round++) {
+            failAcceptance();
             try (RpmaConn client = connect()) {
                 RpmaConnReq request = incoming();
                 standIn.pass("ibv_reg_mr", 1).fail("ibv_reg_mr", 1, ENOMEM);
@@ -186,7 +188,7 @@ class FailingKernelTest {
                 established.get();
             }
         }
-        assertEquals(counts.get(0) + 1, counts.get(1));
+        assertEquals(counts.get(0) + 1, counts.get(1), "a leaked id without a descriptor is not counted");
         assertEquals(channels + 2, eventChannels());
         assertThatAClientIsAccepted();
     }
@@ -195,17 +197,66 @@ class FailingKernelTest {
     @Test
     void anAcceptanceThatFailsLeaksNoDescriptor() throws Exception {
         int channels = eventChannels();
-        leaks = true;
-        RpmaConn client = connect();
-        RpmaConnReq request = incoming();
-        standIn.fail("ucma:ACCEPT", 1, EINVAL);
-        assertThatThrownBy(request::connect)
-                .isInstanceOf(RpmaException.class)
-                .hasMessageContaining("rdma_accept() failed")
-                .hasMessageContaining("librpma has leaked the id of a request that it failed to accept, ");
-        client.close();
+        String message = failAcceptance();
+        assertThat(message)
+                .contains("rdma_accept() failed", "librpma has leaked the id of a request that it failed to accept, ");
         assertEquals(channels, eventChannels());
         assertThatAClientIsAccepted();
+    }
+
+    private String failAcceptance() throws InterruptedException {
+        leaks = true;
+        RpmaConn client = connect();
+        try {
+            RpmaConnReq request = incoming();
+            standIn.fail("ucma:ACCEPT", 1, EINVAL);
+            return assertThrows(RpmaException.class, request::connect).getMessage();
+        } finally {
+            client.close();
+        }
+    }
+
+    @Test
+    void privateDataThatCanNotBeReadIsAFailure() throws Exception {
+        try (RpmaConn client = connect();
+                RpmaConn server = incoming().connect(new byte[] {42})) {
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
+            standIn.fail("rpma_conn_get_private_data", 1, EINVAL);
+            RpmaException failure = assertThrows(RpmaException.class, client::getPrivateData);
+            assertThat(failure.error()).isEqualTo(RpmaError.INVAL);
+            assertThat(failure).hasMessageContaining("rpma_conn_get_private_data");
+            assertThat(client.getPrivateData()).startsWith(42);
+        }
+    }
+
+    @Test
+    void aQueueThatCanNotBePolledIsAFailure() throws Exception {
+        try (RpmaConn client = connect()) {
+            RpmaCompletions completions = RpmaCompletions.create(1);
+            standIn.fail("ibv_poll_cq", 1, EINVAL);
+            assertThatThrownBy(() -> client.getCq().poll(completions))
+                    .isInstanceOf(RpmaException.class)
+                    .hasMessageContaining("ibv_poll_cq");
+            assertEquals(0, client.getCq().poll(completions));
+            incoming().close();
+        }
+    }
+
+    @Test
+    void aProtectionDomainThatIsNotFreedIsAFailure() {
+        RpmaPeer other = TestDevice.peer();
+        leaks = true;
+        standIn.fail("ibv_dealloc_pd", 1, EINVAL);
+        assertThatThrownBy(other::close).isInstanceOf(RpmaException.class).hasMessageContaining("ibv_dealloc_pd");
+    }
+
+    @Test
+    void anObjectThatIsNotReturnedIsAFailure() {
+        standIn.fail("rpma_conn_cfg_new", 1, EINVAL);
+        RpmaException failure = assertThrows(RpmaException.class, RpmaConnCfg::create);
+        assertThat(failure.error()).isEqualTo(RpmaError.UNKNOWN);
+        RpmaConnCfg.create().close();
     }
 
     /** The request stays in the queue, so the descriptor stays readable. */

@@ -64,12 +64,12 @@ record CommonMemory(RpmaMemory memory, long dataOffset) implements AutoCloseable
 
     private static CommonMemory map(Path path, long dataOffset, int size) throws IOException {
         RpmaMemory mapped = RpmaMemory.map(path);
-        if (!mapped.isPersistent()) {
-            System.err.println(path + " is not persistent memory: the data may be lost with the power.");
-        }
         if (mapped.size() - size < dataOffset) {
             mapped.close();
             throw new IOException(path + " is too small: " + mapped.size() + " < " + (dataOffset + size));
+        }
+        if (!mapped.isPersistent()) {
+            System.err.println(path + " is not persistent memory: a power cut may lose the data.");
         }
         return new CommonMemory(mapped, dataOffset);
     }

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrUsage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -61,6 +63,21 @@ class CommonMemoryTest {
             assertThat(memory.flushUsage()).isEqualTo(RpmaMrUsage.FLUSH_TYPE_VISIBILITY);
         }
         assertThat(content(path)).isEqualTo(SIGNATURE + "init" + ".".repeat(19));
+    }
+
+    @Test
+    void aPathWithoutPersistentMemoryIsReported() throws IOException {
+        Path path = file(40);
+        PrintStream err = System.err;
+        ByteArrayOutputStream reported = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(reported, true, StandardCharsets.UTF_8));
+        try {
+            open(path, "0").close();
+        } finally {
+            System.setErr(err);
+        }
+        assertThat(reported.toString(StandardCharsets.UTF_8))
+                .isEqualTo(path + " is not persistent memory: a power cut may lose the data.\n");
     }
 
     @Test
