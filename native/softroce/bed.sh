@@ -8,7 +8,7 @@ beds=(auto host kvm uml qemu)
 # The feature that the command needs and user-mode Linux lacks, or nothing.
 needs_qemu=
 
-# Sets bed to the bed of this run. Prints the reason if the script chooses it.
+# Sets bed to the bed of this run. If the script chooses the bed, prints the reason.
 select_bed() {
     local why
     [[ $wanted_bed != uml || -z $needs_qemu ]] || usage_error "$needs_qemu needs QEMU: --bed kvm or --bed qemu"

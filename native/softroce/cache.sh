@@ -3,8 +3,8 @@
 #
 # Reads: cache.
 
-# Prints a key for the result of scripts and settings, which are the input. Comments do not change the result, and no script has
-# a line of data that looks like a comment, except for options of the kernel that are not set.
+# Reads scripts and settings from the standard input, and prints a key for their result. Comment lines do not change the key. No
+# script has a line of data that looks like a comment, except for options of the kernel that are not set.
 cache_key() {
     sed -e '/^# CONFIG_/b' -e '/^[[:space:]]*#/d' | sha256sum | cut -c 1-12
 }
@@ -18,8 +18,8 @@ with_cache_locked() {
     exec {cache_lock}>&-
 }
 
-# Makes $cache/$1.XXXXXXXX. Sets made_directory to it, and made_lock to its lock, which this process holds until it ends. The
-# next script removes the directories that no process holds.
+# Makes and locks the directory $cache/$1.XXXXXXXX. Sets made_directory to its path, and made_lock to its lock. This
+# process holds the lock until the process ends. The next script removes each directory whose lock no process holds.
 make_locked_directory() {
     made_directory=$(mktemp -d "$cache/$1.XXXXXXXX") && exec {made_lock}>"$made_directory/lock" && flock -n "$made_lock" ||
         die "can't write in $cache: free some space, or set RPMA_CACHE to a directory that you can write"
@@ -41,8 +41,9 @@ remove_leftovers() {
     done
 }
 
-# Removes the directories of the same kind from other versions of these scripts that were not used for a week. Within the week,
-# another checkout may need them. Needs the lock of the cache. $1: the directory that stays; its name ends with a key.
+# Removes the directories that other versions of these scripts made, if they are of the same kind and were not used for a week:
+# another checkout may need a newer directory. Needs the lock of the cache.
+# $1: the directory that stays; its name ends with a key.
 remove_old_versions() {
     local kept=$1 used directory doomed
     while IFS= read -r used; do

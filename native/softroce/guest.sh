@@ -77,7 +77,7 @@ write_settings() {
         guest_environment+=("JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1")
     fi
     declare -p bed argv directory shares device_address link guest_environment terminal_size |
-        # In the guest they are global, also where bash would print a local's attributes.
+        # Some of these variables are local here, and all are global in the guest. Removes the "--", which means: no attributes.
         sed 's/^declare -- /declare /' >"$run_directory/share/settings"
 }
 
@@ -119,7 +119,7 @@ alive() {
     kill -0 "$1" 2>/dev/null
 }
 
-# Sleeps for a moment without starting a process: nothing writes to this fifo.
+# Sleeps for a moment without starting a process: waits for input from the fifo "never", to which nothing writes.
 pause() {
     read -r -t 0.1 -u "$never" || true
 }

@@ -49,7 +49,7 @@ require() {
 
 installation=
 
-# dpkg must not be interrupted: after a signal, this script waits for its end.
+# dpkg must not be interrupted: after a signal, this script waits for the end of the installation.
 await_installation() {
     [[ -z $installation ]] || wait "$installation" || true
 }

@@ -56,7 +56,7 @@ start_qemu() {
         -fsdev "local,id=run,path=$directory/share,security_model=none,multidevs=remap"
         -device "virtio-9p-pci,fsdev=run,mount_tag=run"
     )
-    # QEMU's own standard input is the command's: in each version of QEMU, only this chardev passes on an end of file.
+    # The command reads QEMU's own standard input: in each version of QEMU, only the chardev "stdio" passes on an end of file.
     arguments+=(
         -chardev "stdio,id=stdin,signal=off"
         -device "virtserialport,chardev=stdin,name=stdin"

@@ -17,8 +17,8 @@ test_options=()
 # The directory of the build, and the directory of the parts.
 test_output=
 test_parts=
-# The maximum number of parallel parts. Each part waits for a third of its time, so one part more than there are processors
-# keeps the processors busy.
+# The maximum number of parallel parts. Each part is idle for a third of its time, so the number of processors plus one keeps
+# the processors busy.
 parts_at_once=
 
 # The names of the parts under way, indexed by job; their titles, readers of the output, start times and durations, indexed by
@@ -139,7 +139,8 @@ provide_test_guests() {
     ((${#wanted_beds[@]} == 0)) || provide_guest_maven
 }
 
-# Starts the tests of virtual threads' waits on two processors, for which the default JDK may be too old.
+# Starts the tests of waits (WaitStressTest) and of event loops (EventLoopIT) with a JDK that has virtual threads: the default
+# JDK may be too old.
 start_virtual_part() {
     local title="waits and loops on the stand-in with a newer JDK" home
     if home=$(find_jdk_with_virtual_threads); then

@@ -59,7 +59,7 @@ uml_memory_directory() {
         "enlarge /dev/shm (of a container: --shm-size), or give the guest less with --memory MB"
 }
 
-# The guest executes its code from this file, so the file system must permit it.
+# True if the file system of the directory $1 permits execution: the guest executes its code from the file of its memory.
 can_execute_in() {
     local program
     program=$(mktemp "$1/rpma.XXXXXXXX") || return

@@ -1,5 +1,6 @@
 /*
- * cdev.c -- replaces the C library's functions by which librdmacm reaches the kernel, for the stand-in's only device file
+ * cdev.c -- replaces functions of the C library, so that librdmacm's calls on its device file, /dev/infiniband/rdma_cm, reach
+ * the stand-in instead of the kernel
  */
 #include "standin.h"
 

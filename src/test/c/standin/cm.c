@@ -281,8 +281,9 @@ static int do_init_qp_attr(const struct cm_id *id, enum ibv_qp_state state, stru
 }
 
 /*
- * Reports the path once. librdmacm queries the route after ADDR_RESOLVED and after ROUTE_RESOLVED, since this kernel has no
- * AF_IB, and leaks the path of the first answer if both have one. Kernels with AF_IB answer only once with a path.
+ * Reports the path only once. The stand-in does not support AF_IB, so librdmacm queries the route twice: after ADDR_RESOLVED
+ * and after ROUTE_RESOLVED. If both answers had a path, librdmacm would leak the path of the first answer. A kernel with AF_IB
+ * reports a path in only one answer.
  */
 static void do_query_route(struct cm_id *id, struct rdma_ucm_query_route_resp *resp)
 {

@@ -1,5 +1,5 @@
 /*
- * fault.c -- makes calls fail, or wait until the test opens the gate, as a test requests
+ * fault.c -- at the request of a test, makes calls fail, or makes them wait until the test opens the gate
  */
 #include "standin.h"
 

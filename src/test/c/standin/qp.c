@@ -39,7 +39,7 @@ struct qp {
 	/* the work requests that are not carried out yet */
 	uint32_t head;
 	uint32_t count;
-	/* count, and the places of completed requests, which most devices also keep until the completion is polled */
+	/* count plus the places of completed requests: as on most devices, the poll of a completion frees them */
 	uint32_t used;
 	/* the places that the next completion frees */
 	uint32_t silent;

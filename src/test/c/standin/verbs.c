@@ -448,7 +448,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **cq, void *
 		if (error == 0) {
 			*cq = &ready->public;
 			*cq_context = ready->public.cq_context;
-			/* This device has no asynchronous events, so their counter counts the events taken. */
+			/* This device has no asynchronous events, so this counter counts the completion events taken. */
 			ready->public.async_events_completed++;
 		}
 		int fd = public->fd;
@@ -472,7 +472,7 @@ void ibv_ack_cq_events(struct ibv_cq *public, unsigned int count)
 
 void cq_push_locked(struct cq *cq, const struct ibv_wc *wc, uint32_t slots, bool solicited)
 {
-	/* A device loses completions of a full queue too. It also reports an asynchronous event, which this device lacks. */
+	/* Like a real device, loses the completions of a full queue. A real device also reports this by an event. */
 	if (cq->count == cq->size)
 		return;
 	cq->ring[(cq->head + cq->count++) % cq->size] = (struct cqe){*wc, slots};
@@ -508,7 +508,7 @@ static int req_notify_cq(struct ibv_cq *public, int solicited_only)
 	if (error != 0)
 		return error;
 	struct cq *cq = object_lock(public, CQ, "ibv_req_notify_cq");
-	/* Of two requests, the wider one remains in effect. */
+	/* The wider of two requests remains in effect. */
 	if (!solicited_only)
 		cq->armed = ANY;
 	else if (cq->armed == NOT_ARMED)

@@ -1,6 +1,6 @@
 /*
- * wrap.c -- wraps functions of the real librpma, of the real librdmacm and of the C library that tests make fail, although no
- * call inside them can be made to fail
+ * wrap.c -- wraps functions of the real librpma, of the real librdmacm and of the C library, so that tests can make these
+ * functions fail: they contain no call that the stand-in could make fail instead
  */
 #include "standin.h"
 

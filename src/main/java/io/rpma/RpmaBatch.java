@@ -10,8 +10,8 @@ import java.nio.LongBuffer;
 import java.util.NoSuchElementException;
 
 /**
- * A sequence of operations that are recorded first and then posted in one downcall. It can mix kinds of operations and
- * connections.
+ * A sequence of operations that are recorded first and then posted in one downcall. The operations can be of different
+ * kinds and of different connections.
  *
  * <pre>{@code
  * RpmaBatch batch = RpmaBatch.create(8);

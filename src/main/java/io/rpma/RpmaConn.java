@@ -36,8 +36,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>The other side executes operations in the order of their posts, with one exception: a later operation can overtake
  * a read, and therefore also a flush that is emulated by a read. {@link #atomicWrite} documents the flushes that an
  * atomic write does not overtake. To keep the order, wait for the completion of the read or flush before you post the
- * next operation. The bytes of a read are in the local memory only after the completion of the read: do not post an
- * operation that uses them earlier.
+ * next operation. The bytes of a read are in the local memory only after the completion of the read: wait for this
+ * completion before you post an operation that uses the bytes.
  *
  * <p>A post returns {@code false} if the send queue is full: poll completions and post again. An operation can occupy
  * its place in the queue until a completion of this or a later operation is polled. Therefore, of each {@code sqSize}
@@ -188,8 +188,8 @@ public final class RpmaConn implements AutoCloseable {
     /**
      * Posts a write, which copies bytes of this side's memory into the other side's memory.
      *
-     * <p>The completion means that the other side has received the bytes. It does not mean that they are visible or
-     * persistent: that requires a {@link #flush}.
+     * <p>The completion means that the other side has received the bytes. Only a {@link #flush} makes sure that the
+     * bytes are visible or persistent.
      *
      * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
      * @param dstOffset the offset in {@code dst} in bytes
@@ -300,11 +300,12 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /**
-     * Posts an atomic write of 8 bytes into the other side's memory. No reader sees only a part of them if the atomic
-     * write is native, or if the other side's device stores 8 aligned bytes at once: see {@link #isAtomicWriteNative()}.
+     * Posts an atomic write of 8 bytes into the other side's memory. A reader sees either the old 8 bytes or the new 8
+     * bytes, if the atomic write is native or the other side's device stores 8 aligned bytes at once: see
+     * {@link #isAtomicWriteNative()}.
      *
-     * <p>Flushes that were posted earlier are executed before it, with one exception: librpma 1.3.0 sets no fence
-     * between an emulated flush and a native atomic write. If {@link #isAtomicWriteNative()} is true and
+     * <p>Flushes that were posted earlier are executed before the atomic write, with one exception: librpma 1.3.0 sets
+     * no fence between an emulated flush and a native atomic write. If {@link #isAtomicWriteNative()} is true and
      * {@link #isFlushNative()} is false, post the atomic write after the completion of the flush.
      *
      * @param dst the destination region, registered for {@link RpmaMrUsage#WRITE_DST}
@@ -813,8 +814,8 @@ public final class RpmaConn implements AutoCloseable {
      *
      * <p>Blocks while the kernel waits for the other side. This takes seconds if the other side's host is dead: up to
      * 11 s were measured for one connection, and 51 s for 16 connections that were closed at once. Neither an
-     * interruption nor any other call ends the wait, and a virtual thread occupies its carrier. If that matters, close
-     * connections in a separate platform thread.
+     * interruption nor any other call ends the wait, and a virtual thread occupies its carrier. If the thread must not
+     * wait for so long, close connections in a separate platform thread.
      *
      * @throws RpmaException if librpma reports a failure; the connection is closed nevertheless
      */

@@ -26,7 +26,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>librpma leaks an {@code rdma_cm_id} of about 0.7 KB for each incoming request that is rejected or whose acceptance
  * fails. The kernel frees its own part of the leak when the endpoint is closed. If librpma fails after it has accepted
- * a request, it also leaks the event channel to which it has moved the id, and with the channel a descriptor.
+ * a request, librpma also leaks the event channel of the id, and the file descriptor of this channel.
  *
  * <p>Manual pages: rpma_conn_req_new(3), rpma_conn_req_connect(3), rpma_conn_req_get_private_data(3),
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
@@ -96,8 +96,8 @@ public final class RpmaConnReq implements AutoCloseable {
     }
 
     /**
-     * Posts a receive before the connection is established, so that it is ready for the first message of the other
-     * side.
+     * Posts a receive before the connection is established, so that the receive is ready for the first message of the
+     * other side.
      *
      * @param dst the destination region, registered for {@link RpmaMrUsage#RECV}
      * @param offset the offset in the region in bytes

@@ -58,10 +58,11 @@ import java.util.function.BiConsumer;
  * the connection if the handler has connected the request.
  *
  * <p>{@link #onFailure} also gets the exception if a request can't be taken, or if librpma does not know an event. The
- * registration continues, unless the configuration of the requests or its shared receive queue is closed or no longer
- * fits. If the request may still be in the queue, for example because memory is exhausted, the loop waits for a second
- * before it takes requests again. Any other failure to take an item ends the registration, and so does an executor that
- * refuses a task: {@link #onFailure} gets the exception.
+ * registration continues. Exception: a registration for requests ends if its configuration or the shared receive queue
+ * of the configuration is closed, or if a change makes the configuration invalid (see {@link RpmaEp#nextConnReq}). If
+ * the request may still be in the queue, for example because memory is exhausted, the loop waits for a second before it
+ * takes requests again. If an item can't be taken for any other reason, or if an executor refuses a task, the
+ * registration ends, and {@link #onFailure} gets the exception.
  *
  * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the current call. Registrations do not
  * end: the next {@link #run()} continues. If a handler throws {@link InterruptedException}, its registration continues,
@@ -72,8 +73,8 @@ import java.util.function.BiConsumer;
  * any handler, may cancel or close. The loop then takes no further item for the handler. If the thread that calls the
  * handler ends the registration, no further call begins. If another thread ends it, the handler may still be called
  * with one item that was already taken: {@code cancel()} does not wait for that call, to avoid deadlock. Without an
- * executor, the call has ended when {@link #run()} returns, or when a task begins that was passed to {@link #execute}
- * after the end of the registration.
+ * executor, this call ends before {@link #run()} returns, and before the loop runs a task that was passed to
+ * {@link #execute} after the end of the registration.
  *
  * <p>Only the loop serves a registered object: other loops and waits ({@link RpmaCq#await}, {@link RpmaConn#await},
  * {@link RpmaConn#nextEvent}, {@link RpmaEp#nextConnReq}) throw {@link IllegalStateException} until the registration
@@ -115,10 +116,10 @@ public final class RpmaEventLoop implements AutoCloseable {
         /**
          * Handles an item.
          *
-         * @param what the request or event
+         * @param item the request or event
          * @throws Exception if the handler fails; goes to {@link RpmaEventLoop#onFailure}
          */
-        void handle(T what) throws Exception;
+        void handle(T item) throws Exception;
     }
 
     /** Handles completions. */
@@ -412,8 +413,8 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Drops the task if the loop is closed, and returns whether this call has dropped it. {@link #close()} does not see
-     * a task that is added after it has dropped the others.
+     * Drops the task if the loop is closed, and returns whether this call has dropped the task. {@link #close()} does
+     * not drop a task that another thread adds after {@code close()} has cleared the tasks.
      */
     private boolean dropIfClosed(Task added) {
         // a task that is gone has been run, or was dropped by close()

@@ -346,8 +346,8 @@ public final class RpmaMemory implements AutoCloseable {
      * as changed, so that the kernel writes the bytes of remote writes later.
      *
      * <p>Register such a file as {@code RpmaMemory}, or by its address with the {@code RpmaMemory} as the owner. This
-     * method does not know of a registration of a buffer, or of an address with another owner, and can miss the bytes
-     * that remote writes store there.
+     * method does not know of a registration as a buffer, or by an address with another owner. After such a
+     * registration, the method can miss the bytes of remote writes.
      *
      * @param offset the offset of the first byte
      * @param length the number of bytes

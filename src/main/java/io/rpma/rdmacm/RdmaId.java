@@ -270,8 +270,9 @@ public final class RdmaId implements AutoCloseable {
      * @return an id for the request, to accept or to reject; the caller closes it, before or after this id
      * @throws InterruptedException if the thread is interrupted before or during the call
      * @throws IllegalStateException if closed before or during the wait, or if not listening
-     * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created, which rejects the request; or
-     *     if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; this id continues to listen
+     * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created (the request is then rejected),
+     *     or if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; in both cases this id continues to
+     *     listen
      */
     public RdmaId getRequest() throws InterruptedException {
         return nextRequest(Waiter.FOREVER).orElseThrow();
@@ -287,8 +288,9 @@ public final class RdmaId implements AutoCloseable {
      * @throws InterruptedException if the thread is interrupted before or during the call
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws IllegalStateException if closed before or during the wait, or if not listening
-     * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created, which rejects the request; or
-     *     if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; this id continues to listen
+     * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created (the request is then rejected),
+     *     or if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; in both cases this id continues to
+     *     listen
      */
     public Optional<RdmaId> getRequest(long timeout, TimeUnit unit) throws InterruptedException {
         return nextRequest(Waiter.nanos(timeout, unit));
@@ -501,8 +503,8 @@ public final class RdmaId implements AutoCloseable {
     /**
      * Starts to disconnect. Outstanding operations complete with an error. {@link RdmaEventType#DISCONNECTED} reports the end
      * to both sides. The side that did not start the disconnection gets the event first, and answers with {@code disconnect()}
-     * or {@link #close}. The answer causes the event of the side that started. After both sides have disconnected, a call does
-     * nothing.
+     * or {@link #close}. The side that started the disconnection gets its event after this answer. After both sides have
+     * disconnected, a call does nothing.
      *
      * <p>A call before the connection is established breaks the queue pair, and the id must then be closed.
      *
@@ -515,7 +517,7 @@ public final class RdmaId implements AutoCloseable {
 
     /**
      * Refuses the call if there is no connection. On a listening id, librdmacm would take a connection request as the answer to
-     * the disconnection. On any other id, it would break the queue pair before the kernel refuses the call.
+     * the disconnection. On any other id, librdmacm would break the queue pair before the kernel refuses the call.
      */
     private long disconnectOnly() {
         object.checkOpen();

@@ -48,7 +48,7 @@ public final class DaxFileSystem {
         return new DaxFileSystem(directory, true);
     }
 
-    /** Later tests need the device DAX. */
+    /** Makes the namespace again: {@code fsdax} for the file system, {@code devdax} for the device DAX of later tests. */
     private static void makeNamespace(String mode) throws IOException, InterruptedException {
         Tool.run("ndctl", "create-namespace", "-f", "-e", NAMESPACE, "-m", mode, "-a", "4096");
     }

@@ -9,7 +9,7 @@ import java.util.List;
 
 /** A guest of {@code native/rxe} as one of two hosts. It runs a command until the command ends or the power is cut. */
 public final class Guest implements AutoCloseable {
-    /** Less than the time limit of the tests' JVM: if the JVM is killed, it can't end its guests. */
+    /** Less than the time limit of the tests' JVM, because a JVM that is killed can't end its guests. */
     private static final Duration LIMIT = Duration.ofMinutes(50);
 
     private final Jvm.Running rxe;

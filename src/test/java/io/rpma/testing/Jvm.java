@@ -189,7 +189,7 @@ public final class Jvm {
                 .orElse("");
     }
 
-    /** A JVM that may still run; closing it ends it. */
+    /** A JVM that may still run. {@link #close} ends the JVM. */
     public static final class Running implements AutoCloseable {
         private final Process process;
         private final long deadline;
@@ -235,7 +235,7 @@ public final class Jvm {
             if (!process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
                 return "the end of the standard output";
             }
-            // The last messages of the JVM are often there.
+            // The last messages of the JVM are often in the standard error output.
             err.awaitEnd(deadline);
             return "the end of the JVM with status " + process.exitValue();
         }

@@ -16,12 +16,12 @@ public final class LogCapture extends Handler implements AutoCloseable {
     private final List<LogRecord> records = new CopyOnWriteArrayList<>();
     private final Consumer<LogRecord> also;
 
-    /** Starts. */
+    /** Starts to capture. */
     public LogCapture() {
         this(record -> {});
     }
 
-    /** Starts, and also passes each record to a function. */
+    /** Starts to capture, and also passes each record to a function. */
     public LogCapture(Consumer<LogRecord> also) {
         this.also = also;
         LOGGER.setUseParentHandlers(false);

@@ -10,7 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** Threads that use an object while it is closed: a use succeeds, or fails because the object is closed. */
+/** Threads that use an object while another thread closes it: a use succeeds, or fails because the object is closed. */
 public final class Race implements AutoCloseable {
     /** The number of rounds if a close costs next to nothing. */
     public static final int ROUNDS = Integer.getInteger("rpma.race.rounds", isLong() ? 2000 : 5);
@@ -42,7 +42,7 @@ public final class Race implements AutoCloseable {
     /**
      * Starts the threads.
      *
-     * @param users how many there are
+     * @param users the number of threads
      */
     public Race(int users) {
         this.users = users;

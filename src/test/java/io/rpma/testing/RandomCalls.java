@@ -26,7 +26,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
- * Makes random calls on the same objects in several threads. They may throw only the documented exceptions.
+ * Makes random calls on the same objects in several threads. The calls may throw only the documented exceptions.
  *
  * <p>A thread's n-th call depends only on the seed (property {@code rpma.random.seed}), the thread and n, so that a replay
  * makes the same calls in each thread. The interleaving of the threads differs.
@@ -70,7 +70,7 @@ public final class RandomCalls {
     private final long seed = Long.getLong("rpma.random.seed", new SplittableRandom().nextLong());
     private final int calls;
 
-    /** Whether there are so few calls that none of them is sure to succeed. */
+    /** Whether there are fewer calls than by default, so that a kind of call may never succeed. */
     private final boolean isShort;
 
     private final List<Action> actions = new ArrayList<>();
@@ -82,7 +82,7 @@ public final class RandomCalls {
     private final ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
     private Worker[] workers;
 
-    /** What a thread does. */
+    /** The code that makes a call. */
     @FunctionalInterface
     public interface Body {
         /** Makes one call. */
@@ -99,7 +99,7 @@ public final class RandomCalls {
     /**
      * Adds a call.
      *
-     * @param weight how often it is made, in relation to the others
+     * @param weight the frequency of the call, relative to the other calls
      * @param documented the exceptions that the method may throw besides those for wrong arguments and closed objects
      */
     @SafeVarargs
@@ -253,7 +253,7 @@ public final class RandomCalls {
             return object;
         }
 
-        /** Puts a new object in the place of another one, which is closed. */
+        /** Puts a new object in the place of another object, and closes the other object. */
         public void put(Choice choice, T object) throws Exception {
             retire(objects.getAndSet(choice.random.nextInt(objects.length()), open(object)));
         }
@@ -373,7 +373,7 @@ public final class RandomCalls {
                 }
                 return some;
             }
-            // devices refuse it for memory that is not persistent
+            // devices refuse a flush type for persistence if the memory is not persistent
             return Arrays.stream(all)
                     .filter(usage -> usage != RpmaMrUsage.FLUSH_TYPE_PERSISTENT)
                     .toArray(RpmaMrUsage[]::new);

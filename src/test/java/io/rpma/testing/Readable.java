@@ -8,7 +8,7 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
 import java.util.concurrent.TimeUnit;
 
-/** Polls a descriptor by the native that waits: the descriptor takes the place of a waiter's eventfd. */
+/** Checks whether a descriptor is readable: calls the native method that waits, with the descriptor as the waiter's eventfd. */
 public final class Readable {
     private Readable() {}
 

@@ -26,9 +26,9 @@ public final class Regions implements AutoCloseable {
     public final RpmaMemory remoteMemory;
     /** The region that the client posts from. */
     public final RpmaMrLocal local;
-    /** The region that the client writes to, as the local region of its owner. */
+    /** The target of the client's writes, as the server has registered it. */
     public final RpmaMrLocal target;
-    /** The region that the client writes to, as the remote region of the client. */
+    /** The target of the client's writes, as the client uses it in posts. */
     public final RpmaMrRemote remote;
 
     /** Registers two regions of the same size. */

@@ -60,7 +60,7 @@ public final class StandIn implements AutoCloseable {
         clearFaults();
     }
 
-    /** Which objects of the device exist, such as {@code 2 queue pair, 1 memory region}. */
+    /** The numbers of the live objects of the device, such as {@code 2 queue pair, 1 memory region}. */
     public static native String alive();
 
     /** Delivers an event of librdmacm, by its number, to each id that listens. */
