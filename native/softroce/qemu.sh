@@ -24,8 +24,9 @@ provide_nvdimm() {
 # Standard streams are virtio-serial ports. 9p shares the directories.
 start_qemu() {
     # Emulation is faster without some features of the processor: a JVM starts in 3.9 s instead of 5.2 s, a process in 33 ms
-    # instead of 37 ms. With erms or fsrm, Linux and glibc copy memory by "rep movsb", which QEMU emulates byte by byte. With la57, each
-    # search of a page reads one more table. With smap, the kernel changes access rights around each copy from or to a process.
+    # instead of 37 ms. With erms or fsrm, Linux and glibc copy memory by "rep movsb", which QEMU emulates byte by byte. With
+    # la57, each search of a page reads one more table. With smap, the kernel changes access rights around each copy from or to
+    # a process.
     local cpu=max,-erms,-fsrm,-la57,-smap
     local -a accelerator=(-accel "tcg,thread=multi,tb-size=1024" -cpu "$cpu") arguments
     # Linux patches its own code while it boots and loads modules. QEMU's emulation (before 8.1) can then continue with a stale

@@ -53,8 +53,10 @@ class FailingKernelTest {
     @BeforeEach
     void open() {
         peer = TestDevice.peer();
-        alive = StandIn.alive();
         port = TestDevice.port();
+        // librdmacm keeps the protection domain that it makes for its first id
+        RpmaEp.listen(peer, TestDevice.address(), port).close();
+        alive = alive();
         ep = RpmaEp.listen(peer, TestDevice.address(), port);
     }
 
@@ -62,11 +64,16 @@ class FailingKernelTest {
     void close() {
         standIn.close();
         ep.close();
-        String left = StandIn.alive();
+        String left = alive();
         peer.close();
         if (!leaks) {
             assertEquals(alive, left);
         }
+    }
+
+    /** The objects of the device without the events, which also arrive for the ids that earlier tests have leaked. */
+    private static String alive() {
+        return StandIn.alive().replaceAll(", \\d+ CM event", "");
     }
 
     private RpmaConn connect() {
@@ -79,7 +86,6 @@ class FailingKernelTest {
                 RpmaConn server = ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
                         .orElseThrow()
                         .connect()) {
-            leaks = true;
             standIn.fail("rdma_ack_cm_event", 1, EAGAIN);
             assertThatThrownBy(() -> client.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS))
                     .isInstanceOf(RpmaException.class)
