@@ -175,7 +175,8 @@ static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_pri
 
 /*
  * After the acceptance, librpma moves the id to a new event channel. If a later step fails, librpma makes the id synchronous:
- * rdma_migrate_id() then creates a channel, and nothing closes its descriptor.
+ * rdma_migrate_id() then creates a channel, and nothing closes its descriptor. If there is no descriptor for that channel,
+ * librpma does not log the failure, and a descriptor is counted that has not leaked.
  */
 static bool has_leaked_descriptor(void)
 {

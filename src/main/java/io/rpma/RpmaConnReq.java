@@ -25,8 +25,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Safe for use by many threads. {@link #connect} consumes the request. Closing an incoming request rejects it.
  *
  * <p>librpma leaks an {@code rdma_cm_id} of about 0.7 KB for each incoming request that is rejected or whose acceptance
- * fails. The kernel frees its own part of the leak when the endpoint is closed. If librpma fails after it has accepted
- * a request, librpma also leaks the event channel of the id, and the file descriptor of this channel.
+ * fails. The kernel frees its own part of the leak when the endpoint is closed. If librpma fails after it has moved the
+ * id of an accepted request to a new event channel, librpma also leaks an event channel with its file descriptor.
  *
  * <p>Manual pages: rpma_conn_req_new(3), rpma_conn_req_connect(3), rpma_conn_req_get_private_data(3),
  * rpma_conn_req_recv(3), rpma_conn_req_delete(3).
@@ -154,8 +154,8 @@ public final class RpmaConnReq implements AutoCloseable {
      *
      * <p>If an incoming request can't be accepted because descriptors or locked memory are exhausted, it is rejected.
      * If the device or the kernel refuses the acceptance, librpma leaks the id of the connection. If librpma fails after
-     * it has accepted the request, it leaks the id and a descriptor, which nothing can close. The call may then block
-     * until the client has answered the disconnection, or the answer times out. Meanwhile no other request of the
+     * it has accepted the request, it leaks the id and usually a descriptor, which nothing can close. The call may then
+     * block until the client has answered the disconnection, or the answer times out. Meanwhile no other request of the
      * endpoint is taken. The exception reports the leak and the number of such leaks so far.
      *
      * @param privateData the data for the other side; the maximum on InfiniBand and RoCE is 56 bytes with an outgoing

@@ -337,7 +337,7 @@ public final class RpmaEventLoop implements AutoCloseable {
         boolean registered = false;
         try {
             registration.start();
-            // the descriptor does not report completions that arrived before the registration
+            // the descriptor need not report completions that arrived before the registration
             execute(registration::ready);
             registered = true;
         } finally {

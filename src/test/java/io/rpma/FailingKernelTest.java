@@ -54,7 +54,7 @@ class FailingKernelTest {
     void open() {
         peer = TestDevice.peer();
         port = TestDevice.port();
-        // librdmacm keeps the protection domain that it makes for its first id
+        // librdmacm keeps a protection domain from the first id on, because RpmaDevice pins the device
         RpmaEp.listen(peer, TestDevice.address(), port).close();
         alive = alive();
         ep = RpmaEp.listen(peer, TestDevice.address(), port);
