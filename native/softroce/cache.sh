@@ -175,7 +175,7 @@ remove_cache() {
     then
         die "$cache is in use: end the other runs first"
     fi
-    for directory in "$cache"/image-* "$cache"/uml-* "$cache"/apache-maven-*; do
+    for directory in "$cache"/image-* "$cache"/uml-*; do
         [[ ! -d $directory ]] || remove_tree "$directory"
     done
     rm -f "$cache"/lock-* "$cache"/processor-* "$cache/lock" "$cache/install.log"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Boots a guest of an image and runs one command in it: the common part of all kinds of guests.
 #
-# Reads: bed, image (directory), row, checkout, cache, memory, time_limit, boot_limit, nvdimm, link, link_side.
+# Reads: bed, image (directory), row, checkout, cache, memory, cpus, time_limit, boot_limit, nvdimm, link, link_side.
 # The command's output passes through unchanged: standard output and error each have a fifo and a dd on this host. The
 # kernel's console goes to a file. Status and settings go through a directory that host and guest share.
 
@@ -42,8 +42,6 @@ share_directories() {
     shares=("checkout=$checkout" "${shares[@]}")
     path=$(local_repository)
     [[ ! -d $path ]] || shares+=("ro-repository=$path")
-    path=$(guest_maven)
-    [[ ! -d $path ]] || shares+=("ro-maven=$path")
 }
 
 # Writes the settings and the command ($@) to a file that the guest's bash reads, so that each byte of each argument arrives.
@@ -63,8 +61,7 @@ write_settings() {
         "LANG=C.UTF-8"
         "TERM=${TERM:-dumb}"
         "JAVA_HOME=$row_java_home"
-        "PATH=$row_java_home/bin:$(guest_maven)/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        "MAVEN_OPTS=-XX:+UseSerialGC -Xshare:auto"
+        "PATH=$row_java_home/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         "RPMA_ADDRESS=$device_address"
         "RPMA_EXT4=/run/ext4"
         "RPMA_BED=$bed"
@@ -206,6 +203,6 @@ run_in_guest() {
     read -r status stdout_bytes stderr_bytes boot_time busy_time <"$run_directory/share/status"
     await_output "$stdout_pump" "$stdout_bytes"
     await_output "$stderr_pump" "$stderr_bytes"
-    [[ -z $times ]] || echo "$boot_time $busy_time" >"$times"
+    [[ -z $times ]] || echo "$boot_time $busy_time" >>"$times"
     return "$status"
 }

@@ -1,9 +1,7 @@
 # shellcheck shell=bash
-# Maven: the build on this host, and the Maven of the guests.
+# Maven on this host: the local repository, and the build.
 #
-# Reads: checkout, cache.
-
-guest_maven_version=3.9.11
+# Reads: checkout.
 
 # Prints the directory of this user's local repository, which the guest reads.
 local_repository() {
@@ -15,27 +13,6 @@ local_repository() {
     fi
     found=$(sed -n 's|.*<localRepository>\(.*\)</localRepository>.*|\1|p' "$HOME/.m2/settings.xml" 2>/dev/null | head -n 1)
     echo "${found:-$HOME/.m2/repository}"
-}
-
-guest_maven() {
-    echo "$cache/apache-maven-$guest_maven_version"
-}
-
-# Maven's own distribution is one archive. Debian's package would install half a desktop in the guest.
-provide_guest_maven() {
-    local unpacked
-    [[ ! -d $(guest_maven) ]] || return 0
-    say "fetching Maven $guest_maven_version for the guest"
-    with_cache_locked make_locked_directory maven
-    unpacked=$made_directory
-    at_exit+=("rm -rf $(printf %q "$unpacked")")
-    supervise env -C "$checkout" mvn -B -ntp -q dependency:copy -DoutputDirectory="$unpacked" \
-        -Dartifact="org.apache.maven:apache-maven:$guest_maven_version:tar.gz:bin" >&2 </dev/null ||
-        die "can't fetch Maven $guest_maven_version: see above, and check the network"
-    tar -xzf "$unpacked/apache-maven-$guest_maven_version-bin.tar.gz" -C "$unpacked"
-    # Another run may have made the directory meanwhile.
-    mv -T "$unpacked/apache-maven-$guest_maven_version" "$(guest_maven)" 2>/dev/null || [[ -d $(guest_maven) ]]
-    rm -rf "$unpacked"
 }
 
 # Reads Maven's output: writes it to a log, and the progress to the terminal.

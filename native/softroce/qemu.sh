@@ -33,22 +33,22 @@ start_qemu() {
     # translation on the other CPU: in about one of fifty boots, the kernel died of "int3". So the guest starts the other CPU
     # later (maxcpus=1). That CPU does not measure its speed (lpj), which takes 0.4 s and is useless under emulation. The kernel
     # does not check its timer (no_timer_check): on a busy host it would find that the timer does not tick, and panic.
-    local cpus="maxcpus=1 lpj=10000000 no_timer_check"
+    local boot_cpus="maxcpus=1 lpj=10000000 no_timer_check"
     local share tag access stream input
     if [[ $bed == kvm ]]; then
         accelerator=(-accel kvm -cpu host)
-        cpus=
+        boot_cpus=
     fi
     provide_nvdimm
     local directory
     directory=$(qemu_value "$run_directory")
     arguments=(
-        "${accelerator[@]}" -smp 2
+        "${accelerator[@]}" -smp "$cpus"
         -machine "pc,nvdimm=on,nvdimm-persistence=mem-ctrl,usb=off,hpet=off" -m "$memory,slots=2,maxmem=$((memory + 4096))M"
         -nodefaults -no-user-config -no-reboot -display none -monitor none
         -chardev "file,id=console,path=$directory/console" -serial chardev:console
         -kernel "$image/vmlinuz" -initrd "$image/initramfs"
-        -append "console=ttyS0 loglevel=4 panic=-1 oops=panic mitigations=off tsc=nowatchdog $cpus"
+        -append "console=ttyS0 loglevel=4 panic=-1 oops=panic mitigations=off tsc=nowatchdog $boot_cpus"
         -object "memory-backend-file,id=pmem,share=on,mem-path=$(qemu_value "$nvdimm"),size=512M"
         -device "nvdimm,memdev=pmem"
         -device "virtio-serial-pci,ioeventfd=off"

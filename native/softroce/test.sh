@@ -1,12 +1,15 @@
 # shellcheck shell=bash
 # native/rxe test: runs the tests without a device on this host and the others on a device, and reports the results.
 #
-# A part is one run of Maven with tests, on this host or in a guest, with a directory for its log and reports. Parts run in
+# A part is one run of Maven with tests, on this host or in guests, with a directory for its log and reports. Parts run in
 # parallel, each on the bed that suits its tests best: docs/testing.md has the table.
 
 # The tags of the tests that user-mode Linux can't run, and of the tests that run in QEMU too.
 qemu_tags="persistent-memory | huge-pages"
 qemu_too_tags="persistent-memory-too"
+
+# The executions of Failsafe with the tests of a device.
+device_executions=(device-tests process-tests example-tests)
 
 # Descriptions of the failures, for the last lines.
 failures=()
@@ -34,6 +37,8 @@ command_test() {
     test_output=$checkout/target
     if $sanitize; then
         test_options+=(-Psanitize)
+        # The profile leaves out the examples, and a guest would boot for nothing.
+        device_executions=(device-tests process-tests)
         test_output=$checkout/target/sanitize
     fi
     test_parts=$test_output/parts
@@ -45,11 +50,11 @@ command_test() {
     mkdir -p "$test_parts" 2>/dev/null ||
         die "can't write $test_output: the tests need a checkout that you can write"
     cd "$checkout" || die "can't enter $checkout"
-    test_here
+    build_for_tests
     if ((${#failures[@]} == 0)); then
         test_in_parts
     else
-        summaries+=("other tests: not run, because of the earlier failures")
+        summaries+=("tests: not run, because the build failed")
     fi
     report
 }
@@ -79,26 +84,28 @@ select_test_bed() {
             "or test in guests with --bed uml or --bed qemu"
 }
 
-# Runs the build, the tests without a device and, if the bed is this host, the device tests.
-test_here() {
-    local -a options=(-DskipITs -Dstand-in.skip=true)
-    [[ $bed != host ]] || options=(-Dstand-in.skip=true -Drpma.device.required=true -Drpma.address="$host_address")
-    start_part host "tests without a device" mvn -B -ntp verify "${options[@]}"
+# Runs the build with all its checks, except the tests.
+build_for_tests() {
+    start_part build "the build" mvn -B -ntp verify -DskipTests -Dexec.skip=false
     end_part
 }
 
-# Runs the parts that need the build, in parallel. The longest parts begin first.
+# Runs the parts in parallel. The longest parts begin first.
 test_in_parts() {
     local other other_bed=qemu wanted=$bed
+    # More options for the guests of a part.
+    local -a run_options=()
     provide_test_guests
     $sanitize || start_guests_part
     case $wanted in
     auto)
         if $sanitize; then
             # On the one processor of user-mode Linux, random calls and the search for leaks of a large JVM did not end.
-            start_guest_part qemu "$row" qemu "any() | none()"
+            start_whole_guest_part "$row" qemu
         else
-            start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags" device-tests example-tests
+            run_options=(--cpus 1)
+            start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags" qemu-tests
+            run_options=()
             start_uml_parts
         fi
         ;;
@@ -106,12 +113,16 @@ test_in_parts() {
         start_uml_parts
         summaries+=("tests that need QEMU ($qemu_tags): not run")
         ;;
-    kvm | qemu) start_guest_part "$wanted" "$row" "$wanted" "any() | none()" ;;
+    kvm | qemu) start_whole_guest_part "$row" "$wanted" ;;
+    host)
+        start_device_part host-device "device tests on $host_device" "-Drpma.address=$host_address" -- "${device_executions[@]}"
+        ;;
     esac
     ! kvm_works || other_bed=kvm
     for other in "${rows[@]}"; do
-        [[ $other == "$row" ]] || ! $all_rows || start_guest_part "$other" "$other" "$other_bed" "any() | none()"
+        [[ $other == "$row" ]] || ! $all_rows || start_whole_guest_part "$other" "$other_bed"
     done
+    start_part host "tests without a device" mvn -o -B -ntp surefire:test@default-test surefire:test@example-and-benchmark-tests
     start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
     start_virtual_part
     while ((${#part_of_job[@]} > 0)); do
@@ -136,7 +147,6 @@ provide_test_guests() {
     for bed in "${wanted_beds[@]}"; do
         provide_guest
     done
-    ((${#wanted_beds[@]} == 0)) || provide_guest_maven
 }
 
 # Starts the tests of waits (WaitStressTest) and of event loops (EventLoopIT) with a JDK that has virtual threads: the default
@@ -157,25 +167,64 @@ start_uml_parts() {
     start_guest_part uml-examples "$row" uml "!($qemu_tags)" example-tests
 }
 
-# Starts a part in a guest. $1: name, $2: row, $3: bed, $4: an expression of tags, $5...: executions of Failsafe (default: all).
-start_guest_part() {
-    local name=$1 guest_row=$2 guest_bed=$3 tags=$4 execution
-    local -a goals=()
-    shift 4
-    (($# > 0)) || set -- device-tests process-tests example-tests newer-jdk-tests
+# Starts all device tests in guests of one kind. $1: row, $2: bed.
+start_whole_guest_part() {
+    local name=$2
+    [[ $1 == "$row" ]] || name=$1
     # Debian 12 has only the oldest JDK that is supported.
-    [[ $guest_row != bookworm ]] || set -- "${@/newer-jdk-tests/}"
+    if [[ $1 == bookworm ]]; then
+        start_guest_part "$name" "$1" "$2" "any() | none()" "${device_executions[@]}"
+    else
+        start_guest_part "$name" "$1" "$2" "any() | none()" "${device_executions[@]}" newer-jdk-tests
+    fi
+}
+
+# Starts a part whose tests run in guests: one guest for each execution. Maven runs on this host, and starts "java" in the guest.
+# $1: name, $2: row, $3: bed, $4: an expression of tags, $5...: executions of Failsafe.
+start_guest_part() {
+    local name=$1 guest_row=$2 guest_bed=$3 tags=$4
+    shift 4
+    make_guest_java "$name" "$guest_row" "$guest_bed"
+    start_device_part "$name" "device tests in the guest '$name' ($guest_row on $guest_bed)" \
+        "-Djvm=$test_parts/$name/bin/java" "-Dit.preload=" "-Dit.tags=$tags" -- "$@"
+}
+
+# Makes the program "java" of a part: it runs java in a guest. Surefire takes no other name. Libraries to preload and options of
+# sanitizers are for the guest. Reads run_options.
+make_guest_java() {
+    local java=$test_parts/$1/bin/java
+    local -a command=("$native/rxe" run --bed "$3" --image "$2" --memory "$memory"
+        --times "$test_parts/$1/times" "${run_options[@]}" -- env)
+    ! $sanitize || command+=("LD_PRELOAD=libasan.so.8")
+    mkdir -p "${java%/*}"
+    cat >"$java" <<END
+#!/bin/bash
+options=()
+for name in ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS; do
+    [[ ! -v \$name ]] || options+=("\$name=\${!name}")
+done
+exec$(printf ' %q' "${command[@]}") "\${options[@]}" java "\$@"
+END
+    chmod +x "$java"
+}
+
+# Starts a part with device tests. $1: name, $2: title, $3... --: options of Maven, the rest: executions of Failsafe.
+start_device_part() {
+    local name=$1 title=$2 execution
+    local -a options=() goals=()
+    shift 2
+    while [[ $1 != -- ]]; do
+        options+=("$1")
+        shift
+    done
+    shift
     for execution in "$@"; do
-        goals+=(${execution:+"failsafe:integration-test@$execution"})
+        goals+=("failsafe:integration-test@$execution")
     done
     for execution in "$@"; do
-        goals+=(${execution:+"failsafe:verify@$execution"})
+        goals+=("failsafe:verify@$execution")
     done
-    start_part "$name" "device tests in the guest '$name' ($guest_row on $guest_bed)" \
-        "$native/rxe" run --bed "$guest_bed" --image "$guest_row" --memory "$memory" --times "$test_parts/$name/times" -- \
-        mvn -o -B "-Dmaven.repo.local=$(local_repository)" \
-        -Daether.enhancedLocalRepository.trackingFilename=any-repository \
-        "${goals[@]}" "-Dit.tags=$tags" -Drpma.device.required=true
+    start_part "$name" "$title" mvn -o -B -ntp "${goals[@]}" "${options[@]}" -Drpma.device.required=true
 }
 
 # Starts the tests that boot and end guests themselves.
@@ -241,14 +290,12 @@ end_part() {
     124 | 137) failures+=("${part_title[$name]}: ended by the time limit of $time_limit s") ;;
     *) failures+=("${part_title[$name]}: ended with status $status") ;;
     esac
-    if [[ $name == host ]]; then
-        count_tests "$name" surefire-reports "${part_title[$name]}"
-        [[ $bed != host ]] || count_tests "$name" failsafe-reports "device tests on $host_device" no-skips
-    elif [[ $name == stand-in* ]]; then
-        count_tests "$name" stand-in-reports "${part_title[$name]}" no-skips
-    else
-        count_tests "$name" failsafe-reports "${part_title[$name]}" no-skips
-    fi
+    case $name in
+    build) ;;
+    host) count_tests "$name" surefire-reports "${part_title[$name]}" ;;
+    stand-in*) count_tests "$name" stand-in-reports "${part_title[$name]}" no-skips ;;
+    *) count_tests "$name" failsafe-reports "${part_title[$name]}" no-skips ;;
+    esac
     find_reports "$name"
 }
 
@@ -300,7 +347,7 @@ find_reports() {
     done
     # Crashes of JVMs that were started without the options of the tests.
     for file in "$checkout"/hs_err_*.log; do
-        [[ ! $file -nt $test_parts/host/log ]] || add_report "$1" "$file"
+        [[ ! $file -nt $test_parts/build/log ]] || add_report "$1" "$file"
     done
 }
 
@@ -332,7 +379,8 @@ print_profile() {
     echo "Time of the parts in seconds: total, boot of the guest, tests; processor time of the guest"
     for name in "${!part_seconds[@]}"; do
         boot=- processor=-
-        [[ ! -e $test_parts/$name/times ]] || read -r boot processor <"$test_parts/$name/times"
+        [[ ! -e $test_parts/$name/times ]] ||
+            read -r boot processor < <(awk '{ boot += $1; busy += $2 } END { print boot, busy }' "$test_parts/$name/times")
         printf '%7d %7s %7d %7s  %s\n' "${part_seconds[$name]}" "$boot" "$(tests_span "$name")" "$processor" "$name"
     done | sort -rn
     profiles=("$test_parts"/*/profile-*.tsv)

@@ -265,10 +265,14 @@ class UmlBedIT {
     }
 
     @Test
-    void theTimesOfAGuest() throws IOException, InterruptedException {
+    void theTimesOfEachGuest() throws IOException, InterruptedException {
         Path times = directory.resolve("times");
-        assertRan("", Rxe.uml(List.of("--times", times.toString()), "true").run());
-        assertThat(Files.readString(times)).matches("\\d+\\.\\d+ \\d+(\\.\\d+)?\n");
+        for (int guests = 1; guests <= 2; guests++) {
+            assertRan("", Rxe.uml(List.of("--times", times.toString()), "true").run());
+            assertThat(Files.readAllLines(times))
+                    .hasSize(guests)
+                    .allMatch(line -> line.matches("\\d+\\.\\d+ \\d+(\\.\\d+)?"));
+        }
     }
 
     @Test
@@ -291,6 +295,8 @@ class UmlBedIT {
         "run --times /nonexistent/times true, --times takes the path of a file",
         "run --time-limit soon true, --time-limit takes a number of seconds",
         "run --memory much true, --memory takes a number of megabytes",
+        "run --cpus none true, --cpus takes a number of processors",
+        "run --cpus 2 true, more than one processor (--cpus) needs QEMU: --bed kvm or --bed qemu",
         "run --bed paper true, no bed 'paper': there are auto host kvm uml qemu",
         "run --device rxe0 true, it excludes --bed uml",
     })

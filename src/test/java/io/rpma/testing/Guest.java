@@ -30,14 +30,15 @@ public final class Guest implements AutoCloseable {
     }
 
     /**
-     * Boots a guest with persistent memory. In the image of Debian 12 (bookworm) a flush is a read, so the program on the server
+     * Boots a guest with persistent memory and one processor: the guests of several tests run at the same time, and emulated
+     * processors that wait for each other waste the host's. In the image of Debian 12 (bookworm) a flush is a read, so the program on the server
      * is asked to make the bytes persistent.
      *
      * @param nvdimm the file that keeps the contents of the persistent memory
      * @param image the image of {@code native/rxe}
      */
     public static Guest boot(Path link, int side, Path nvdimm, String image, String command) throws IOException {
-        return boot(link, side, command, "1536", "--nvdimm", nvdimm.toString(), "--image", image);
+        return boot(link, side, command, "1536", "--cpus", "1", "--nvdimm", nvdimm.toString(), "--image", image);
     }
 
     private static Guest boot(Path link, int side, String command, String memory, String... options)
