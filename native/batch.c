@@ -82,9 +82,10 @@ static jint post_some(const volatile struct record *records, jint count, jint *d
 }
 
 /* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
-static jlong batch_post(JNI_PARAMS, jlong address, jint count)
+static jlong batch_post(JNI_PARAMS, jlong from, jlong to)
 {
-	const volatile struct record *records = jni_pointer(address);
+	const volatile struct record *records = jni_pointer(from);
+	jint count = (jint)((to - from) / (jlong)sizeof(*records));
 	jint done = 0;
 	jint result = 0;
 	while (done < count && result == 0)
@@ -93,7 +94,7 @@ static jlong batch_post(JNI_PARAMS, jlong address, jint count)
 }
 
 static const JNINativeMethod methods[] = {
-	{"batchPost", "(JI)J", batch_post},
+	{"batchPost", "(JJ)J", batch_post},
 };
 
 const struct jni_table batch_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -215,6 +215,11 @@ static jint handle_count(JNI_PARAMS)
 	return count;
 }
 
+static jboolean is_open(JNI_PARAMS, jlong handle)
+{
+	return handle_is_open(handle_entry(handle), handle);
+}
+
 /* the maximum number of open objects */
 static jint handle_limit(JNI_PARAMS)
 {
@@ -224,6 +229,7 @@ static jint handle_limit(JNI_PARAMS)
 static const JNINativeMethod methods[] = {
 	{"handleCount", "()I", handle_count},
 	{"handleLimit", "()I", handle_limit},
+	{"handleIsOpen", "(J)Z", is_open},
 };
 
 const struct jni_table handle_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,12 +1,9 @@
 package io.rpma;
 
+import io.rpma.internal.BatchRecords;
 import io.rpma.internal.Call;
-import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.LongBuffer;
 import java.util.NoSuchElementException;
 
 /**
@@ -53,8 +50,6 @@ public final class RpmaBatch {
     private static final int TYPE_SHIFT = 16;
     private static final int IMM_SHIFT = 32;
 
-    private static final int MAX_CAPACITY = Integer.MAX_VALUE / (FIELDS * Long.BYTES);
-
     /** The operations, as in enum op of native/batch.c. */
     enum Op {
         READ("rpma_read"),
@@ -77,35 +72,10 @@ public final class RpmaBatch {
         }
     }
 
-    private final int capacity;
-
-    /**
-     * The records are filled here, on the heap, and copied in one call to the same places in native memory. Storing
-     * them field by field into native memory is slower.
-     */
-    private final long[] records;
-
-    private final LongBuffer memory;
-    private final long address;
-
-    /** The index of the record that is posted next. */
-    private int first;
-
-    /** The index after the last record. */
-    private int end;
-
-    /** The index after the last record that is in native memory. */
-    private int copied;
-
-    private int posted;
+    private final BatchRecords records;
 
     private RpmaBatch(int capacity) {
-        this.capacity = capacity;
-        records = new long[capacity * FIELDS];
-        ByteBuffer buffer = ByteBuffer.allocateDirect(records.length * Long.BYTES);
-        memory = buffer.order(ByteOrder.nativeOrder()).asLongBuffer();
-        Loader.ensureLoaded();
-        address = Natives.bufferAddress(buffer);
+        records = new BatchRecords(capacity, FIELDS);
     }
 
     /**
@@ -117,26 +87,22 @@ public final class RpmaBatch {
      * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 29,826,161
      */
     public static RpmaBatch create(int capacity) {
-        if (capacity < 1 || capacity > MAX_CAPACITY) {
-            throw new IllegalArgumentException("capacity must be 1 to " + MAX_CAPACITY + ", not " + capacity);
-        }
         return new RpmaBatch(capacity);
     }
 
     /** {@return the maximum number of operations} */
     public int capacity() {
-        return capacity;
+        return records.capacity();
     }
 
     /** {@return the number of operations in the batch, which are recorded and not yet posted} */
     public int count() {
-        // threads that race, against the contract, can make the difference negative
-        return Math.max(0, end - first);
+        return records.count();
     }
 
     /** {@return the number of operations that the last {@link #post()} has posted, also if it threw an exception} */
     public int posted() {
-        return posted;
+        return records.posted();
     }
 
     /**
@@ -535,32 +501,29 @@ public final class RpmaBatch {
             long remoteOffset,
             long length,
             long opContext) {
-        int recorded = end;
-        if (recorded == capacity) {
-            recorded = makeRoom();
-            if (recorded == capacity) {
-                return false;
-            }
+        int record = records.next();
+        if (record < 0) {
+            return false;
         }
-        int record = recorded * FIELDS;
-        records[record + WHAT] = what;
-        records[record + CONN] = conn;
-        records[record + LOCAL] = local;
-        records[record + LOCAL_OFFSET] = localOffset;
-        records[record + REMOTE] = remote;
-        records[record + REMOTE_OFFSET] = remoteOffset;
-        records[record + LENGTH] = length;
-        records[record + OP_CONTEXT] = opContext;
-        end = recorded + 1;
+        long[] fields = records.array();
+        fields[record + WHAT] = what;
+        fields[record + CONN] = conn;
+        fields[record + LOCAL] = local;
+        fields[record + LOCAL_OFFSET] = localOffset;
+        fields[record + REMOTE] = remote;
+        fields[record + REMOTE_OFFSET] = remoteOffset;
+        fields[record + LENGTH] = length;
+        fields[record + OP_CONTEXT] = opContext;
+        records.add(record);
         return true;
     }
 
     private boolean addShared(long srq, long local, long offset, long length, long opContext) {
-        int recorded = end == capacity ? makeRoom() : end;
-        if (recorded == capacity) {
+        int record = records.next();
+        if (record < 0) {
             return false;
         }
-        records[recorded * FIELDS + SRQ] = srq;
+        records.array()[record + SRQ] = srq;
         return add(Op.SRQ_RECV.ordinal(), 0, local, offset, 0, 0, length, opContext);
     }
 
@@ -582,44 +545,42 @@ public final class RpmaBatch {
      *     established; the batch is in the same state as after an {@code IllegalStateException}
      */
     public int post() {
-        int from = first;
-        int to = end;
-        int known = Math.max(from, copied);
-        if (known < to) {
-            memory.put(known * FIELDS, records, known * FIELDS, (to - known) * FIELDS);
-            copied = to;
-        }
-        long result = Natives.batchPost(address + (long) from * FIELDS * Long.BYTES, Math.max(0, to - from));
-        posted = (int) result;
-        drop(from + posted, to);
+        int to = records.copy();
+        int from = records.first();
+        long result = Natives.batchPost(records.address(from), records.address(to));
+        records.posted(from, to, (int) result);
         if (result < 0) {
             throw refused(result >> Integer.SIZE);
         }
-        return posted;
+        return (int) result;
     }
 
     private RuntimeException refused(long result) {
-        int record = first * FIELDS;
-        Op op = Op.VALUES[(int) records[record + WHAT] & OP_MASK];
+        Op op = Op.VALUES[(int) first(WHAT) & OP_MASK];
         return result == Result.CLOSED
-                ? new IllegalStateException(
-                        op.function + " with opContext " + records[record + OP_CONTEXT] + ": " + closedOf(op, record))
+                ? new IllegalStateException(op.function + " with opContext " + first(OP_CONTEXT) + ": " + closedOf(op))
                 : Call.failure(op.function, result);
     }
 
-    /** The handle of an absent region is 0. */
-    private String closedOf(Op op, int record) {
+    private String closedOf(Op op) {
         if (op == Op.SRQ_RECV) {
-            return Natives.mrGetSize(records[record + LOCAL]) == Result.CLOSED && records[record + LOCAL] != 0
-                    ? "its local region is closed"
-                    : "its shared receive queue is closed";
+            return isClosed(LOCAL) ? "its local region is closed" : "its shared receive queue is closed";
         }
-        if (Natives.connGetQpNum(records[record + CONN]) == Result.CLOSED) {
+        if (isClosed(CONN)) {
             return "its connection is closed";
         }
-        return records[record + REMOTE] != 0 && Natives.mrRemoteGetSize(records[record + REMOTE]) == Result.CLOSED
-                ? "its remote region is closed"
-                : "its local region is closed";
+        return isClosed(REMOTE) ? "its remote region is closed" : "its local region is closed";
+    }
+
+    /** The handle of an absent region is 0. */
+    private boolean isClosed(int field) {
+        long handle = first(field);
+        return handle != 0 && !Natives.handleIsOpen(handle);
+    }
+
+    /** Returns a field of the first operation. */
+    private long first(int field) {
+        return records.array()[records.first() + field];
     }
 
     /**
@@ -628,8 +589,8 @@ public final class RpmaBatch {
      * @throws NoSuchElementException if the batch is empty
      */
     public long firstOpContext() {
-        checkNotEmpty();
-        return records[first * FIELDS + OP_CONTEXT];
+        records.checkNotEmpty();
+        return first(OP_CONTEXT);
     }
 
     /**
@@ -638,50 +599,16 @@ public final class RpmaBatch {
      * @throws NoSuchElementException if the batch is empty
      */
     public void removeFirst() {
-        checkNotEmpty();
-        drop(first + 1, end);
-    }
-
-    private void checkNotEmpty() {
-        if (count() == 0) {
-            throw new NoSuchElementException("the batch is empty");
-        }
-    }
-
-    /**
-     * Leaves the remaining records in place. A batch that is larger than its queue takes many calls, and each call
-     * would otherwise move the remaining records.
-     */
-    private void drop(int next, int to) {
-        if (next < to) {
-            first = next;
-        } else {
-            clear();
-        }
-    }
-
-    /** Moves the remaining records to the beginning and returns their end. */
-    private int makeRoom() {
-        int from = first;
-        int left = Math.max(0, end - from);
-        if (from > 0) {
-            System.arraycopy(records, from * FIELDS, records, 0, left * FIELDS);
-            first = 0;
-            copied = 0;
-            end = left;
-        }
-        return left;
+        records.removeFirst();
     }
 
     /** Drops all operations in the batch. */
     public void clear() {
-        first = 0;
-        end = 0;
-        copied = 0;
+        records.clear();
     }
 
     @Override
     public String toString() {
-        return "RpmaBatch[" + count() + " of " + capacity + "]";
+        return "RpmaBatch[" + count() + " of " + capacity() + "]";
     }
 }

@@ -21,6 +21,8 @@ public final class Natives {
     /** Returns the maximum number of open native objects. */
     public static native int handleLimit();
 
+    public static native boolean handleIsOpen(long handle);
+
     // device.c
     public static native long deviceGet(String address, boolean remote);
 
@@ -196,8 +198,14 @@ public final class Natives {
     public static native String connEventMessage(int event);
 
     // batch.c
-    /** The lower half of the result is the number of posts. The upper half is the result of the post that failed, or 0. */
-    public static native long batchPost(long records, int count);
+    /**
+     * Posts records, until a post fails.
+     *
+     * @param from the address of the first record
+     * @param to the end of the last record
+     * @return lower half: the number of posts; upper half: the result of the post that failed, or 0
+     */
+    public static native long batchPost(long from, long to);
 
     // cq.c
     public static native int cqGetWc(long cq, int capacity, long completions);
