@@ -23,7 +23,8 @@ jint rdmacm_post_failed(void)
 
 int rdmacm_sges(jlong parts, jint count, struct ibv_sge sges[RDMACM_MAX_SGE])
 {
-	const struct rdmacm_part *part = jni_pointer(parts);
+	/* volatile: each field is read once, because a second thread can change a list against the contract */
+	const volatile struct rdmacm_part *part = jni_pointer(parts);
 	for (jint i = 0; i < count; i++) {
 		const struct ibv_mr *mr = handle_marked(part[i].mr);
 		if (mr == NULL)

@@ -3,7 +3,6 @@
  *
  * Each queue has its own handle, whose object is the id. The handle is open only while the queue exists.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <rdma/rdma_verbs.h>
 #include <stdbool.h>
@@ -11,6 +10,7 @@
 #include "handle.h"
 #include "natives.h"
 #include "rdmacm.h"
+#include "rdmacm_post.h"
 #include "thread.h"
 
 /* in: the requested values; out: the granted values */
@@ -110,22 +110,6 @@ static jint qp_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array, jboo
 	return result;
 }
 
-/*
- * The id to send on, or NULL and the reason if the queue is closed or has no connection yet. Posts without a connection are
- * refused here: soft-RoCE's provider queues the post and then reports the refusal of the kernel. The post stays in the queue,
- * and the kernel would execute it once there is a connection.
- */
-static inline struct rdma_cm_id *sender(jlong queue, jint *reason)
-{
-	struct rdma_cm_id *id = handle_marked(queue);
-	bool sends = id != NULL && id->qp->state >= IBV_QPS_RTS;
-	if (__builtin_expect(sends, 1))
-		return id;
-	*reason = id == NULL ? RESULT_CLOSED : RESULT_ERRNO - ENOTCONN;
-	return NULL;
-}
-
-/* in place of librdmacm's helpers, which support neither immediate data nor atomics */
 static inline jint post(const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges, int count)
 {
 	struct ibv_send_wr *bad = NULL;
@@ -145,16 +129,10 @@ static inline jint post_region(jlong queue, jlong mr_handle, jlong offset, jlong
 	if (thread == NULL)
 		return RDMACM_NOMEM;
 	jint result = RESULT_CLOSED;
-	const struct rdma_cm_id *id = sender(queue, &result);
-	const struct ibv_mr *mr = handle_marked(mr_handle);
-	if (id != NULL && mr != NULL) {
-		struct ibv_sge sge = {
-			.addr = (uintptr_t)rdmacm_address(mr, offset),
-			.length = (uint32_t)length,
-			.lkey = mr->lkey,
-		};
+	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
+	struct ibv_sge sge;
+	if (id != NULL && rdmacm_set_region(&sge, mr_handle, offset, length) == RESULT_POSTED)
 		result = post(id, wr, &sge, 1);
-	}
 	thread_unmark(thread);
 	return result;
 }
@@ -166,10 +144,10 @@ static inline jint post_inline(jlong queue, jlong address, jint length, struct i
 	if (thread == NULL)
 		return RDMACM_NOMEM;
 	jint result = RESULT_CLOSED;
-	const struct rdma_cm_id *id = sender(queue, &result);
+	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	if (id != NULL) {
-		struct ibv_sge sge = {.addr = (uint64_t)address, .length = (uint32_t)length};
-		wr->send_flags |= IBV_SEND_INLINE;
+		struct ibv_sge sge;
+		rdmacm_set_inline(wr, &sge, address, length);
 		result = post(id, wr, &sge, 1);
 	}
 	thread_unmark(thread);
@@ -183,7 +161,7 @@ static inline jint post_parts(jlong queue, jlong parts, jint count, struct ibv_s
 	if (thread == NULL)
 		return RDMACM_NOMEM;
 	jint result = RESULT_CLOSED;
-	const struct rdma_cm_id *id = sender(queue, &result);
+	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	struct ibv_sge sges[RDMACM_MAX_SGE];
 	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
 		result = post(id, wr, sges, count);
@@ -191,22 +169,11 @@ static inline jint post_parts(jlong queue, jlong parts, jint count, struct ibv_s
 	return result;
 }
 
-/* sets only the fields of the operation, as librdmacm does: no device uses the others, and clearing them costs time */
-static inline void set_message(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jint imm, jlong context)
-{
-	wr->wr_id = (uint64_t)context;
-	wr->next = NULL;
-	wr->opcode = opcode;
-	wr->send_flags = (unsigned)flags;
-	wr->imm_data = htonl((uint32_t)imm);
-}
-
 static inline void set_transfer(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jlong remote_addr, jint rkey,
 		jint imm, jlong context)
 {
-	set_message(wr, opcode, flags, imm, context);
-	wr->wr.rdma.remote_addr = (uint64_t)remote_addr;
-	wr->wr.rdma.rkey = (uint32_t)rkey;
+	rdmacm_set_message(wr, opcode, flags, imm, context);
+	rdmacm_set_remote(wr, remote_addr, rkey);
 }
 
 static jint post_write(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong remote_addr, jint rkey,
@@ -268,21 +235,21 @@ static jint post_readv(JNI_PARAMS, jlong queue, jlong parts, jint count, jint fl
 static jint post_send(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong context)
 {
 	struct ibv_send_wr wr;
-	set_message(&wr, IBV_WR_SEND, flags, 0, context);
+	rdmacm_set_message(&wr, IBV_WR_SEND, flags, 0, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
 static jint post_send_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong context)
 {
 	struct ibv_send_wr wr;
-	set_message(&wr, IBV_WR_SEND, flags, 0, context);
+	rdmacm_set_message(&wr, IBV_WR_SEND, flags, 0, context);
 	return post_inline(queue, address, length, &wr);
 }
 
 static jint post_sendv(JNI_PARAMS, jlong queue, jlong parts, jint count, jint flags, jlong context)
 {
 	struct ibv_send_wr wr;
-	set_message(&wr, IBV_WR_SEND, flags, 0, context);
+	rdmacm_set_message(&wr, IBV_WR_SEND, flags, 0, context);
 	return post_parts(queue, parts, count, &wr);
 }
 
@@ -290,14 +257,14 @@ static jint post_send_with_imm(JNI_PARAMS, jlong queue, jlong mr, jlong offset, 
 		jlong context)
 {
 	struct ibv_send_wr wr;
-	set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
+	rdmacm_set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
 	return post_region(queue, mr, offset, length, &wr);
 }
 
 static jint post_send_with_imm_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jint imm, jlong context)
 {
 	struct ibv_send_wr wr;
-	set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
+	rdmacm_set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
 	return post_inline(queue, address, length, &wr);
 }
 
@@ -305,11 +272,8 @@ static jint post_atomic(enum ibv_wr_opcode opcode, jlong queue, jlong mr, jlong 
 		jint rkey, jlong compare_add, jlong swap, jlong context)
 {
 	struct ibv_send_wr wr;
-	set_message(&wr, opcode, flags, 0, context);
-	wr.wr.atomic.remote_addr = (uint64_t)remote_addr;
-	wr.wr.atomic.rkey = (uint32_t)rkey;
-	wr.wr.atomic.compare_add = (uint64_t)compare_add;
-	wr.wr.atomic.swap = (uint64_t)swap;
+	rdmacm_set_message(&wr, opcode, flags, 0, context);
+	rdmacm_set_atomic(&wr, remote_addr, rkey, compare_add, swap);
 	return post_region(queue, mr, offset, sizeof(uint64_t), &wr);
 }
 
@@ -326,45 +290,77 @@ static jint post_fetch_and_add(JNI_PARAMS, jlong queue, jlong mr, jlong offset, 
 	return post_atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, queue, mr, offset, flags, remote_addr, rkey, add, 0, context);
 }
 
-/* a provider takes any address handle for its own, and would read beyond the end of another device's address handle */
-static jint post_datagram(struct rdma_cm_id *id, jlong context, void *bytes, jlong length, struct ibv_mr *mr, jint flags,
-		struct ibv_ah *ah, jint remote_qpn)
-{
-	if (ah->context != id->verbs)
-		return RESULT_ERRNO - EINVAL;
-	return rdmacm_posted(rdma_post_ud_send(
-			id, rdmacm_context(context), bytes, (size_t)length, mr, flags, ah, (uint32_t)remote_qpn));
-}
-
-static jint post_ud_send(JNI_PARAMS, jlong queue, jlong mr_handle, jlong offset, jlong length, jint flags, jlong ah_handle,
-		jint remote_qpn, jlong context)
+/* a datagram of bytes of a region */
+static inline jint post_ud_region(jlong queue, jlong mr, jlong offset, jlong length, jlong ah, jint remote_qpn,
+		jint remote_qkey, struct ibv_send_wr *wr)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
 	jint result = RESULT_CLOSED;
-	struct rdma_cm_id *id = sender(queue, &result);
-	struct ibv_mr *mr = handle_marked(mr_handle);
-	struct ibv_ah *ah = handle_marked(ah_handle);
-	if (id != NULL && mr != NULL && ah != NULL)
-		result = post_datagram(id, context, rdmacm_address(mr, offset), length, mr, flags, ah, remote_qpn);
+	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
+	if (id != NULL) {
+		struct ibv_sge sge;
+		result = rdmacm_set_region(&sge, mr, offset, length);
+		if (result == RESULT_POSTED)
+			result = rdmacm_set_destination(wr, id, ah, remote_qpn, remote_qkey);
+		if (result == RESULT_POSTED)
+			result = post(id, wr, &sge, 1);
+	}
 	thread_unmark(thread);
 	return result;
 }
 
-static jint post_ud_send_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong ah_handle,
-		jint remote_qpn, jlong context)
+/* a datagram of bytes that are copied before this returns */
+static inline jint post_ud_inline(jlong queue, jlong address, jint length, jlong ah, jint remote_qpn, jint remote_qkey,
+		struct ibv_send_wr *wr)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
 	jint result = RESULT_CLOSED;
-	struct rdma_cm_id *id = sender(queue, &result);
-	struct ibv_ah *ah = handle_marked(ah_handle);
-	if (id != NULL && ah != NULL)
-		result = post_datagram(id, context, jni_pointer(address), length, NULL, flags | IBV_SEND_INLINE, ah, remote_qpn);
+	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
+	if (id != NULL) {
+		struct ibv_sge sge;
+		rdmacm_set_inline(wr, &sge, address, length);
+		result = rdmacm_set_destination(wr, id, ah, remote_qpn, remote_qkey);
+		if (result == RESULT_POSTED)
+			result = post(id, wr, &sge, 1);
+	}
 	thread_unmark(thread);
 	return result;
+}
+
+static jint post_ud_send(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong ah, jint remote_qpn,
+		jint remote_qkey, jlong context)
+{
+	struct ibv_send_wr wr;
+	rdmacm_set_message(&wr, IBV_WR_SEND, flags, 0, context);
+	return post_ud_region(queue, mr, offset, length, ah, remote_qpn, remote_qkey, &wr);
+}
+
+static jint post_ud_send_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong ah, jint remote_qpn,
+		jint remote_qkey, jlong context)
+{
+	struct ibv_send_wr wr;
+	rdmacm_set_message(&wr, IBV_WR_SEND, flags, 0, context);
+	return post_ud_inline(queue, address, length, ah, remote_qpn, remote_qkey, &wr);
+}
+
+static jint post_ud_send_with_imm(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong ah,
+		jint remote_qpn, jint remote_qkey, jint imm, jlong context)
+{
+	struct ibv_send_wr wr;
+	rdmacm_set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
+	return post_ud_region(queue, mr, offset, length, ah, remote_qpn, remote_qkey, &wr);
+}
+
+static jint post_ud_send_with_imm_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong ah,
+		jint remote_qpn, jint remote_qkey, jint imm, jlong context)
+{
+	struct ibv_send_wr wr;
+	rdmacm_set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
+	return post_ud_inline(queue, address, length, ah, remote_qpn, remote_qkey, &wr);
 }
 
 /* for a shared receive queue, the object is the id that owns the queue, and librdmacm posts to the shared queue of the id */
@@ -409,8 +405,10 @@ static const JNINativeMethod methods[] = {
 	{"postSendv", "(JJIIJ)I", post_sendv},
 	{"postRecv", "(JJJJJ)I", post_recv},
 	{"postRecvv", "(JJIJ)I", post_recvv},
-	{"postUdSend", "(JJJJIJIJ)I", post_ud_send},
-	{"postUdSendInline", "(JJIIJIJ)I", post_ud_send_inline},
+	{"postUdSend", "(JJJJIJIIJ)I", post_ud_send},
+	{"postUdSendInline", "(JJIIJIIJ)I", post_ud_send_inline},
+	{"postUdSendWithImm", "(JJJJIJIIIJ)I", post_ud_send_with_imm},
+	{"postUdSendWithImmInline", "(JJIIJIIIJ)I", post_ud_send_with_imm_inline},
 	{"postWriteWithImm", "(JJJJIJIIJ)I", post_write_with_imm},
 	{"postWriteWithImmInline", "(JJIIJIIJ)I", post_write_with_imm_inline},
 	{"postSendWithImm", "(JJJJIIJ)I", post_send_with_imm},

@@ -347,6 +347,8 @@ class RdmaCloseRaceIT {
             int to = pair.established.qpNum();
             qp.postUdSend(region, 0, SIZE, SIGNALED, ah, to, 1);
             qp.postUdSendInline(BYTES, 32, SIGNALED, ah, to, 1);
+            qp.postUdSendWithImm(region, 0, SIZE, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 2, 1);
+            qp.postUdSendWithImmInline(BYTES, 32, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 2, 1);
             qp.pollSendComp(COMPLETIONS.get());
             return true;
         }
@@ -449,7 +451,7 @@ class RdmaCloseRaceIT {
         Set<String> raced = Arrays.stream(Hot.values())
                 .map(hot -> hot.name().replace("_", "").toLowerCase(Locale.ROOT))
                 .collect(Collectors.toCollection(TreeSet::new));
-        raced.addAll(Set.of("postudsend", "postudsendinline"));
+        raced.addAll(Set.of("postudsend", "postudsendinline", "postudsendwithimm", "postudsendwithimminline"));
         assertThat(posts.stream().map(name -> name.toLowerCase(Locale.ROOT)))
                 .containsExactlyInAnyOrderElementsOf(raced);
     }

@@ -41,6 +41,9 @@ class RdmaDatagramIT {
     /** The largest MTU of any device. */
     private static final int LONGEST_PACKET = 4096;
 
+    private static final int KEY = RdmaQp.UDP_QKEY;
+    private static final RdmaInlineData EIGHT = inline("8 bytes.");
+
     private final RpmaMemory memory = RpmaMemory.allocate(4096);
     private RdmaDatagramPair pair;
     private RdmaId client;
@@ -99,6 +102,66 @@ class RdmaDatagramIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 0x01020304, -1, Integer.MIN_VALUE})
+    void immediateData(int imm) throws InterruptedException {
+        put(memory, 0, "data");
+        server.qp().postRecv(serverMr, 1000, 200, 1);
+        server.qp().postRecv(serverMr, 2000, 200, 2);
+        int to = established.qpNum();
+        RdmaInlineData data = inline("inline");
+        try (RdmaAh there = client.createAh(established)) {
+            assertThat(client.qp().postUdSendWithImm(clientMr, 0, 4, F_SIGNALED, there, to, KEY, imm, 3))
+                    .isTrue();
+            sent(client.qp(), 3);
+            assertThat(client.qp().postUdSendWithImmInline(data, 6, F_SIGNALED, there, to, KEY, imm, 4))
+                    .isTrue();
+            data.buffer().put(new byte[6]);
+            sent(client.qp(), 4);
+        }
+        assertImmediate(received(server.qp(), 1), HEADER + 4, imm);
+        assertImmediate(received(server.qp(), 2), HEADER + 6, imm);
+        assertThat(get(memory, 1000 + HEADER, 4)).isEqualTo("data");
+        assertThat(get(memory, 2000 + HEADER, 6)).isEqualTo("inline");
+    }
+
+    private static void assertImmediate(RpmaCompletions received, int length, int imm) {
+        assertThat(received.byteLen(0)).isEqualTo(length);
+        assertThat(received.hasImmData(0)).isTrue();
+        assertThat(received.immData(0)).isEqualTo(imm);
+    }
+
+    @Test
+    void aDatagramWithoutImmediateDataHasNone() throws InterruptedException {
+        assertThat(pair.receive(serverMr, 0).hasImmData(0)).isFalse();
+    }
+
+    @Test
+    void theEventReportsTheKey() {
+        assertThat(established.qkey()).isEqualTo(RdmaQp.UDP_QKEY);
+    }
+
+    /** The datagram with the right key is the only one that arrives. */
+    @Test
+    void aDatagramWithAnotherKeyIsLost() throws InterruptedException {
+        put(memory, 0, "lost");
+        server.qp().postRecv(serverMr, 1000, 200, 1);
+        int to = established.qpNum();
+        RdmaInlineData lost = inline("lost");
+        try (RdmaAh there = client.createAh(established)) {
+            client.qp().postUdSend(clientMr, 0, 4, F_SIGNALED, there, to, KEY + 1, 3);
+            client.qp().postUdSendInline(lost, 4, F_SIGNALED, there, to, KEY + 1, 4);
+            client.qp().postUdSendWithImm(clientMr, 0, 4, F_SIGNALED, there, to, KEY + 1, 5, 5);
+            client.qp().postUdSendWithImmInline(lost, 4, F_SIGNALED, there, to, KEY + 1, 5, 6);
+            client.qp().postUdSendInline(inline("here"), 4, F_SIGNALED, there, to, established.qkey(), 7);
+            for (int context = 3; context <= 7; context++) {
+                sent(client.qp(), context);
+            }
+        }
+        received(server.qp(), 1);
+        assertThat(get(memory, 1000 + HEADER, 4)).isEqualTo("here");
+    }
+
     @Test
     void onlyDatagramsArePosted() {
         RdmaPost.Arguments arguments = new RdmaPost.Arguments(client.qp(), clientMr, serverMr);
@@ -117,7 +180,11 @@ class RdmaDatagramIT {
     private Datagram[] datagrams() {
         return new Datagram[] {
             (qp, flags, ah) -> qp.postUdSend(serverMr, 0, 8, flags, ah, established.qpNum(), 1),
-            (qp, flags, ah) -> qp.postUdSendInline(inline("8 bytes."), 8, flags, ah, established.qpNum(), 1)
+            (qp, flags, ah) -> qp.postUdSend(serverMr, 0, 8, flags, ah, established.qpNum(), KEY, 1),
+            (qp, flags, ah) -> qp.postUdSendInline(EIGHT, 8, flags, ah, established.qpNum(), 1),
+            (qp, flags, ah) -> qp.postUdSendInline(EIGHT, 8, flags, ah, established.qpNum(), KEY, 1),
+            (qp, flags, ah) -> qp.postUdSendWithImm(serverMr, 0, 8, flags, ah, established.qpNum(), KEY, 5, 1),
+            (qp, flags, ah) -> qp.postUdSendWithImmInline(EIGHT, 8, flags, ah, established.qpNum(), KEY, 5, 1)
         };
     }
 
@@ -126,7 +193,13 @@ class RdmaDatagramIT {
         assertThat(RdmaQp.class.getMethods())
                 .extracting(Method::getName)
                 .filteredOn(name -> name.startsWith("postUd"))
-                .containsExactlyInAnyOrder("postUdSend", "postUdSendInline")
+                .containsExactlyInAnyOrder(
+                        "postUdSend",
+                        "postUdSend",
+                        "postUdSendInline",
+                        "postUdSendInline",
+                        "postUdSendWithImm",
+                        "postUdSendWithImmInline")
                 .hasSameSizeAs(datagrams());
     }
 
@@ -152,7 +225,7 @@ class RdmaDatagramIT {
                     .withMessage("the address handle is null");
             assertThatIllegalStateException()
                     .isThrownBy(() -> datagram.post(client.qp(), 0, closed))
-                    .withMessage("rdma_post_ud_send: " + closed + " is closed");
+                    .withMessage("ibv_post_send: " + closed + " is closed");
         }
     }
 
@@ -165,9 +238,23 @@ class RdmaDatagramIT {
             for (Datagram datagram : datagrams()) {
                 assertThatIllegalStateException()
                         .isThrownBy(() -> datagram.post(closed, 0, there))
-                        .withMessage("rdma_post_ud_send: " + closed + " is closed");
+                        .withMessage("ibv_post_send: " + closed + " is closed");
             }
         }
+    }
+
+    private interface OfRegion {
+        boolean post(RdmaMr region, long offset, long length);
+    }
+
+    private OfRegion[] ofRegion(RdmaAh ah) {
+        RdmaQp qp = client.qp();
+        int to = established.qpNum();
+        return new OfRegion[] {
+            (region, offset, length) -> qp.postUdSend(region, offset, length, 0, ah, to, 1),
+            (region, offset, length) -> qp.postUdSend(region, offset, length, 0, ah, to, KEY, 1),
+            (region, offset, length) -> qp.postUdSendWithImm(region, offset, length, 0, ah, to, KEY, 5, 1)
+        };
     }
 
     @Test
@@ -176,20 +263,42 @@ class RdmaDatagramIT {
         try (RdmaAh there = client.createAh(established)) {
             for (long[] range :
                     new long[][] {{-1, 1}, {0, size + 1}, {size, 1}, {Long.MAX_VALUE, 1}, {0, -1}, {1, size}}) {
-                assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                        .isThrownBy(() ->
-                                client.qp().postUdSend(clientMr, range[0], range[1], 0, there, established.qpNum(), 1))
-                        .withMessageStartingWith("bytes " + range[0] + " to " + range[0] + " + " + range[1]);
+                for (OfRegion post : ofRegion(there)) {
+                    assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                            .isThrownBy(() -> post.post(clientMr, range[0], range[1]))
+                            .withMessageStartingWith("bytes " + range[0] + " to " + range[0] + " + " + range[1]);
+                }
             }
             long tooLong = 1L << 31;
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> client.qp().postUdSend(clientMr, 0, tooLong, 0, there, established.qpNum(), 1))
-                    .withMessage("one operation transfers at most 2^31 - 1 bytes, not " + tooLong);
+            for (OfRegion post : ofRegion(there)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> post.post(clientMr, 0, tooLong))
+                        .withMessage("one operation transfers at most 2^31 - 1 bytes, not " + tooLong);
+                assertThatNullPointerException()
+                        .isThrownBy(() -> post.post(null, 0, 1))
+                        .withMessage("the local region is null");
+            }
             clientMr.close();
-            assertThatIllegalStateException()
-                    .isThrownBy(() -> client.qp().postUdSend(clientMr, 0, 1, 0, there, established.qpNum(), 1))
-                    .withMessage("rdma_post_ud_send: " + clientMr.object() + " is closed");
+            for (OfRegion post : ofRegion(there)) {
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> post.post(clientMr, 0, 1))
+                        .withMessage("ibv_post_send: " + clientMr.object() + " is closed");
+            }
         }
+    }
+
+    private interface OfInlineData {
+        boolean post(RdmaInlineData data, int length);
+    }
+
+    private OfInlineData[] ofInlineData(RdmaAh ah) {
+        RdmaQp qp = client.qp();
+        int to = established.qpNum();
+        return new OfInlineData[] {
+            (data, length) -> qp.postUdSendInline(data, length, 0, ah, to, 1),
+            (data, length) -> qp.postUdSendInline(data, length, 0, ah, to, KEY, 1),
+            (data, length) -> qp.postUdSendWithImmInline(data, length, 0, ah, to, KEY, 5, 1)
+        };
     }
 
     @Test
@@ -200,13 +309,18 @@ class RdmaDatagramIT {
         data.buffer().put(most - 1, (byte) 'x');
         server.qp().postRecv(serverMr, 0, HEADER + most, 1);
         try (RdmaAh there = client.createAh(established)) {
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> qp.postUdSendInline(data, most + 1, 0, there, established.qpNum(), 2))
-                    .withMessage((most + 1) + " bytes can't be posted inline: the queue pair takes " + most);
-            for (int length : new int[] {-1, most + 2}) {
-                assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                        .isThrownBy(() -> qp.postUdSendInline(data, length, 0, there, established.qpNum(), 2))
-                        .withMessage(length + " of " + (most + 1) + " bytes");
+            for (OfInlineData post : ofInlineData(there)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> post.post(data, most + 1))
+                        .withMessage((most + 1) + " bytes can't be posted inline: the queue pair takes " + most);
+                for (int length : new int[] {-1, most + 2}) {
+                    assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                            .isThrownBy(() -> post.post(data, length))
+                            .withMessage(length + " of " + (most + 1) + " bytes");
+                }
+                assertThatNullPointerException()
+                        .isThrownBy(() -> post.post(null, 1))
+                        .withMessage("the inline data is null");
             }
             assertThat(qp.postUdSendInline(data, most, F_SIGNALED, there, established.qpNum(), 3))
                     .isTrue();
@@ -248,12 +362,16 @@ class RdmaDatagramIT {
                 boolean posted = to.postRecv(serverMr, 0, 200, 1)
                         & to.postRecv(serverMr, 200, 200, 2)
                         & from.postUdSend(clientMr, 400, 8, F_SIGNALED, there, remoteQpn, 3)
-                        & from.postUdSendInline(data, 8, F_SIGNALED, there, remoteQpn, 4);
+                        & from.postUdSendInline(data, 8, F_SIGNALED, there, remoteQpn, 4)
+                        & to.postRecv(serverMr, 0, 200, 5)
+                        & to.postRecv(serverMr, 200, 200, 6)
+                        & from.postUdSendWithImm(clientMr, 400, 8, F_SIGNALED, there, remoteQpn, KEY, 1, 7)
+                        & from.postUdSendWithImmInline(data, 8, F_SIGNALED, there, remoteQpn, KEY, 1, 8);
                 if (!posted) {
                     throw new AssertionError("a queue is full");
                 }
-                RdmaPair.take(2, sendQueue, completions);
-                RdmaPair.take(2, recvQueue, completions);
+                RdmaPair.take(4, sendQueue, completions);
+                RdmaPair.take(4, recvQueue, completions);
             });
         }
     }

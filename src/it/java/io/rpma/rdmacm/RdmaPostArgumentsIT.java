@@ -17,9 +17,11 @@ import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -305,11 +307,16 @@ class RdmaPostArgumentsIT {
     @Test
     void refusesDatagrams() {
         RdmaQp qp = pair.client.qp();
-        assertThatIllegalStateException()
-                .isThrownBy(() -> qp.postUdSend(pair.clientMr, 0, 1, 0, null, 1, 1))
-                .withMessage(qp + " is for connections: see postSend()");
-        assertThatIllegalStateException()
-                .isThrownBy(() -> qp.postUdSendInline(inline("x"), 1, 0, null, 1, 1))
-                .withMessage(qp + " is for connections: see postSend()");
+        RdmaMr region = pair.clientMr;
+        RdmaInlineData data = inline("x");
+        for (ThrowingCallable post : List.<ThrowingCallable>of(
+                () -> qp.postUdSend(region, 0, 1, 0, null, 1, 1),
+                () -> qp.postUdSend(region, 0, 1, 0, null, 1, 2, 1),
+                () -> qp.postUdSendInline(data, 1, 0, null, 1, 1),
+                () -> qp.postUdSendInline(data, 1, 0, null, 1, 2, 1),
+                () -> qp.postUdSendWithImm(region, 0, 1, 0, null, 1, 2, 3, 1),
+                () -> qp.postUdSendWithImmInline(data, 1, 0, null, 1, 2, 3, 1))) {
+            assertThatIllegalStateException().isThrownBy(post).withMessage(qp + " is for connections: see postSend()");
+        }
     }
 }

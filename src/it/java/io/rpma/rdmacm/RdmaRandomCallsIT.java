@@ -141,6 +141,8 @@ class RdmaRandomCallsIT {
                 "postFetchAndAdd",
                 "postUdSend",
                 "postUdSendInline",
+                "postUdSendWithImm",
+                "postUdSendWithImmInline",
                 "RdmaSrq.postRecv",
                 "RdmaSrq.postRecvv",
                 "pollSendComp",
@@ -395,6 +397,35 @@ class RdmaRandomCallsIT {
                                 flags(c),
                                 ahs.any(c),
                                 qps.one(c).qpNum(),
+                                c.context()),
+                FAILS);
+        calls.add(
+                8,
+                "postUdSendWithImm",
+                c -> qps.one(c)
+                        .postUdSendWithImm(
+                                mrs.any(c),
+                                c.number(),
+                                c.number(),
+                                flags(c),
+                                ahs.any(c),
+                                qps.one(c).qpNum(),
+                                c.random.nextInt(),
+                                c.random.nextInt(),
+                                c.context()),
+                FAILS);
+        calls.add(
+                8,
+                "postUdSendWithImmInline",
+                c -> qps.one(c)
+                        .postUdSendWithImmInline(
+                                inline(c),
+                                c.size(),
+                                flags(c),
+                                ahs.any(c),
+                                qps.one(c).qpNum(),
+                                c.random.nextInt(),
+                                c.random.nextInt(),
                                 c.context()),
                 FAILS);
         calls.add(

@@ -407,10 +407,41 @@ public final class Natives {
     public static native int postRecvv(long queue, long sges, int count, long context);
 
     public static native int postUdSend(
-            long queue, long mr, long offset, long length, int flags, long ah, int remoteQpn, long context);
+            long queue,
+            long mr,
+            long offset,
+            long length,
+            int flags,
+            long ah,
+            int remoteQpn,
+            int remoteQkey,
+            long context);
 
     public static native int postUdSendInline(
-            long queue, long address, int length, int flags, long ah, int remoteQpn, long context);
+            long queue, long address, int length, int flags, long ah, int remoteQpn, int remoteQkey, long context);
+
+    public static native int postUdSendWithImm(
+            long queue,
+            long mr,
+            long offset,
+            long length,
+            int flags,
+            long ah,
+            int remoteQpn,
+            int remoteQkey,
+            int imm,
+            long context);
+
+    public static native int postUdSendWithImmInline(
+            long queue,
+            long address,
+            int length,
+            int flags,
+            long ah,
+            int remoteQpn,
+            int remoteQkey,
+            int imm,
+            long context);
 
     public static native int postWriteWithImm(
             long queue, long mr, long offset, long length, int flags, long remoteAddr, int rkey, int imm, long context);

@@ -46,7 +46,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Inline posts are separate methods instead of a flag, because their bytes come from an {@link RdmaInlineData}, which needs
  * no registration. No inline post takes its bytes from a memory region: the copy would end the process if the region maps a
  * file that was truncated. No inline post takes a list of parts: write the parts to the {@link RdmaInlineData} one after the
- * other. Posts with immediate data take no lists. Posts of datagrams take neither lists nor immediate data.
+ * other. Neither posts with immediate data nor posts of datagrams take lists.
  *
  * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's port if that is smaller
  * ({@code max_msg_sz} of ibv_devinfo(1)).
@@ -64,6 +64,9 @@ public final class RdmaQp {
 
     /** Mark the completion on the other side as solicited: {@code IBV_SEND_SOLICITED}. See {@link #getSolicitedRecvComp}. */
     public static final int F_SOLICITED = 4;
+
+    /** The key that librdmacm gives the datagram queue pairs of {@link RdmaPortSpace#UDP}: {@code RDMA_UDP_QKEY}. */
+    public static final int UDP_QKEY = 0x01234567;
 
     private static final int FLAGS = F_FENCE | F_SIGNALED | F_SOLICITED;
 
@@ -515,6 +518,8 @@ public final class RdmaQp {
     /**
      * Posts a datagram. The datagram is lost if the other side has not posted a receive that is large enough.
      *
+     * <p>The key of the remote queue pair is librdmacm's default, {@code RDMA_UDP_QKEY}.
+     *
      * <p>A datagram that is longer than a packet does not arrive. The maximum length of a packet is the MTU of the device's
      * port, 256 to 4096 bytes. On soft-RoCE, a longer datagram completes without an error; other devices may report a failure.
      *
@@ -532,17 +537,41 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device refuses the operation
      */
     public boolean postUdSend(RdmaMr src, long offset, long length, int flags, RdmaAh ah, int remoteQpn, long context) {
+        return postUdSend(src, offset, length, flags, ah, remoteQpn, UDP_QKEY, context);
+    }
+
+    /**
+     * Posts a datagram, as {@link #postUdSend(RdmaMr, long, long, int, RdmaAh, int, long)}, to a queue pair with its own key.
+     *
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param ah the destination
+     * @param remoteQpn the number of the remote queue pair: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
+     * @param remoteQkey the key of the remote queue pair: {@link RdmaEvent#qkey}
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalStateException if the id, the region or {@code ah} is closed, or the id is for connections
+     * @throws io.rpma.RpmaException if the device refuses the operation
+     */
+    public boolean postUdSend(
+            RdmaMr src, long offset, long length, int flags, RdmaAh ah, int remoteQpn, int remoteQkey, long context) {
         checkDatagrams(flags);
         long mr = RdmaMr.use(src, offset, length);
-        int result = Natives.postUdSend(sendQueue, mr, offset, length, flags, RdmaAh.use(ah), remoteQpn, context);
+        long to = RdmaAh.use(ah);
+        int result = Natives.postUdSend(sendQueue, mr, offset, length, flags, to, remoteQpn, remoteQkey, context);
         if (result < 0) {
-            throw Call.failure("rdma_post_ud_send", result, object, src.object(), ah.object());
+            throw Call.failure("ibv_post_send", result, object, src.object(), ah.object());
         }
         return result == Result.POSTED;
     }
 
     /**
-     * Posts a datagram, as {@link #postUdSend}, of bytes that the call copies, without a memory region.
+     * Posts a datagram, as {@link #postUdSend(RdmaMr, long, long, int, RdmaAh, int, long)}, of bytes that the call copies,
+     * without a memory region.
      *
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
@@ -557,12 +586,113 @@ public final class RdmaQp {
      * @throws io.rpma.RpmaException if the device refuses the operation
      */
     public boolean postUdSendInline(RdmaInlineData src, int length, int flags, RdmaAh ah, int remoteQpn, long context) {
+        return postUdSendInline(src, length, flags, ah, remoteQpn, UDP_QKEY, context);
+    }
+
+    /**
+     * Posts a datagram, as {@link #postUdSendInline(RdmaInlineData, int, int, RdmaAh, int, long)}, to a queue pair with its own
+     * key.
+     *
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param ah the destination
+     * @param remoteQpn the number of the remote queue pair: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
+     * @param remoteQkey the key of the remote queue pair: {@link RdmaEvent#qkey}
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the id or {@code ah} is closed, or the id is for connections
+     * @throws io.rpma.RpmaException if the device refuses the operation
+     */
+    public boolean postUdSendInline(
+            RdmaInlineData src, int length, int flags, RdmaAh ah, int remoteQpn, int remoteQkey, long context) {
         checkDatagrams(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
-        int result = Natives.postUdSendInline(sendQueue, address, length, flags, RdmaAh.use(ah), remoteQpn, context);
+        long to = RdmaAh.use(ah);
+        int result = Natives.postUdSendInline(sendQueue, address, length, flags, to, remoteQpn, remoteQkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
-            throw Call.failure("rdma_post_ud_send", result, object, ah.object());
+            throw Call.failure("ibv_post_send", result, object, ah.object());
+        }
+        return result == Result.POSTED;
+    }
+
+    /**
+     * Posts a datagram with immediate data, as {@link #postUdSend(RdmaMr, long, long, int, RdmaAh, int, int, long)}.
+     *
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param ah the destination
+     * @param remoteQpn the number of the remote queue pair: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
+     * @param remoteQkey the key of the remote queue pair: {@link RdmaEvent#qkey}
+     * @param imm the immediate data, which {@link RpmaCompletions#immData} returns on the other side
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalStateException if the id, the region or {@code ah} is closed, or the id is for connections
+     * @throws io.rpma.RpmaException if the device refuses the operation
+     */
+    public boolean postUdSendWithImm(
+            RdmaMr src,
+            long offset,
+            long length,
+            int flags,
+            RdmaAh ah,
+            int remoteQpn,
+            int remoteQkey,
+            int imm,
+            long context) {
+        checkDatagrams(flags);
+        long mr = RdmaMr.use(src, offset, length);
+        long to = RdmaAh.use(ah);
+        int result = Natives.postUdSendWithImm(
+                sendQueue, mr, offset, length, flags, to, remoteQpn, remoteQkey, imm, context);
+        if (result < 0) {
+            throw Call.failure("ibv_post_send", result, object, src.object(), ah.object());
+        }
+        return result == Result.POSTED;
+    }
+
+    /**
+     * Posts a datagram with immediate data, as {@link #postUdSendWithImm}, of bytes that the call copies, without a memory
+     * region.
+     *
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link #F_SIGNALED}, {@link #F_FENCE} and {@link #F_SOLICITED}, or 0
+     * @param ah the destination
+     * @param remoteQpn the number of the remote queue pair: {@link RdmaEvent#qpNum} or {@link RpmaCompletions#srcQp}
+     * @param remoteQkey the key of the remote queue pair: {@link RdmaEvent#qkey}
+     * @param imm the immediate data, which {@link RpmaCompletions#immData} returns on the other side
+     * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
+     * @return true if the operation is posted, false if the send queue is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the id or {@code ah} is closed, or the id is for connections
+     * @throws io.rpma.RpmaException if the device refuses the operation
+     */
+    public boolean postUdSendWithImmInline(
+            RdmaInlineData src,
+            int length,
+            int flags,
+            RdmaAh ah,
+            int remoteQpn,
+            int remoteQkey,
+            int imm,
+            long context) {
+        checkDatagrams(flags);
+        long address = RdmaInlineData.use(src, length, maxInlineData);
+        long to = RdmaAh.use(ah);
+        int result = Natives.postUdSendWithImmInline(
+                sendQueue, address, length, flags, to, remoteQpn, remoteQkey, imm, context);
+        Reference.reachabilityFence(src);
+        if (result < 0) {
+            throw Call.failure("ibv_post_send", result, object, ah.object());
         }
         return result == Result.POSTED;
     }

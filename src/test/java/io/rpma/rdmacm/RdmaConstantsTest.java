@@ -43,6 +43,11 @@ class RdmaConstantsTest {
         }
     }
 
+    @Test
+    void keyOfDatagrams() throws IOException {
+        assertThat(RdmaQp.UDP_QKEY).isEqualTo(new CHeader(CMA).macro("RDMA_UDP_QKEY"));
+    }
+
     @ParameterizedTest
     @EnumSource
     void accesses(RdmaAccess access) throws IOException {

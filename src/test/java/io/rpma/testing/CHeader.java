@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The constants of a C header that are defined by integers, shifts and bitwise ORs. */
+/** The constants of a C header that are defined by decimal or hexadecimal integers, shifts and bitwise ORs. */
 public final class CHeader {
     private final String text;
 
@@ -55,7 +55,7 @@ public final class CHeader {
         int value = 0;
         for (String term : expression.replaceAll("[()]", "").split("\\|")) {
             String[] factors = term.strip().split("\\s*<<\\s*");
-            int base = factors[0].matches("-?\\d+") ? Integer.parseInt(factors[0]) : macro(factors[0]);
+            int base = factors[0].matches("-?\\d+|0x[0-9a-f]+") ? Integer.decode(factors[0]) : macro(factors[0]);
             value |= factors.length > 1 ? base << Integer.parseInt(factors[1]) : base;
         }
         return value;
