@@ -23,6 +23,7 @@ extern const struct jni_table peer_natives;
 extern const struct jni_table poller_natives;
 extern const struct jni_table rdmacm_addrinfo_natives;
 extern const struct jni_table rdmacm_ah_natives;
+extern const struct jni_table rdmacm_batch_natives;
 extern const struct jni_table rdmacm_cq_natives;
 extern const struct jni_table rdmacm_id_natives;
 extern const struct jni_table rdmacm_mr_natives;

@@ -9,8 +9,9 @@ static const struct jni_table *const tables[] = {
 	&batch_natives,      &conn_cfg_natives,   &conn_natives,       &conn_req_natives,   &cq_natives,
 	&device_natives,     &ep_natives,         &handle_natives,     &log_natives,        &memory_natives,
 	&mr_local_natives,   &mr_remote_natives,  &peer_cfg_natives,   &peer_natives,       &poller_natives,
-	&rdmacm_addrinfo_natives, &rdmacm_ah_natives, &rdmacm_cq_natives,  &rdmacm_id_natives,  &rdmacm_mr_natives,
-	&rdmacm_qp_natives,  &rdmacm_srq_natives, &srq_cfg_natives,    &srq_natives,        &wait_natives,
+	&rdmacm_addrinfo_natives, &rdmacm_ah_natives, &rdmacm_batch_natives, &rdmacm_cq_natives, &rdmacm_id_natives,
+	&rdmacm_mr_natives,  &rdmacm_qp_natives,  &rdmacm_srq_natives, &srq_cfg_natives,    &srq_natives,
+	&wait_natives,
 };
 
 static int register_natives(JNIEnv *env)

@@ -50,6 +50,7 @@ class JavadocSamplesTest {
             "io/rpma/RpmaSrqCfg",
             "io/rpma/rdmacm/RdmaAddrInfo",
             "io/rpma/rdmacm/RdmaAh",
+            "io/rpma/rdmacm/RdmaBatch",
             "io/rpma/rdmacm/RdmaConnParam",
             "io/rpma/rdmacm/RdmaId",
             "io/rpma/rdmacm/RdmaInlineData",

@@ -72,6 +72,9 @@ enum RdmaPost {
         int rkey;
         long context = 1;
 
+        /** Arguments without objects. */
+        Arguments() {}
+
         /** Arguments for a post on the client. */
         Arguments(RdmaPair pair) {
             this(pair.client.qp(), pair.clientMr, pair.serverMr);
@@ -105,6 +108,32 @@ enum RdmaPost {
 
     boolean post(Arguments arguments) {
         return call.post(arguments);
+    }
+
+    /** Records the post in a batch. */
+    boolean record(RdmaBatch batch, Arguments a) {
+        int bytes = (int) a.length;
+        return switch (this) {
+            case WRITE -> batch.write(a.qp, a.region, a.offset, a.length, a.flags, a.remote, a.rkey, a.context);
+            case WRITEV -> batch.writev(a.qp, a.parts, a.flags, a.remote, a.rkey, a.context);
+            case WRITE_INLINE -> batch.writeInline(a.qp, a.data, bytes, a.flags, a.remote, a.rkey, a.context);
+            case WRITE_WITH_IMM ->
+                batch.writeWithImm(a.qp, a.region, a.offset, a.length, a.flags, a.remote, a.rkey, 2, a.context);
+            case WRITE_WITH_IMM_INLINE ->
+                batch.writeWithImmInline(a.qp, a.data, bytes, a.flags, a.remote, a.rkey, 2, a.context);
+            case READ -> batch.read(a.qp, a.region, a.offset, a.length, a.flags, a.remote, a.rkey, a.context);
+            case READV -> batch.readv(a.qp, a.parts, a.flags, a.remote, a.rkey, a.context);
+            case SEND -> batch.send(a.qp, a.region, a.offset, a.length, a.flags, a.context);
+            case SENDV -> batch.sendv(a.qp, a.parts, a.flags, a.context);
+            case SEND_INLINE -> batch.sendInline(a.qp, a.data, bytes, a.flags, a.context);
+            case SEND_WITH_IMM -> batch.sendWithImm(a.qp, a.region, a.offset, a.length, a.flags, 2, a.context);
+            case SEND_WITH_IMM_INLINE -> batch.sendWithImmInline(a.qp, a.data, bytes, a.flags, 2, a.context);
+            case COMPARE_AND_SWAP ->
+                batch.compareAndSwap(a.qp, a.region, a.offset, a.flags, a.remote, a.rkey, 0, 1, a.context);
+            case FETCH_AND_ADD -> batch.fetchAndAdd(a.qp, a.region, a.offset, a.flags, a.remote, a.rkey, 1, a.context);
+            case RECV -> batch.recv(a.qp, a.region, a.offset, a.length, a.context);
+            case RECVV -> batch.recvv(a.qp, a.parts, a.context);
+        };
     }
 
     String method() {

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RdmaPostArgumentsIT {
     private static final long MOST = Integer.MAX_VALUE;
 
-    private static RdmaPair pair;
+    static RdmaPair pair;
 
     @BeforeAll
     static void connect() throws InterruptedException {
@@ -63,10 +63,25 @@ class RdmaPostArgumentsIT {
         }
     }
 
-    private static RdmaPost.Arguments with(Consumer<RdmaPost.Arguments> change) {
+    static RdmaPost.Arguments with(Consumer<RdmaPost.Arguments> change) {
         RdmaPost.Arguments arguments = new RdmaPost.Arguments(pair);
         change.accept(arguments);
         return arguments;
+    }
+
+    /** Makes a post, and returns whether there was room in the queue. */
+    boolean call(RdmaPost post, RdmaPost.Arguments arguments) {
+        return post.post(arguments);
+    }
+
+    /** Returns what the exception says about a closed object. */
+    String closed(Object object, String role) {
+        return object + " is closed";
+    }
+
+    /** Returns what the exception says about a closed region in a list of parts. */
+    String closedPart() {
+        return "an object of the call is closed";
     }
 
     private static Stream<RdmaPost> operations() {
@@ -114,9 +129,17 @@ class RdmaPostArgumentsIT {
 
     @ParameterizedTest
     @EnumSource
+    void takesGoodArguments(RdmaPost post) throws InterruptedException {
+        try (RdmaPair other = RdmaPair.connect()) {
+            assertThat(call(post, new RdmaPost.Arguments(other))).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void refusesNull(RdmaPost post) {
         assertThatNullPointerException()
-                .isThrownBy(() -> post.post(with(a -> {
+                .isThrownBy(() -> call(post, with(a -> {
                     a.region = null;
                     a.parts = null;
                     a.data = null;
@@ -129,14 +152,14 @@ class RdmaPostArgumentsIT {
     void refusesUnknownFlags(RdmaPost post) {
         for (int flags : new int[] {8, 16, F_SIGNALED | 8, -1, Integer.MIN_VALUE}) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> post.post(with(a -> a.flags = flags)))
+                    .isThrownBy(() -> call(post, with(a -> a.flags = flags)))
                     .withMessage("flags must be of F_SIGNALED, F_FENCE and F_SOLICITED, not " + flags);
         }
     }
 
-    private static void assertOutOfBounds(RdmaPost post, long offset, long length) {
+    private void assertOutOfBounds(RdmaPost post, long offset, long length) {
         assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                .isThrownBy(() -> post.post(with(a -> {
+                .isThrownBy(() -> call(post, with(a -> {
                     a.offset = offset;
                     a.length = length;
                 })))
@@ -162,7 +185,7 @@ class RdmaPostArgumentsIT {
         assertOutOfBounds(post, SIZE, 1);
         for (long length : new long[] {MOST + 1, (1L << 32) + 5, Long.MAX_VALUE}) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> post.post(with(a -> a.length = length)))
+                    .isThrownBy(() -> call(post, with(a -> a.length = length)))
                     .withMessage("one operation transfers at most 2^31 - 1 bytes, not " + length);
         }
     }
@@ -172,7 +195,7 @@ class RdmaPostArgumentsIT {
     void refusesMoreThanTheInlineDataHas(RdmaPost post) {
         for (int length : new int[] {-1, 9, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                    .isThrownBy(() -> post.post(with(a -> a.length = length)))
+                    .isThrownBy(() -> call(post, with(a -> a.length = length)))
                     .withMessage(length + " of 8 bytes");
         }
     }
@@ -182,7 +205,7 @@ class RdmaPostArgumentsIT {
     void refusesMoreInlineDataThanGranted(RdmaPost post) {
         int most = pair.client.qp().maxInlineData();
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> post.post(with(a -> {
+                .isThrownBy(() -> call(post, with(a -> {
                     a.data = RdmaInlineData.create(most + 1);
                     a.length = most + 1;
                 })))
@@ -195,7 +218,7 @@ class RdmaPostArgumentsIT {
         int most = post.maxParts(pair.client.qp());
         assertThat(most).isLessThan(RdmaSgeList.MAX_CAPACITY);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> post.post(with(a -> {
+                .isThrownBy(() -> call(post, with(a -> {
                     for (int i = 0; i < most; i++) {
                         a.parts.add(pair.clientMr, 8 * i, 8);
                     }
@@ -249,7 +272,7 @@ class RdmaPostArgumentsIT {
         try (RpmaMemory memory = RpmaMemory.allocate(64);
                 RdmaMr source = RdmaMr.reg(pair.client, memory)) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> post.post(with(a -> {
+                    .isThrownBy(() -> call(post, with(a -> {
                         a.region = source;
                         a.parts.add(source, 0, 8);
                     })))
@@ -263,7 +286,7 @@ class RdmaPostArgumentsIT {
         for (long offset : new long[] {1, 4, 7, -1}) {
             long address = pair.serverMr.address() + offset;
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> post.post(with(a -> a.remote = address)))
+                    .isThrownBy(() -> call(post, with(a -> a.remote = address)))
                     .withMessage("the address of an atomic is a multiple of 8, not 0x" + Long.toHexString(address));
         }
     }
@@ -273,8 +296,8 @@ class RdmaPostArgumentsIT {
     void refusesAClosedRegion(RdmaPost post) {
         RdmaMr closed = closedRegion();
         assertThatIllegalStateException()
-                .isThrownBy(() -> post.post(with(a -> a.region = closed)))
-                .withMessageEndingWith(": " + closed.object() + " is closed");
+                .isThrownBy(() -> call(post, with(a -> a.region = closed)))
+                .withMessageEndingWith(": " + closed(closed.object(), "region"));
     }
 
     private static RdmaMr closedRegion() {
@@ -289,8 +312,8 @@ class RdmaPostArgumentsIT {
     void refusesAPartOfAClosedRegion(RdmaPost post) {
         RdmaMr closed = closedRegion();
         assertThatIllegalStateException()
-                .isThrownBy(() -> post.post(with(a -> a.parts.add(closed, 0, 8))))
-                .withMessageEndingWith(": an object of the call is closed");
+                .isThrownBy(() -> call(post, with(a -> a.parts.add(closed, 0, 8))))
+                .withMessageEndingWith(": " + closedPart());
     }
 
     @ParameterizedTest
@@ -300,8 +323,8 @@ class RdmaPostArgumentsIT {
         RdmaQp closed = other.client.qp();
         other.close();
         assertThatIllegalStateException()
-                .isThrownBy(() -> post.post(with(a -> a.qp = closed)))
-                .withMessageEndingWith(": " + closed + " is closed");
+                .isThrownBy(() -> call(post, with(a -> a.qp = closed)))
+                .withMessageEndingWith(": " + closed(closed, "id"));
     }
 
     @Test

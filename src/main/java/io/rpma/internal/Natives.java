@@ -469,6 +469,10 @@ public final class Natives {
     public static native int postFetchAndAdd(
             long queue, long mr, long offset, int flags, long remoteAddr, int rkey, long add, long context);
 
+    // rdmacm_batch.c
+    /** As {@link #batchPost}, for the records of {@code RdmaBatch}, with the addresses of its copies. */
+    public static native long rdmaBatchPost(long from, long to, long parts, long inlineData);
+
     // rdmacm_cq.c
     public static native int pollSendComp(long queue, int capacity, long completions);
 

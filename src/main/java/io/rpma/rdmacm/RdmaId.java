@@ -359,7 +359,7 @@ public final class RdmaId implements AutoCloseable {
         }
         boolean foreign = shared != null && shared.owner() != object;
         NativeObject use = foreign ? new NativeObject(this, "queue pair of " + object, shared.owner()) : null;
-        RdmaQp made = new RdmaQp(object, portSpace == RdmaPortSpace.UDP, shared != null || srq != null);
+        RdmaQp made = new RdmaQp(object, portSpace == RdmaPortSpace.UDP, shared != null || srq != null, sigAll);
         long[] queues = new long[2];
         if (foreign) {
             use.begin();

@@ -66,6 +66,17 @@ public final class RdmaInlineData {
         return data.address;
     }
 
+    /**
+     * Copies the first bytes.
+     *
+     * @param to the buffer to copy to
+     * @param index the index in the buffer
+     * @param length the number of bytes to copy
+     */
+    void copy(ByteBuffer to, int index, int length) {
+        to.put(index, bytes, 0, length);
+    }
+
     @Override
     public String toString() {
         return "RdmaInlineData[" + bytes.capacity() + " bytes]";

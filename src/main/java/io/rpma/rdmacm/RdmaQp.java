@@ -2,6 +2,7 @@ package io.rpma.rdmacm;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.internal.Call;
+import io.rpma.internal.Check;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
@@ -39,6 +40,8 @@ import java.util.concurrent.TimeUnit;
  * outstanding than the completion queues hold: {@link RdmaQpInitAttr#maxSendWr} and {@link RdmaQpInitAttr#maxRecvWr} set their
  * sizes. Otherwise the device loses completions, or breaks the connection.
  *
+ * <p>{@link RdmaBatch} posts many operations in one downcall.
+ *
  * <p>The remote address and the key are numbers that the other side sends. The remote device checks them, and checks whether
  * the remote region is registered for the operation. If a check fails, the operation completes with
  * {@link io.rpma.RpmaWcStatus#REM_ACCESS_ERR}. Each failed operation breaks the connection.
@@ -75,6 +78,7 @@ public final class RdmaQp {
     private final CompletionQueue recvCompletions;
     private final boolean datagrams;
     private final boolean usesSrq;
+    private final boolean sigAll;
 
     // set by made
 
@@ -87,12 +91,13 @@ public final class RdmaQp {
     private int maxInlineData;
     private int qpNum;
 
-    RdmaQp(NativeObject id, boolean datagrams, boolean usesSrq) {
+    RdmaQp(NativeObject id, boolean datagrams, boolean usesSrq, boolean sigAll) {
         object = id.part("RdmaQp");
         sendCompletions = CompletionQueue.ofOperations(id.part("send queue"));
         recvCompletions = CompletionQueue.ofReceives(id.part("receive queue"));
         this.datagrams = datagrams;
         this.usesSrq = usesSrq;
+        this.sigAll = sigAll;
     }
 
     /**
@@ -875,6 +880,27 @@ public final class RdmaQp {
         return recvCompletions.take(completions, true, Waiter.nanos(timeout, unit));
     }
 
+    static void checkConnected(RdmaQp qp, int flags) {
+        if (qp == null) {
+            throw Check.isNull("queue pair");
+        }
+        qp.checkConnected(flags);
+    }
+
+    static void checkDatagrams(RdmaQp qp, int flags) {
+        if (qp == null) {
+            throw Check.isNull("queue pair");
+        }
+        qp.checkDatagrams(flags);
+    }
+
+    static void checkOwnReceives(RdmaQp qp) {
+        if (qp == null) {
+            throw Check.isNull("queue pair");
+        }
+        qp.checkOwnReceives();
+    }
+
     private void checkConnected(int flags) {
         if (datagrams) {
             throw new IllegalStateException(object + " is for datagrams: see postUdSend()");
@@ -895,7 +921,7 @@ public final class RdmaQp {
         }
     }
 
-    private static void checkAligned(long remoteAddr) {
+    static void checkAligned(long remoteAddr) {
         if (remoteAddr % Long.BYTES != 0) {
             throw new IllegalArgumentException(
                     "the address of an atomic is a multiple of 8, not 0x" + Long.toHexString(remoteAddr));
@@ -914,6 +940,11 @@ public final class RdmaQp {
 
     long sendQueue() {
         return sendQueue;
+    }
+
+    /** The number of operations without a signalled one that fills the send queue for good on some devices. */
+    int maxUnsignaled() {
+        return sigAll ? Integer.MAX_VALUE : maxSendWr;
     }
 
     long recvQueue() {

@@ -28,7 +28,7 @@ public final class RdmaSgeList {
     public static final int MAX_CAPACITY = 64;
 
     // struct rdmacm_part of native/rdmacm.h
-    private static final int SIZE = 24;
+    static final int SIZE = 24;
     private static final int MR = 0;
     private static final int OFFSET = 8;
     private static final int LENGTH = 16;
@@ -124,6 +124,17 @@ public final class RdmaSgeList {
     /** The address of the array. */
     long address() {
         return address;
+    }
+
+    /**
+     * Copies the first parts.
+     *
+     * @param to the buffer to copy to
+     * @param index the index in the buffer
+     * @param bytes the number of bytes to copy
+     */
+    void copy(ByteBuffer to, int index, int bytes) {
+        to.put(index, parts, 0, bytes);
     }
 
     /** Checks the number of parts against the maximum of the queue, and returns the number. */

@@ -1,6 +1,7 @@
 package io.rpma.rdmacm;
 
 import io.rpma.internal.Call;
+import io.rpma.internal.Check;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
@@ -107,6 +108,14 @@ public final class RdmaSrq {
 
     long handle() {
         return handle;
+    }
+
+    /** Returns the native handle. Part of the hot path. */
+    static long use(RdmaSrq srq) {
+        if (srq == null) {
+            throw Check.isNull("shared receive queue");
+        }
+        return srq.handle;
     }
 
     NativeObject owner() {

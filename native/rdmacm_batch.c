@@ -1,0 +1,312 @@
+/*
+ * rdmacm_batch.c -- RdmaBatch: many posts in one downcall, as chains of work requests
+ *
+ * A chain is a run of operations of one queue. The device gets a chain in one call, so that it needs one doorbell, or, on
+ * soft-RoCE, one system call.
+ *
+ * Two threads must not use one batch at once. If they do, the fields of their records can mix. This can break their
+ * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a handle
+ * contains handles of one kind of object in all operations. Parts and inline data have their own memory, so that no inline data
+ * is taken for a part. One field contains the place and the number of parts or bytes. Only an offset can be beyond the end of
+ * its region. The device refuses such an offset. The shim refuses an operation that does not fit its queue.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+
+#include "handle.h"
+#include "natives.h"
+#include "rdmacm.h"
+#include "rdmacm_post.h"
+#include "thread.h"
+
+#define MIXED (RESULT_ERRNO - EINVAL)
+
+/* the maximum number of posts under one mark, because each close waits for the mark; thus also of a chain */
+#define AT_ONCE 64
+
+/* an operation is added only to AT_ONCE parts or fewer */
+#define CHAIN_SGES (AT_ONCE + RDMACM_MAX_SGE)
+
+/* RdmaBatch.Op has the same order */
+enum op { WRITE, WRITE_WITH_IMM, READ, SEND, SEND_WITH_IMM, COMPARE_AND_SWAP, FETCH_AND_ADD, UD_SEND, UD_SEND_WITH_IMM, RECV };
+
+/* the local bytes of an operation; RdmaBatch has the same constants */
+enum source { REGION, PARTS, INLINE };
+
+/* a record of RdmaBatch; a field that the operation does not use contains 0 or an old value */
+struct record {
+	jlong what; /* from the lowest bit: 8 bits operation, 24 flags, 32 immediate data */
+	jlong queue;
+	jlong source; /* from the lowest bit: 8 bits enum source, 24 number of parts or bytes, 32 offset in their memory */
+	jlong mr;
+	jlong offset;
+	jlong length;
+	jlong remote_addr;
+	jlong keys; /* lower half: rkey, or number of the remote queue pair; upper half: key of the remote queue pair */
+	jlong compare_add;
+	jlong swap;
+	jlong ah;
+	jlong context;
+};
+
+/* the addresses of the batch's copies */
+struct copies {
+	jlong parts;
+	jlong inline_data;
+};
+
+struct chain {
+	const struct copies *copies;
+	struct rdma_cm_id *id;
+	bool is_recv;
+	jint count;
+	jint sge_count;
+	struct ibv_sge sges[CHAIN_SGES];
+	union {
+		struct ibv_send_wr sends[AT_ONCE];
+		struct ibv_recv_wr recvs[AT_ONCE];
+	};
+};
+
+static const enum ibv_wr_opcode opcodes[] = {
+	[WRITE] = IBV_WR_RDMA_WRITE,
+	[WRITE_WITH_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
+	[READ] = IBV_WR_RDMA_READ,
+	[SEND] = IBV_WR_SEND,
+	[SEND_WITH_IMM] = IBV_WR_SEND_WITH_IMM,
+	[COMPARE_AND_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
+	[FETCH_AND_ADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	[UD_SEND] = IBV_WR_SEND,
+	[UD_SEND_WITH_IMM] = IBV_WR_SEND_WITH_IMM,
+};
+
+static inline enum op op_of(jlong what)
+{
+	return (enum op)(what & 0xff);
+}
+
+static inline enum source kind_of(jlong source)
+{
+	return (enum source)(source & 0xff);
+}
+
+static inline jint count_of(jlong source)
+{
+	return (jint)(source >> 8 & 0xffffff);
+}
+
+static inline jlong offset_of(jlong source)
+{
+	return (jlong)((uint64_t)source >> 32);
+}
+
+static inline bool is_datagram(enum op op)
+{
+	return op == UD_SEND || op == UD_SEND_WITH_IMM;
+}
+
+/* sets the local bytes of an operation on regions; returns the number of parts, or the failure */
+static inline jint set_memory(const struct chain *chain, const volatile struct record *r, jlong source, struct ibv_sge *sges)
+{
+	if (kind_of(source) == PARTS) {
+		jint count = count_of(source);
+		return rdmacm_sges(chain->copies->parts + offset_of(source), count, sges) == 0 ? count : RESULT_CLOSED;
+	}
+	return rdmacm_set_region(sges, r->mr, r->offset, r->length) == RESULT_POSTED ? 1 : RESULT_CLOSED;
+}
+
+/* as set_memory(), also for inline data */
+static inline jint set_local(const struct chain *chain, const volatile struct record *r, enum op op, struct ibv_send_wr *wr,
+		struct ibv_sge *sges)
+{
+	jlong source = r->source;
+	if (kind_of(source) != INLINE)
+		return set_memory(chain, r, source, sges);
+	if (op == READ || op == COMPARE_AND_SWAP || op == FETCH_AND_ADD)
+		return MIXED;
+	rdmacm_set_inline(wr, sges, chain->copies->inline_data + offset_of(source), count_of(source));
+	return 1;
+}
+
+/* sets the other side of an operation; RESULT_POSTED or the failure */
+static inline jint set_other_side(const volatile struct record *r, enum op op, const struct rdma_cm_id *id,
+		struct ibv_send_wr *wr)
+{
+	jlong keys = r->keys;
+	/* with another type of queue pair, a provider would take an address for an address handle */
+	if ((id->qp->qp_type == IBV_QPT_UD) != is_datagram(op))
+		return MIXED;
+	switch (op) {
+	case WRITE:
+	case WRITE_WITH_IMM:
+	case READ:
+		rdmacm_set_remote(wr, r->remote_addr, (jint)keys);
+		break;
+	case COMPARE_AND_SWAP:
+	case FETCH_AND_ADD:
+		rdmacm_set_atomic(wr, r->remote_addr, (jint)keys, r->compare_add, r->swap);
+		break;
+	case UD_SEND:
+	case UD_SEND_WITH_IMM:
+		return rdmacm_set_destination(wr, id, r->ah, (jint)keys, (jint)(keys >> 32));
+	case SEND:
+	case SEND_WITH_IMM:
+	case RECV:
+		break;
+	}
+	return RESULT_POSTED;
+}
+
+/* adds an operation of the send queue to a chain; RESULT_POSTED or the failure */
+static inline jint add_send(struct chain *chain, const volatile struct record *r, jlong what)
+{
+	struct ibv_send_wr *wr = &chain->sends[chain->count];
+	struct ibv_sge *sges = &chain->sges[chain->sge_count];
+	enum op op = op_of(what);
+	rdmacm_set_message(wr, opcodes[op], (jint)(what >> 8 & 0xffffff), (jint)(what >> 32), r->context);
+	jint parts = set_local(chain, r, op, wr, sges);
+	if (parts < 0)
+		return parts;
+	wr->sg_list = sges;
+	wr->num_sge = parts;
+	jint result = set_other_side(r, op, chain->id, wr);
+	if (result != RESULT_POSTED)
+		return result;
+	if (chain->count > 0)
+		wr[-1].next = wr;
+	chain->count++;
+	chain->sge_count += parts;
+	return RESULT_POSTED;
+}
+
+/* adds a receive to a chain; RESULT_POSTED or the failure */
+static inline jint add_recv(struct chain *chain, const volatile struct record *r)
+{
+	struct ibv_recv_wr *wr = &chain->recvs[chain->count];
+	struct ibv_sge *sges = &chain->sges[chain->sge_count];
+	jlong source = r->source;
+	jint parts = kind_of(source) != INLINE ? set_memory(chain, r, source, sges) : MIXED;
+	if (parts < 0)
+		return parts;
+	wr->wr_id = (uint64_t)r->context;
+	wr->next = NULL;
+	wr->sg_list = sges;
+	wr->num_sge = parts;
+	if (chain->count > 0)
+		wr[-1].next = wr;
+	chain->count++;
+	chain->sge_count += parts;
+	return RESULT_POSTED;
+}
+
+/* RESULT_POSTED if an id takes the operations of a chain, or the reason why not */
+static inline jint check_queue(const struct rdma_cm_id *id, bool is_recv)
+{
+	if (id == NULL)
+		return RESULT_CLOSED;
+	if (is_recv)
+		return id->srq != NULL || id->qp->srq == NULL ? RESULT_POSTED : MIXED;
+	/* the id of a shared receive queue has no queue pair */
+	if (id->qp == NULL)
+		return MIXED;
+	return rdmacm_can_send(id->qp) ? RESULT_POSTED : RESULT_ERRNO - ENOTCONN;
+}
+
+/* makes a chain of the first records; returns RESULT_POSTED, or the failure of the record after the chain */
+static jint make_chain(struct chain *chain, const volatile struct record *records, jint count)
+{
+	jlong what = records->what;
+	jlong queue = records->queue;
+	chain->id = handle_marked(queue);
+	chain->is_recv = op_of(what) == RECV;
+	chain->count = 0;
+	chain->sge_count = 0;
+	jint result = check_queue(chain->id, chain->is_recv);
+	for (jint i = 0; result == RESULT_POSTED;) {
+		result = chain->is_recv ? add_recv(chain, &records[i]) : add_send(chain, &records[i], what);
+		if (++i == count || chain->sge_count > AT_ONCE)
+			break;
+		what = records[i].what;
+		if (records[i].queue != queue || (op_of(what) == RECV) != chain->is_recv)
+			break;
+	}
+	return result;
+}
+
+static inline int post_sends(struct chain *chain, jint *done)
+{
+	struct ibv_send_wr *bad = NULL;
+	int error = ibv_post_send(chain->id->qp, chain->sends, &bad);
+	*done = error == 0 ? chain->count : bad != NULL ? (jint)(bad - chain->sends) : 0;
+	return error;
+}
+
+/* to the shared queue of the id, if it has one, as librdmacm */
+static inline int post_recvs(struct chain *chain, jint *done)
+{
+	const struct rdma_cm_id *id = chain->id;
+	struct ibv_recv_wr *bad = NULL;
+	int error = id->srq != NULL ? ibv_post_srq_recv(id->srq, chain->recvs, &bad)
+				    : ibv_post_recv(id->qp, chain->recvs, &bad);
+	*done = error == 0 ? chain->count : bad != NULL ? (jint)(bad - chain->recvs) : 0;
+	return error;
+}
+
+/* posts a chain; *done gets the number of posts; returns RESULT_POSTED or the failure of the next operation */
+static jint post_chain(struct chain *chain, jint *done)
+{
+	int error = chain->is_recv ? post_recvs(chain, done) : post_sends(chain, done);
+	if (__builtin_expect(error == 0, 1))
+		return RESULT_POSTED;
+	errno = error;
+	return rdmacm_post_failed();
+}
+
+/* posts a run of the first records; *done gets the number of posts */
+static jint post_run(const volatile struct record *records, jint count, const struct copies *copies, jint *done)
+{
+	struct chain chain;
+	chain.copies = copies;
+	jint refused = make_chain(&chain, records, count);
+	*done = 0;
+	jint result = chain.count > 0 ? post_chain(&chain, done) : RESULT_POSTED;
+	return result == RESULT_POSTED ? refused : result;
+}
+
+/* posts until a post fails; adds the number of posts to *done, and returns the result of the failed post, or 0 */
+static jint post_some(const volatile struct record *records, jint count, const struct copies *copies, jint *done)
+{
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return RDMACM_NOMEM;
+	jint result = RESULT_POSTED;
+	jint i = 0;
+	while (i < count && result == RESULT_POSTED) {
+		jint run;
+		result = post_run(&records[i], count - i, copies, &run);
+		i += run;
+	}
+	thread_unmark(thread);
+	*done += i;
+	return result;
+}
+
+/* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
+static jlong batch_post(JNI_PARAMS, jlong from, jlong to, jlong parts, jlong inline_data)
+{
+	const volatile struct record *records = jni_pointer(from);
+	const struct copies copies = {.parts = parts, .inline_data = inline_data};
+	jint count = (jint)((to - from) / (jlong)sizeof(*records));
+	jint done = 0;
+	jint result = RESULT_POSTED;
+	while (done < count && result == RESULT_POSTED)
+		result = post_some(&records[done], count - done < AT_ONCE ? count - done : AT_ONCE, &copies, &done);
+	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)done);
+}
+
+static const JNINativeMethod methods[] = {
+	{"rdmaBatchPost", "(JJJJ)J", batch_post},
+};
+
+const struct jni_table rdmacm_batch_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -1,0 +1,1009 @@
+package io.rpma.rdmacm;
+
+import io.rpma.internal.BatchRecords;
+import io.rpma.internal.Call;
+import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.util.NoSuchElementException;
+
+/**
+ * A sequence of operations that are recorded first and then posted in one downcall. The operations can be of different kinds
+ * and of different queues.
+ *
+ * <p>{@link #post()} posts each run of operations of one queue as a chain: one call of {@code ibv_post_send}, which needs one
+ * doorbell on a network card and one system call on soft-RoCE. A chain has at most 64 operations.
+ *
+ * <pre>{@code
+ * RdmaBatch batch = RdmaBatch.create(16);
+ * for (int i = 0; i < 16; i++) {
+ *     batch.write(qp, mr, 64 * i, 64, 0, remoteAddr + 64 * i, rkey, i);
+ * }
+ * batch.signalLast();
+ * int posted = batch.post();
+ * System.out.println(posted + " are posted, " + batch.count() + " wait for room in the send queue");
+ * }</pre>
+ *
+ * <p>A recording method takes the queue and the arguments of the post. It checks the arguments as the post does, but not
+ * whether the objects are open. It allocates nothing. {@link #post()} posts the operations in the order in which they were
+ * recorded. It throws an exception if an object of the next operation is closed, or if the device refuses the operation.
+ *
+ * <p><b>Signalling.</b> Some devices free the entries of the send queue only when a completion is polled. The completion of an
+ * operation frees the entries of all earlier operations of the same queue pair. One completion for each batch is therefore
+ * enough: record the operations without {@link RdmaQp#F_SIGNALED}, and call {@link #signalLast} after the last operation of
+ * each queue pair. On such a device, {@link RdmaQp#maxSendWr} operations without a signalled one fill the send queue for good. A
+ * batch therefore records no more operations of the same queue pair after so many in succession, until {@link #signalLast}.
+ *
+ * <p><b>Copies.</b> A recording method copies inline data and lists of parts, so that both can change when the method returns.
+ * {@link #create(int, int, int)} sets the size of the room for the copies. If there is too little room, the method returns
+ * {@code false}. All of the room is free again when the batch is empty.
+ *
+ * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and outlives its
+ * ids. A recorded operation neither keeps an object reachable nor prevents its close. The memory of a region stays reachable
+ * while the region is open.
+ *
+ * <p>Manual pages: see {@link RdmaQp}.
+ */
+public final class RdmaBatch {
+    // the fields of struct record in native/rdmacm_batch.c
+    private static final int FIELDS = 12;
+    private static final int WHAT = 0;
+    private static final int QUEUE = 1;
+    private static final int SOURCE = 2;
+    private static final int MR = 3;
+    private static final int OFFSET = 4;
+    private static final int LENGTH = 5;
+    private static final int REMOTE_ADDR = 6;
+    private static final int KEYS = 7;
+    private static final int COMPARE_ADD = 8;
+    private static final int SWAP = 9;
+    private static final int AH = 10;
+    private static final int CONTEXT = 11;
+
+    // the parts of the field WHAT
+    private static final int OP_MASK = 0xff;
+    private static final int FLAGS_SHIFT = 8;
+    private static final long SIGNALED = (long) RdmaQp.F_SIGNALED << FLAGS_SHIFT;
+
+    // the parts of the field SOURCE
+    private static final int SOURCE_MASK = 0xff;
+    private static final int COUNT_SHIFT = 8;
+
+    // enum source of native/rdmacm_batch.c
+    private static final int REGION = 0;
+    private static final int PARTS = 1;
+    private static final int INLINE = 2;
+
+    private static final int UPPER = Integer.SIZE;
+    private static final long LOWER_MASK = 0xffff_ffffL;
+
+    private static final int MAX_PARTS = Integer.MAX_VALUE / RdmaSgeList.SIZE;
+
+    /** The operations, as in enum op of native/rdmacm_batch.c. */
+    enum Op {
+        WRITE,
+        WRITE_WITH_IMM,
+        READ,
+        SEND,
+        SEND_WITH_IMM,
+        COMPARE_AND_SWAP,
+        FETCH_AND_ADD,
+        UD_SEND,
+        UD_SEND_WITH_IMM,
+        RECV;
+
+        private static final Op[] VALUES = values();
+    }
+
+    private final BatchRecords records;
+
+    // Parts and inline data have separate memory: if threads race, against the contract, C must not take inline data
+    // for handles of regions.
+    private final ByteBuffer parts;
+    private final ByteBuffer inlineData;
+    private final long partsAddress;
+    private final long inlineDataAddress;
+
+    // in bytes
+    private int partsUsed;
+    private int inlineUsed;
+
+    /** The send queue of the last operation that is not a receive. */
+    private long lastQueue;
+
+    /**
+     * The number of operations of this queue since the last signalled one, or since another queue was used, or since the batch
+     * was empty.
+     */
+    private int unsignaled;
+
+    private RdmaBatch(int capacity, int partCapacity, int inlineBytes) {
+        records = new BatchRecords(capacity, FIELDS);
+        parts = ByteBuffer.allocateDirect(partCapacity * RdmaSgeList.SIZE);
+        inlineData = ByteBuffer.allocateDirect(inlineBytes);
+        partsAddress = Natives.bufferAddress(parts);
+        inlineDataAddress = Natives.bufferAddress(inlineData);
+    }
+
+    /**
+     * Creates an empty batch for operations without inline data and without lists of parts.
+     *
+     * @param capacity the maximum number of operations, at least 1; each takes 96 bytes on the heap and 96 bytes outside it
+     * @return the batch
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 22,369,621
+     */
+    public static RdmaBatch create(int capacity) {
+        return create(capacity, 0, 0);
+    }
+
+    /**
+     * Creates an empty batch, with room for lists of parts and for inline data.
+     *
+     * @param capacity the maximum number of operations, at least 1; each takes 96 bytes on the heap and 96 bytes outside it
+     * @param parts the maximum number of parts of all lists together, at least 0; each takes 24 bytes outside the heap
+     * @param inlineBytes the maximum number of bytes of all inline data together, at least 0
+     * @return the batch
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 22,369,621, {@code parts} is negative or
+     *     more than 89,478,485, or {@code inlineBytes} is negative
+     */
+    public static RdmaBatch create(int capacity, int parts, int inlineBytes) {
+        if (parts < 0 || parts > MAX_PARTS) {
+            throw new IllegalArgumentException("parts must be 0 to " + MAX_PARTS + ", not " + parts);
+        }
+        if (inlineBytes < 0) {
+            throw new IllegalArgumentException("inlineBytes must be at least 0, not " + inlineBytes);
+        }
+        return new RdmaBatch(capacity, parts, inlineBytes);
+    }
+
+    /** {@return the maximum number of operations} */
+    public int capacity() {
+        return records.capacity();
+    }
+
+    /** {@return the number of operations in the batch, which are recorded and not yet posted} */
+    public int count() {
+        return records.count();
+    }
+
+    /** {@return the number of operations that the last {@link #post()} has posted, also if it threw an exception} */
+    public int posted() {
+        return records.posted();
+    }
+
+    /**
+     * Records {@link RdmaQp#postWrite(RdmaMr, long, long, int, long, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean write(
+            RdmaQp qp, RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        long mr = RdmaMr.use(src, offset, length);
+        return addRegion(qp, what(Op.WRITE, flags), mr, offset, length, remoteAddr, rkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postWritev(RdmaSgeList, int, long, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the parts to read from, in this order
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IllegalArgumentException if there are more parts than the queue takes in one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean writev(RdmaQp qp, RdmaSgeList src, int flags, long remoteAddr, int rkey, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        int count = RdmaSgeList.use(src, qp.maxSendSge());
+        return addParts(qp, what(Op.WRITE, flags), src, count, remoteAddr, rkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postWriteInline(RdmaInlineData, int, int, long, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean writeInline(
+            RdmaQp qp, RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        RdmaInlineData.use(src, length, qp.maxInlineData());
+        return addInline(qp, what(Op.WRITE, flags), src, length, remoteAddr, rkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postWriteWithImm(RdmaMr, long, long, int, long, int, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param imm the immediate data
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean writeWithImm(
+            RdmaQp qp,
+            RdmaMr src,
+            long offset,
+            long length,
+            int flags,
+            long remoteAddr,
+            int rkey,
+            int imm,
+            long context) {
+        RdmaQp.checkConnected(qp, flags);
+        long mr = RdmaMr.use(src, offset, length);
+        return addRegion(qp, what(Op.WRITE_WITH_IMM, flags, imm), mr, offset, length, remoteAddr, rkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postWriteWithImmInline(RdmaInlineData, int, int, long, int, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param imm the immediate data
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean writeWithImmInline(
+            RdmaQp qp, RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, int imm, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        RdmaInlineData.use(src, length, qp.maxInlineData());
+        return addInline(qp, what(Op.WRITE_WITH_IMM, flags, imm), src, length, remoteAddr, rkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postRead(RdmaMr, long, long, int, long, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code length}
+     *     exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean read(
+            RdmaQp qp, RdmaMr dst, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        long mr = RdmaMr.useWritable(dst, offset, length);
+        return addRegion(qp, what(Op.READ, flags), mr, offset, length, remoteAddr, rkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postReadv(RdmaSgeList, int, long, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param remoteAddr the remote address
+     * @param rkey the key of the remote region
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, there are more parts
+     *     than the queue takes in one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean readv(RdmaQp qp, RdmaSgeList dst, int flags, long remoteAddr, int rkey, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        int count = RdmaSgeList.useWritable(dst, qp.maxSendSge());
+        return addParts(qp, what(Op.READ, flags), dst, count, remoteAddr, rkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postSend(RdmaMr, long, long, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean send(RdmaQp qp, RdmaMr src, long offset, long length, int flags, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        long mr = RdmaMr.use(src, offset, length);
+        return addRegion(qp, what(Op.SEND, flags), mr, offset, length, 0, 0, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postSendv(RdmaSgeList, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the parts to read from, in this order
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IllegalArgumentException if there are more parts than the queue takes in one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean sendv(RdmaQp qp, RdmaSgeList src, int flags, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        int count = RdmaSgeList.use(src, qp.maxSendSge());
+        return addParts(qp, what(Op.SEND, flags), src, count, 0, 0, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postSendInline(RdmaInlineData, int, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean sendInline(RdmaQp qp, RdmaInlineData src, int length, int flags, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        RdmaInlineData.use(src, length, qp.maxInlineData());
+        return addInline(qp, what(Op.SEND, flags), src, length, 0, 0, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postSendWithImm(RdmaMr, long, long, int, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param imm the immediate data
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean sendWithImm(RdmaQp qp, RdmaMr src, long offset, long length, int flags, int imm, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        long mr = RdmaMr.use(src, offset, length);
+        return addRegion(qp, what(Op.SEND_WITH_IMM, flags, imm), mr, offset, length, 0, 0, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postSendWithImmInline(RdmaInlineData, int, int, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param imm the immediate data
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean sendWithImmInline(RdmaQp qp, RdmaInlineData src, int length, int flags, int imm, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        RdmaInlineData.use(src, length, qp.maxInlineData());
+        return addInline(qp, what(Op.SEND_WITH_IMM, flags, imm), src, length, 0, 0, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postCompareAndSwap(RdmaMr, long, int, long, int, long, long, long)}.
+     *
+     * @param qp the queue pair
+     * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param remoteAddr the remote address, a multiple of 8
+     * @param rkey the key of the remote region
+     * @param compare the expected value
+     * @param swap the new value
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code remoteAddr}
+     *     is not a multiple of 8, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean compareAndSwap(
+            RdmaQp qp,
+            RdmaMr dst,
+            long offset,
+            int flags,
+            long remoteAddr,
+            int rkey,
+            long compare,
+            long swap,
+            long context) {
+        RdmaQp.checkConnected(qp, flags);
+        RdmaQp.checkAligned(remoteAddr);
+        long mr = RdmaMr.useWritable(dst, offset, Long.BYTES);
+        return addAtomic(qp, what(Op.COMPARE_AND_SWAP, flags), mr, offset, remoteAddr, rkey, compare, swap, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postFetchAndAdd(RdmaMr, long, int, long, int, long, long)}.
+     *
+     * @param qp the queue pair
+     * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param remoteAddr the remote address, a multiple of 8
+     * @param rkey the key of the remote region
+     * @param add the number to add
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code remoteAddr}
+     *     is not a multiple of 8, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean fetchAndAdd(
+            RdmaQp qp, RdmaMr dst, long offset, int flags, long remoteAddr, int rkey, long add, long context) {
+        RdmaQp.checkConnected(qp, flags);
+        RdmaQp.checkAligned(remoteAddr);
+        long mr = RdmaMr.useWritable(dst, offset, Long.BYTES);
+        return addAtomic(qp, what(Op.FETCH_AND_ADD, flags), mr, offset, remoteAddr, rkey, add, 0, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postUdSend(RdmaMr, long, long, int, RdmaAh, int, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param ah the destination
+     * @param remoteQpn the number of the remote queue pair
+     * @param remoteQkey the key of the remote queue pair
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean udSend(
+            RdmaQp qp,
+            RdmaMr src,
+            long offset,
+            long length,
+            int flags,
+            RdmaAh ah,
+            int remoteQpn,
+            int remoteQkey,
+            long context) {
+        RdmaQp.checkDatagrams(qp, flags);
+        long mr = RdmaMr.use(src, offset, length);
+        long to = RdmaAh.use(ah);
+        return addDatagram(qp, what(Op.UD_SEND, flags), mr, offset, length, to, remoteQpn, remoteQkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postUdSendInline(RdmaInlineData, int, int, RdmaAh, int, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param ah the destination
+     * @param remoteQpn the number of the remote queue pair
+     * @param remoteQkey the key of the remote queue pair
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean udSendInline(
+            RdmaQp qp,
+            RdmaInlineData src,
+            int length,
+            int flags,
+            RdmaAh ah,
+            int remoteQpn,
+            int remoteQkey,
+            long context) {
+        RdmaQp.checkDatagrams(qp, flags);
+        RdmaInlineData.use(src, length, qp.maxInlineData());
+        long to = RdmaAh.use(ah);
+        return addInlineDatagram(qp, what(Op.UD_SEND, flags), src, length, to, remoteQpn, remoteQkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postUdSendWithImm(RdmaMr, long, long, int, RdmaAh, int, int, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the region to read from
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param ah the destination
+     * @param remoteQpn the number of the remote queue pair
+     * @param remoteQkey the key of the remote queue pair
+     * @param imm the immediate data
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean udSendWithImm(
+            RdmaQp qp,
+            RdmaMr src,
+            long offset,
+            long length,
+            int flags,
+            RdmaAh ah,
+            int remoteQpn,
+            int remoteQkey,
+            int imm,
+            long context) {
+        RdmaQp.checkDatagrams(qp, flags);
+        long mr = RdmaMr.use(src, offset, length);
+        long to = RdmaAh.use(ah);
+        return addDatagram(
+                qp, what(Op.UD_SEND_WITH_IMM, flags, imm), mr, offset, length, to, remoteQpn, remoteQkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postUdSendWithImmInline(RdmaInlineData, int, int, RdmaAh, int, int, int, long)}.
+     *
+     * @param qp the queue pair
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param ah the destination
+     * @param remoteQpn the number of the remote queue pair
+     * @param remoteQkey the key of the remote queue pair
+     * @param imm the immediate data
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
+     * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its send queue
+     *     for good: see {@link #signalLast}
+     */
+    public boolean udSendWithImmInline(
+            RdmaQp qp,
+            RdmaInlineData src,
+            int length,
+            int flags,
+            RdmaAh ah,
+            int remoteQpn,
+            int remoteQkey,
+            int imm,
+            long context) {
+        RdmaQp.checkDatagrams(qp, flags);
+        RdmaInlineData.use(src, length, qp.maxInlineData());
+        long to = RdmaAh.use(ah);
+        return addInlineDatagram(
+                qp, what(Op.UD_SEND_WITH_IMM, flags, imm), src, length, to, remoteQpn, remoteQkey, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postRecv(RdmaMr, long, long, long)}.
+     *
+     * @param qp the queue pair
+     * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or {@code length}
+     *     exceeds the maximum of one operation
+     * @throws IllegalStateException if the queue pair has a shared receive queue: record the receive for that queue
+     */
+    public boolean recv(RdmaQp qp, RdmaMr dst, long offset, long length, long context) {
+        RdmaQp.checkOwnReceives(qp);
+        long queue = qp.recvQueue();
+        long mr = RdmaMr.useWritable(dst, offset, length);
+        return addRecv(queue, mr, offset, length, context);
+    }
+
+    /**
+     * Records {@link RdmaQp#postRecvv(RdmaSgeList, long)}.
+     *
+     * @param qp the queue pair
+     * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are more
+     *     parts than the queue takes in one operation
+     * @throws IllegalStateException if the queue pair has a shared receive queue: record the receive for that queue
+     */
+    public boolean recvv(RdmaQp qp, RdmaSgeList dst, long context) {
+        RdmaQp.checkOwnReceives(qp);
+        long queue = qp.recvQueue();
+        int count = RdmaSgeList.useWritable(dst, qp.maxRecvSge());
+        return addRecvParts(queue, dst, count, context);
+    }
+
+    /**
+     * Records {@link RdmaSrq#postRecv(RdmaMr, long, long, long)}.
+     *
+     * @param srq the shared receive queue
+     * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to 2^31 - 1
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or {@code length}
+     *     exceeds the maximum of one operation
+     */
+    public boolean recv(RdmaSrq srq, RdmaMr dst, long offset, long length, long context) {
+        long queue = RdmaSrq.use(srq);
+        long mr = RdmaMr.useWritable(dst, offset, length);
+        return addRecv(queue, mr, offset, length, context);
+    }
+
+    /**
+     * Records {@link RdmaSrq#postRecvv(RdmaSgeList, long)}.
+     *
+     * @param srq the shared receive queue
+     * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are more
+     *     parts than the queue takes in one operation
+     */
+    public boolean recvv(RdmaSrq srq, RdmaSgeList dst, long context) {
+        long queue = RdmaSrq.use(srq);
+        int count = RdmaSgeList.useWritable(dst, srq.maxSge());
+        return addRecvParts(queue, dst, count, context);
+    }
+
+    /**
+     * Sets {@link RdmaQp#F_SIGNALED} for the operation that was recorded last. Its completion then stands for all operations
+     * before it of the same queue pair.
+     *
+     * @throws NoSuchElementException if the batch is empty
+     * @throws IllegalStateException if the last operation is a receive, which always has a completion
+     */
+    public void signalLast() {
+        int record = records.last();
+        long[] fields = records.array();
+        if (op(fields[record + WHAT]) == Op.RECV) {
+            throw new IllegalStateException("the last operation is a receive, which always has a completion");
+        }
+        fields[record + WHAT] |= SIGNALED;
+        records.changed(record);
+        unsignaled = 0;
+    }
+
+    private static Op op(long what) {
+        return Op.VALUES[(int) what & OP_MASK];
+    }
+
+    private static long what(Op op, int flags) {
+        return op.ordinal() | (long) flags << FLAGS_SHIFT;
+    }
+
+    private static long what(Op op, int flags, int imm) {
+        return what(op, flags) | (long) imm << UPPER;
+    }
+
+    private boolean addRegion(
+            RdmaQp qp, long what, long mr, long offset, long length, long remoteAddr, int rkey, long context) {
+        int record = next(qp, what);
+        if (record < 0) {
+            return false;
+        }
+        setRegion(record, mr, offset, length);
+        setRemote(record, remoteAddr, rkey);
+        return addSend(record, context);
+    }
+
+    private boolean addParts(
+            RdmaQp qp, long what, RdmaSgeList list, int count, long remoteAddr, int rkey, long context) {
+        int record = next(qp, what);
+        if (record < 0 || !setParts(record, list, count)) {
+            return false;
+        }
+        setRemote(record, remoteAddr, rkey);
+        return addSend(record, context);
+    }
+
+    private boolean addInline(
+            RdmaQp qp, long what, RdmaInlineData data, int length, long remoteAddr, int rkey, long context) {
+        int record = next(qp, what);
+        if (record < 0 || !setInline(record, data, length)) {
+            return false;
+        }
+        setRemote(record, remoteAddr, rkey);
+        return addSend(record, context);
+    }
+
+    private boolean addAtomic(
+            RdmaQp qp,
+            long what,
+            long mr,
+            long offset,
+            long remoteAddr,
+            int rkey,
+            long compareAdd,
+            long swap,
+            long context) {
+        int record = next(qp, what);
+        if (record < 0) {
+            return false;
+        }
+        setRegion(record, mr, offset, Long.BYTES);
+        setRemote(record, remoteAddr, rkey);
+        long[] fields = records.array();
+        fields[record + COMPARE_ADD] = compareAdd;
+        fields[record + SWAP] = swap;
+        return addSend(record, context);
+    }
+
+    private boolean addDatagram(
+            RdmaQp qp, long what, long mr, long offset, long length, long ah, int qpn, int qkey, long context) {
+        int record = next(qp, what);
+        if (record < 0) {
+            return false;
+        }
+        setRegion(record, mr, offset, length);
+        setDestination(record, ah, qpn, qkey);
+        return addSend(record, context);
+    }
+
+    private boolean addInlineDatagram(
+            RdmaQp qp, long what, RdmaInlineData data, int length, long ah, int qpn, int qkey, long context) {
+        int record = next(qp, what);
+        if (record < 0 || !setInline(record, data, length)) {
+            return false;
+        }
+        setDestination(record, ah, qpn, qkey);
+        return addSend(record, context);
+    }
+
+    private boolean addRecv(long queue, long mr, long offset, long length, long context) {
+        int record = next(queue, Op.RECV.ordinal());
+        if (record < 0) {
+            return false;
+        }
+        setRegion(record, mr, offset, length);
+        return add(record, context);
+    }
+
+    private boolean addRecvParts(long queue, RdmaSgeList list, int count, long context) {
+        int record = next(queue, Op.RECV.ordinal());
+        return record >= 0 && setParts(record, list, count) && add(record, context);
+    }
+
+    /** Returns the index of a new record for an operation of a send queue, or -1 if the batch is full. */
+    private int next(RdmaQp qp, long what) {
+        long queue = qp.sendQueue();
+        int record = next(queue, what);
+        if (record >= 0 && queue == lastQueue && unsignaled >= qp.maxUnsignaled()) {
+            throw new IllegalStateException(
+                    unsignaled + " operations without F_SIGNALED fill the send queue of " + qp + ": see signalLast()");
+        }
+        return record;
+    }
+
+    /** Returns the index of a new record, or -1 if the batch is full. */
+    private int next(long queue, long what) {
+        if (records.count() == 0) {
+            partsUsed = 0;
+            inlineUsed = 0;
+            unsignaled = 0;
+        }
+        int record = records.next();
+        if (record >= 0) {
+            long[] fields = records.array();
+            fields[record + WHAT] = what;
+            fields[record + QUEUE] = queue;
+        }
+        return record;
+    }
+
+    private void setRegion(int record, long mr, long offset, long length) {
+        long[] fields = records.array();
+        fields[record + SOURCE] = REGION;
+        fields[record + MR] = mr;
+        fields[record + OFFSET] = offset;
+        fields[record + LENGTH] = length;
+    }
+
+    /** Copies a list. Returns false if there is too little room. */
+    private boolean setParts(int record, RdmaSgeList list, int count) {
+        int at = partsUsed;
+        int bytes = count * RdmaSgeList.SIZE;
+        if (bytes > parts.capacity() - at) {
+            return false;
+        }
+        list.copy(parts, at, bytes);
+        partsUsed = at + bytes;
+        records.array()[record + SOURCE] = source(PARTS, count, at);
+        return true;
+    }
+
+    /** Copies inline data. Returns false if there is too little room. */
+    private boolean setInline(int record, RdmaInlineData data, int length) {
+        int at = inlineUsed;
+        if (length > inlineData.capacity() - at) {
+            return false;
+        }
+        data.copy(inlineData, at, length);
+        inlineUsed = at + length;
+        records.array()[record + SOURCE] = source(INLINE, length, at);
+        return true;
+    }
+
+    private static long source(int kind, int count, int at) {
+        return (long) at << UPPER | (long) count << COUNT_SHIFT | kind;
+    }
+
+    private void setRemote(int record, long remoteAddr, int rkey) {
+        long[] fields = records.array();
+        fields[record + REMOTE_ADDR] = remoteAddr;
+        fields[record + KEYS] = rkey & LOWER_MASK;
+    }
+
+    private void setDestination(int record, long ah, int qpn, int qkey) {
+        long[] fields = records.array();
+        fields[record + AH] = ah;
+        fields[record + KEYS] = (long) qkey << UPPER | qpn & LOWER_MASK;
+    }
+
+    private boolean addSend(int record, long context) {
+        long[] fields = records.array();
+        boolean signaled = (fields[record + WHAT] & SIGNALED) != 0;
+        if (fields[record + QUEUE] != lastQueue) {
+            lastQueue = fields[record + QUEUE];
+            unsignaled = 0;
+        }
+        unsignaled = signaled ? 0 : unsignaled + 1;
+        return add(record, context);
+    }
+
+    private boolean add(int record, long context) {
+        records.array()[record + CONTEXT] = context;
+        records.add(record);
+        return true;
+    }
+
+    /**
+     * Posts the operations in their order, until all are posted or one can't be posted. Posted operations leave the batch. The
+     * others stay in it, in their order.
+     *
+     * <p>Does not block. The close of an object that the batch uses waits for at most 64 posts of the batch.
+     *
+     * @return the number of operations posted. If the queue of the next operation is full, this is less than the number
+     *     recorded: poll completions and call this method again. {@link #firstContext()} identifies the next operation
+     * @throws IllegalStateException if the id, region or address handle of the next operation is closed; the message names it.
+     *     That operation is then the first in the batch: {@link #firstContext()} returns its context, {@link #removeFirst()} or
+     *     {@link #clear()} drops it, and {@link #posted()} returns the number of operations posted before it
+     * @throws io.rpma.RpmaException if the id of the next operation is not connected yet ({@code ENOTCONN}), or the device
+     *     refuses the operation; the batch is in the same state as after an {@code IllegalStateException}
+     */
+    public int post() {
+        int to = records.copy();
+        int from = records.first();
+        long result =
+                Natives.rdmaBatchPost(records.address(from), records.address(to), partsAddress, inlineDataAddress);
+        Reference.reachabilityFence(this);
+        records.posted(from, to, (int) result);
+        if (result < 0) {
+            throw refused(result >> Integer.SIZE);
+        }
+        return (int) result;
+    }
+
+    private RuntimeException refused(long result) {
+        String function = op(first(WHAT)) == Op.RECV ? "ibv_post_recv" : "ibv_post_send";
+        return result == Result.CLOSED
+                ? new IllegalStateException(function + " with context " + first(CONTEXT) + ": " + closed())
+                : Call.failure(function, result);
+    }
+
+    private String closed() {
+        Op op = op(first(WHAT));
+        if (!Natives.handleIsOpen(first(QUEUE))) {
+            return "its id is closed";
+        }
+        if ((op == Op.UD_SEND || op == Op.UD_SEND_WITH_IMM) && !Natives.handleIsOpen(first(AH))) {
+            return "its address handle is closed";
+        }
+        return (first(SOURCE) & SOURCE_MASK) == PARTS ? "one of its regions is closed" : "its region is closed";
+    }
+
+    /** Returns a field of the first operation. */
+    private long first(int field) {
+        return records.array()[records.first() + field];
+    }
+
+    /**
+     * {@return the context of the first operation in the batch}
+     *
+     * @throws NoSuchElementException if the batch is empty
+     */
+    public long firstContext() {
+        records.checkNotEmpty();
+        return first(CONTEXT);
+    }
+
+    /**
+     * Drops the first operation in the batch.
+     *
+     * @throws NoSuchElementException if the batch is empty
+     */
+    public void removeFirst() {
+        records.removeFirst();
+    }
+
+    /** Drops all operations in the batch. */
+    public void clear() {
+        records.clear();
+    }
+
+    @Override
+    public String toString() {
+        return "RdmaBatch[" + count() + " of " + capacity() + "]";
+    }
+}

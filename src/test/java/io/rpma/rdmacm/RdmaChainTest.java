@@ -1,0 +1,221 @@
+package io.rpma.rdmacm;
+
+import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
+import static io.rpma.testing.Failures.assertFails;
+import static io.rpma.testing.RdmaPair.attr;
+import static io.rpma.testing.RdmaPair.received;
+import static io.rpma.testing.RdmaPair.sent;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.StandIn;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The calls of the device that post the chains of a batch. A call that the device refuses ends the post, so the number of
+ * posted operations tells which operations the calls before it have posted.
+ */
+@Tag("stand-in")
+@Timeout(60)
+class RdmaChainTest {
+    private static final int EINVAL = 22;
+    private static final int ENOMEM = 12;
+
+    private final StandIn standIn = StandIn.open();
+    private final RdmaBatch batch = RdmaBatch.create(200, 400, 0);
+    private RdmaPair pair;
+    private RdmaQp qp;
+    private RdmaQp serverQp;
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        pair = RdmaPair.connect(attr().maxSendWr(200).maxRecvWr(200), attr().maxRecvWr(200));
+        qp = pair.client.qp();
+        serverQp = pair.server.qp();
+    }
+
+    @AfterEach
+    void close() {
+        standIn.close();
+        pair.close();
+    }
+
+    private void write(long context) {
+        assertThat(batch.write(qp, pair.clientMr, 0, 8, 0, pair.serverMr.address(), pair.serverMr.rkey(), context))
+                .isTrue();
+    }
+
+    private void writes(int count) {
+        for (int i = 0; i < count; i++) {
+            write(i);
+        }
+    }
+
+    private void receive(RdmaQp on, int context) {
+        assertThat(batch.recv(on, pair.serverMr, 0, 8, context)).isTrue();
+    }
+
+    /** Expects that the device refuses the call after the given calls, and that these have posted this many operations. */
+    private void assertPosted(String call, int calls, int posted, String function) {
+        if (calls > 0) {
+            standIn.pass(call, calls);
+        }
+        standIn.fail(call, 1, EINVAL);
+        assertFails(function, "EINVAL", batch::post);
+        assertThat(batch.posted()).isEqualTo(posted);
+    }
+
+    private void assertPostedSends(int calls, int posted) {
+        assertPosted("ibv_post_send", calls, posted, "ibv_post_send");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 64", "2, 128", "3, 192"})
+    void aChainHas64Operations(int calls, int posted) {
+        writes(200);
+        assertPostedSends(calls, posted);
+        assertThat(batch.firstContext()).isEqualTo(posted);
+        assertThat(batch.post()).isEqualTo(200 - posted);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 63, 64})
+    void oneCallPostsAllOperationsOfAQueue(int count) {
+        writes(count);
+        standIn.pass("ibv_post_send", 1).fail("ibv_post_send", 1, EINVAL);
+        assertThat(batch.post()).isEqualTo(count);
+        write(0);
+        assertFails("ibv_post_send", "EINVAL", batch::post);
+    }
+
+    @Test
+    void operationsOfAllKindsAreOneChain() {
+        RdmaBatch all = RdmaBatch.create(20, 20, 100);
+        RdmaPost.Arguments arguments = new RdmaPost.Arguments(pair);
+        for (RdmaPost post : RdmaPost.operations().toList()) {
+            serverQp.postRecv(pair.serverMr, 0, 8, 1);
+            assertThat(post.record(all, arguments)).as(post.method()).isTrue();
+        }
+        int count = all.count();
+        assertThat(count).isEqualTo((int) RdmaPost.operations().count());
+        standIn.pass("ibv_post_send", 1).fail("ibv_post_send", 1, EINVAL);
+        assertThat(all.post()).isEqualTo(count);
+    }
+
+    @Test
+    void aChainEndsBeforeAnotherQueue() throws InterruptedException {
+        try (RdmaPair other = RdmaPair.connect()) {
+            writes(3);
+            for (int i = 0; i < 2; i++) {
+                batch.write(
+                        other.client.qp(), other.clientMr, 0, 8, 0, other.serverMr.address(), other.serverMr.rkey(), i);
+            }
+            write(5);
+            receive(serverQp, 6);
+            write(7);
+            assertPostedSends(0, 0);
+            assertPostedSends(1, 3);
+            assertPostedSends(1, 2);
+            assertPostedSends(1, 2);
+            assertThat(batch.post()).isEqualTo(1);
+        }
+    }
+
+    /** The receives of the queue pair are between operations of the same queue pair. */
+    @Test
+    void aChainEndsBeforeAReceive() {
+        write(1);
+        receive(qp, 2);
+        receive(qp, 3);
+        write(4);
+        assertPosted("ibv_post_recv", 0, 1, "ibv_post_recv");
+        assertThat(batch.firstContext()).isEqualTo(2);
+        assertPostedSends(0, 2);
+        assertThat(batch.firstContext()).isEqualTo(4);
+        assertThat(batch.post()).isEqualTo(1);
+    }
+
+    @Test
+    void receivesAreChainsToo() {
+        for (int i = 0; i < 70; i++) {
+            receive(serverQp, i);
+        }
+        assertPosted("ibv_post_recv", 1, 64, "ibv_post_recv");
+        assertThat(batch.post()).isEqualTo(6);
+    }
+
+    @Test
+    void receivesOfASharedQueueAreChainsToo() {
+        try (RdmaId owner = RdmaId.create(RdmaPortSpace.TCP)) {
+            owner.bindAddr(RdmaPair.address(0));
+            RdmaSrq srq = owner.createSrq(100, 1);
+            for (int i = 0; i < 70; i++) {
+                assertThat(batch.recv(srq, pair.serverMr, 0, 8, i)).isTrue();
+            }
+            assertPosted("ibv_post_srq_recv", 1, 64, "ibv_post_recv");
+            assertThat(batch.post()).isEqualTo(6);
+        }
+    }
+
+    /** A chain has room for 128 parts. An operation is added while there are at most 64, also if it has the maximum number. */
+    @Test
+    void aChainOfListsIsShorter() {
+        RdmaSgeList list = RdmaSgeList.create(4);
+        for (int i = 0; i < 4; i++) {
+            list.add(pair.clientMr, 8 * i, 8);
+        }
+        for (int i = 0; i < 40; i++) {
+            assertThat(batch.writev(qp, list, 0, pair.serverMr.address(), pair.serverMr.rkey(), i))
+                    .isTrue();
+        }
+        assertPostedSends(1, 17);
+        assertPostedSends(1, 17);
+        assertThat(batch.post()).isEqualTo(6);
+    }
+
+    @Test
+    void whatIsRefusedIsPostedByTheNextCall() throws InterruptedException {
+        writes(3);
+        batch.signalLast();
+        assertPostedSends(0, 0);
+        assertThat(batch.count()).isEqualTo(3);
+        assertThat(batch.firstContext()).isZero();
+        assertThat(batch.post()).isEqualTo(3);
+        sent(qp, 2);
+    }
+
+    @Test
+    void aFullQueueIsAnAnswer() throws InterruptedException {
+        writes(70);
+        batch.signalLast();
+        receive(serverQp, 71);
+        standIn.pass("ibv_post_send", 1).fail("ibv_post_send", 1, ENOMEM).fail("ibv_post_recv", 1, ENOMEM);
+        assertThat(batch.post()).isEqualTo(64);
+        assertThat(batch.post()).isEqualTo(6);
+        assertThat(batch.firstContext()).isEqualTo(71);
+        assertThat(batch.post()).isEqualTo(1);
+        sent(qp, 69);
+        qp.postSend(pair.clientMr, 0, 8, F_SIGNALED, 1);
+        received(serverQp, 71);
+    }
+
+    /** The failure of the chain comes before the closed object behind it. */
+    @Test
+    void theFirstFailureIsReported() {
+        RdmaMr closed = RdmaMr.reg(pair.client, pair.clientMemory);
+        writes(2);
+        assertThat(batch.write(qp, closed, 0, 8, 0, 0, 0, 2)).isTrue();
+        closed.close();
+        assertPostedSends(0, 0);
+        standIn.fail("ibv_post_send", 1, ENOMEM);
+        assertThat(batch.post()).isZero();
+        assertThat(batch.count()).isEqualTo(3);
+    }
+}
