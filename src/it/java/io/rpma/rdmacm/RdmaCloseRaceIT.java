@@ -9,13 +9,18 @@ import io.rpma.testing.Race;
 import io.rpma.testing.RdmaDatagramPair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
+import io.rpma.testing.Together;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.NoSuchElementException;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +44,8 @@ class RdmaCloseRaceIT {
             ThreadLocal.withInitial(() -> RpmaCompletions.create(16));
 
     private static final ThreadLocal<RdmaSgeList> LISTS = ThreadLocal.withInitial(() -> RdmaSgeList.create(2));
+
+    private static final ThreadLocal<RdmaBatch> BATCHES = ThreadLocal.withInitial(() -> RdmaBatch.create(16, 16, 256));
 
     private OpenResources before;
 
@@ -114,6 +121,8 @@ class RdmaCloseRaceIT {
         POST_COMPARE_AND_SWAP(
                 ends -> ends.qp.postCompareAndSwap(ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 2, 1)),
         POST_FETCH_AND_ADD(ends -> ends.qp.postFetchAndAdd(ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 1)),
+        BATCH(RdmaCloseRaceIT::postBatch),
+        BATCH_OF_RECEIVES(RdmaCloseRaceIT::postBatchOfReceives),
         POLL_SEND_COMP(ends -> {}),
         POLL_RECV_COMP(ends -> ends.qp.pollRecvComp(COMPLETIONS.get()));
 
@@ -129,6 +138,33 @@ class RdmaCloseRaceIT {
             ends.qp.pollSendComp(COMPLETIONS.get());
             return true;
         }
+    }
+
+    private static RdmaBatch emptyBatch() {
+        RdmaBatch batch = BATCHES.get();
+        batch.clear();
+        return batch;
+    }
+
+    private static void postBatch(Ends ends) {
+        RdmaBatch batch = emptyBatch();
+        RdmaQp qp = ends.qp;
+        batch.write(qp, ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
+        batch.writeInline(qp, BYTES, 32, SIGNALED, ends.remote, ends.rkey, 1);
+        batch.readv(qp, ends.list(), SIGNALED, ends.remote, ends.rkey, 1);
+        batch.fetchAndAdd(qp, ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 1);
+        batch.sendv(qp, ends.list(), SIGNALED, 1);
+        batch.sendInline(qp, BYTES, 32, SIGNALED, 1);
+        batch.post();
+    }
+
+    /** The receives of the server go to another queue, whose id is not closed. */
+    private static void postBatchOfReceives(Ends ends) {
+        RdmaBatch batch = emptyBatch();
+        batch.recv(ends.qp, ends.local, 0, SIZE, 1);
+        batch.recvv(ends.qp, ends.list(), 1);
+        batch.recv(ends.pair.server.qp(), ends.local, 0, SIZE, 1);
+        batch.post();
     }
 
     @ParameterizedTest
@@ -324,6 +360,10 @@ class RdmaCloseRaceIT {
                         () -> {
                             srq.postRecv(pair.clientMr, 0, SIZE, 1);
                             srq.postRecvv(LISTS.get().clear().add(pair.clientMr, 0, 8), 1);
+                            RdmaBatch batch = emptyBatch();
+                            batch.recv(srq, pair.clientMr, 0, SIZE, 1);
+                            batch.recvv(srq, LISTS.get(), 1);
+                            batch.post();
                             return true;
                         },
                         owner::close);
@@ -349,6 +389,10 @@ class RdmaCloseRaceIT {
             qp.postUdSendInline(BYTES, 32, SIGNALED, ah, to, 1);
             qp.postUdSendWithImm(region, 0, SIZE, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 2, 1);
             qp.postUdSendWithImmInline(BYTES, 32, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 2, 1);
+            RdmaBatch batch = emptyBatch();
+            batch.udSend(qp, region, 0, SIZE, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 1);
+            batch.udSendWithImmInline(qp, BYTES, 32, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 2, 1);
+            batch.post();
             qp.pollSendComp(COMPLETIONS.get());
             return true;
         }
@@ -441,6 +485,106 @@ class RdmaCloseRaceIT {
         }
     }
 
+    /**
+     * Concurrent use is forbidden, but must do no harm. The inline data consist of the handles of an id, which the shim must
+     * never take for the handles of regions.
+     */
+    @Test
+    void threadsUseOneBatchAtOnce() throws Exception {
+        AtomicLong posted = new AtomicLong();
+        for (int round = 0; round < Race.CONNECTIONS; round++) {
+            try (Ends ends = new Ends();
+                    Datagrams datagrams = new Datagrams();
+                    RdmaAh ah = datagrams.ah();
+                    RdmaId owner = RdmaId.create(RdmaPortSpace.TCP)) {
+                owner.bindAddr(RdmaPair.address(0));
+                Shared shared = new Shared(ends, datagrams, ah, owner.createSrq(16, 2));
+                int seed = round;
+                Together.run(3, thread -> {
+                    SplittableRandom random = new SplittableRandom(10L * seed + thread);
+                    for (int i = 0; i < 10_000; i++) {
+                        posted.addAndGet(shared.use(random));
+                    }
+                });
+            }
+        }
+        assertThat(posted.get()).isPositive();
+    }
+
+    /** A batch with the objects for its operations. */
+    private static final class Shared {
+        private final RdmaBatch batch = RdmaBatch.create(7, 9, 200);
+        private final RdmaInlineData handles = RdmaInlineData.create(64);
+        private final Ends ends;
+        private final Datagrams datagrams;
+        private final RdmaAh ah;
+        private final RdmaSrq srq;
+
+        Shared(Ends ends, Datagrams datagrams, RdmaAh ah, RdmaSrq srq) {
+            this.ends = ends;
+            this.datagrams = datagrams;
+            this.ah = ah;
+            this.srq = srq;
+            ByteBuffer bytes = handles.buffer().order(ByteOrder.nativeOrder());
+            while (bytes.hasRemaining()) {
+                bytes.putLong(ends.pair.client.object().handle());
+            }
+        }
+
+        /** Makes a random call, and returns the number of operations that it has posted. */
+        int use(SplittableRandom random) {
+            try {
+                return random.nextInt(4) == 0 ? post() : record(random);
+            } catch (RpmaException | IllegalStateException | NoSuchElementException | IndexOutOfBoundsException e) {
+                // mixed records can have any failure
+                batch.clear();
+                return 0;
+            }
+        }
+
+        private int post() {
+            int posted = batch.post();
+            if (posted == 0) {
+                makeRoom();
+            }
+            ends.qp.pollSendComp(COMPLETIONS.get());
+            ends.qp.pollRecvComp(COMPLETIONS.get());
+            datagrams.pair.client.qp().pollSendComp(COMPLETIONS.get());
+            return posted;
+        }
+
+        /** Takes part of the other side: a message occupies the send queue until there is a receive, and vice versa. */
+        private void makeRoom() {
+            RdmaQp server = ends.pair.server.qp();
+            server.postRecv(ends.pair.serverMr, 0, SIZE, 1);
+            server.postSendInline(handles, 8, SIGNALED, 1);
+            server.pollRecvComp(COMPLETIONS.get());
+            server.pollSendComp(COMPLETIONS.get());
+            batch.clear();
+        }
+
+        private int record(SplittableRandom random) {
+            RdmaQp qp = ends.qp;
+            RdmaQp client = datagrams.pair.client.qp();
+            int to = datagrams.pair.established.qpNum();
+            switch (random.nextInt(12)) {
+                case 0 -> batch.write(qp, ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
+                case 1 -> batch.writev(qp, ends.list(), SIGNALED, ends.remote, ends.rkey, 1);
+                case 2 -> batch.writeInline(qp, handles, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
+                case 3 -> batch.readv(qp, ends.list(), SIGNALED, ends.remote, ends.rkey, 1);
+                case 4 -> batch.compareAndSwap(qp, ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 2, 1);
+                case 5 -> batch.sendInline(qp, handles, 32, SIGNALED, 1);
+                case 6 -> batch.udSend(client, datagrams.region, 0, SIZE, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 1);
+                case 7 -> batch.udSendInline(client, handles, SIZE, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 1);
+                case 8 -> batch.recv(qp, ends.local, 0, SIZE, 1);
+                case 9 -> batch.recvv(srq, ends.list(), 1);
+                case 10 -> batch.signalLast();
+                default -> batch.removeFirst();
+            }
+            return 0;
+        }
+    }
+
     @Test
     void everyPostRaces() {
         Set<String> posts = Arrays.stream(RdmaQp.class.getMethods())
@@ -450,6 +594,7 @@ class RdmaCloseRaceIT {
                 .collect(Collectors.toCollection(TreeSet::new));
         Set<String> raced = Arrays.stream(Hot.values())
                 .map(hot -> hot.name().replace("_", "").toLowerCase(Locale.ROOT))
+                .filter(name -> !name.startsWith("batch"))
                 .collect(Collectors.toCollection(TreeSet::new));
         raced.addAll(Set.of("postudsend", "postudsendinline", "postudsendwithimm", "postudsendwithimminline"));
         assertThat(posts.stream().map(name -> name.toLowerCase(Locale.ROOT)))

@@ -1,5 +1,7 @@
 package io.rpma.rdmacm;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.testing.RandomCalls;
@@ -11,6 +13,7 @@ import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,6 +40,10 @@ class RdmaRandomCallsIT {
     private final Slots<RdmaAh> ahs = calls.new Slots<>(3);
     private final Slots<RdmaEvent> events = calls.new Slots<>(4);
     private final Slots<RdmaAddrInfo> infos = calls.new Slots<>(3);
+
+    /** Several threads use a batch at the same time, although the contract forbids it. */
+    private final Slots<RdmaBatch> batches = calls.new Slots<>(4);
+
     private String address;
     private int firstPort;
 
@@ -117,6 +124,7 @@ class RdmaRandomCallsIT {
         addConnecting();
         addRegions();
         addPosts();
+        addBatches();
         addCompletions();
         calls.run();
         calls.assertSucceeded(
@@ -145,6 +153,11 @@ class RdmaRandomCallsIT {
                 "postUdSendWithImmInline",
                 "RdmaSrq.postRecv",
                 "RdmaSrq.postRecvv",
+                "RdmaBatch.record",
+                "RdmaBatch.udSend",
+                "RdmaBatch.udSendWithImmInline",
+                "RdmaBatch.recv",
+                "RdmaBatch.post of some",
                 "pollSendComp",
                 "getSendComp without end",
                 "getRecvComp without end",
@@ -434,6 +447,75 @@ class RdmaRandomCallsIT {
                 c -> srqs.one(c).postRecv(mrs.any(c), c.number(), c.number(), c.context()),
                 FAILS);
         calls.add(2, "RdmaSrq.postRecvv", c -> srqs.one(c).postRecvv(list(c), c.context()), FAILS);
+    }
+
+    private void addBatches() {
+        calls.add(2, "RdmaBatch.create", c -> batches.put(c, RdmaBatch.create(c.size(), c.size(), c.size())));
+        calls.add(32, "RdmaBatch.record", c -> c.of(RdmaPost.values()).record(batches.one(c), arguments(c)));
+        calls.add(
+                8,
+                "RdmaBatch.udSend",
+                c -> batches.one(c)
+                        .udSend(
+                                qps.any(c),
+                                mrs.any(c),
+                                c.number(),
+                                c.number(),
+                                flags(c),
+                                ahs.any(c),
+                                qps.one(c).qpNum(),
+                                c.random.nextInt(),
+                                c.context()));
+        calls.add(
+                8,
+                "RdmaBatch.udSendWithImmInline",
+                c -> batches.one(c)
+                        .udSendWithImmInline(
+                                qps.any(c),
+                                inline(c),
+                                c.size(),
+                                flags(c),
+                                ahs.any(c),
+                                qps.one(c).qpNum(),
+                                c.random.nextInt(),
+                                c.random.nextInt(),
+                                c.context()));
+        calls.add(
+                4,
+                "RdmaBatch.recv",
+                c -> batches.one(c).recv(srqs.any(c), mrs.any(c), c.number(), c.number(), c.context()));
+        calls.add(2, "RdmaBatch.recvv", c -> batches.one(c).recvv(srqs.any(c), list(c), c.context()));
+        calls.add(4, "RdmaBatch.signalLast", c -> batches.one(c).signalLast(), NoSuchElementException.class);
+        calls.add(8, "RdmaBatch.removeFirst", c -> batches.one(c).removeFirst(), NoSuchElementException.class);
+        calls.add(2, "RdmaBatch.clear", c -> batches.one(c).clear());
+        calls.add(24, "RdmaBatch.post", c -> batches.one(c).post(), FAILS);
+        calls.add(
+                24,
+                "RdmaBatch.post of some",
+                c -> {
+                    RdmaBatch batch = batches.one(c);
+                    if (batch.post() == 0) {
+                        throw Nothing.HERE;
+                    }
+                    assertThat(batch.count()).isBetween(0, batch.capacity());
+                    assertThat(batch.posted()).isBetween(0, batch.capacity());
+                },
+                FAILS);
+    }
+
+    private RdmaPost.Arguments arguments(Choice c) throws Nothing {
+        RdmaPost.Arguments arguments = new RdmaPost.Arguments();
+        arguments.qp = qps.any(c);
+        arguments.region = mrs.any(c);
+        arguments.parts = list(c);
+        arguments.data = inline(c);
+        arguments.offset = c.number();
+        arguments.length = c.number();
+        arguments.flags = flags(c);
+        arguments.remote = remote(c);
+        arguments.rkey = key(c);
+        arguments.context = c.context();
+        return arguments;
     }
 
     private void addCompletions() {

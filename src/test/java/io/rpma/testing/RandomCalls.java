@@ -62,7 +62,9 @@ public final class RandomCalls {
             "has no request to reject",
             "has no connection",
             "is for datagrams",
-            "is for connections");
+            "is for connections",
+            "without F_SIGNALED fill the send queue",
+            "the last operation is a receive");
 
     /** A part of every operation context, by which the context of a completion is checked. */
     private static final long MAGIC = 0x52504d41L << 32;
