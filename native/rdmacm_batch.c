@@ -7,8 +7,9 @@
  * Two threads must not use one batch at once. If they do, the fields of their records can mix. This can break their
  * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a handle
  * contains handles of one kind of object in all operations. Parts and inline data have their own memory, so that no inline data
- * is taken for a part. One field contains the place and the number of parts or bytes. Only an offset can be beyond the end of
- * its region. The device refuses such an offset. The shim refuses an operation that does not fit its queue.
+ * is taken for a part. One field contains the place and the number of parts or bytes. Only the
+ * offset and the length of a region can exceed the region. The device refuses them. The shim refuses an operation that does not
+ * fit its queue.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -22,7 +23,7 @@
 
 #define MIXED (RESULT_ERRNO - EINVAL)
 
-/* the maximum number of posts under one mark, because each close waits for the mark; thus also of a chain */
+/* the maximum length of a chain, because each close waits for the mark around its post */
 #define AT_ONCE 64
 
 /* an operation is added only to AT_ONCE parts or fewer */
@@ -225,7 +226,7 @@ static jint make_chain(struct chain *chain, const volatile struct record *record
 	jint result = check_queue(chain->id, chain->is_recv);
 	for (jint i = 0; result == RESULT_POSTED;) {
 		result = chain->is_recv ? add_recv(chain, &records[i]) : add_send(chain, &records[i], what);
-		if (++i == count || chain->sge_count > AT_ONCE)
+		if (++i == count || i == AT_ONCE || chain->sge_count > AT_ONCE)
 			break;
 		what = records[i].what;
 		if (records[i].queue != queue || (op_of(what) == RECV) != chain->is_recv)
@@ -234,11 +235,19 @@ static jint make_chain(struct chain *chain, const volatile struct record *record
 	return result;
 }
 
+/* the number of posted operations of a chain, if the provider names the first operation that it has not posted */
+static inline jint before(const struct chain *chain, int error, const void *bad, ptrdiff_t index)
+{
+	if (bad != NULL)
+		return (jint)index;
+	return error == 0 ? chain->count : 0;
+}
+
 static inline int post_sends(struct chain *chain, jint *done)
 {
 	struct ibv_send_wr *bad = NULL;
 	int error = ibv_post_send(chain->id->qp, chain->sends, &bad);
-	*done = error == 0 ? chain->count : bad != NULL ? (jint)(bad - chain->sends) : 0;
+	*done = before(chain, error, bad, bad - chain->sends);
 	return error;
 }
 
@@ -249,7 +258,7 @@ static inline int post_recvs(struct chain *chain, jint *done)
 	struct ibv_recv_wr *bad = NULL;
 	int error = id->srq != NULL ? ibv_post_srq_recv(id->srq, chain->recvs, &bad)
 				    : ibv_post_recv(id->qp, chain->recvs, &bad);
-	*done = error == 0 ? chain->count : bad != NULL ? (jint)(bad - chain->recvs) : 0;
+	*done = before(chain, error, bad, bad - chain->recvs);
 	return error;
 }
 
@@ -257,39 +266,27 @@ static inline int post_recvs(struct chain *chain, jint *done)
 static jint post_chain(struct chain *chain, jint *done)
 {
 	int error = chain->is_recv ? post_recvs(chain, done) : post_sends(chain, done);
-	if (__builtin_expect(error == 0, 1))
-		return RESULT_POSTED;
-	errno = error;
-	return rdmacm_post_failed();
+	if (error != 0) {
+		errno = error;
+		return rdmacm_post_failed();
+	}
+	/* the provider of siw reports success for a chain that its queue takes only in part */
+	return __builtin_expect(*done == chain->count, 1) ? RESULT_POSTED : RESULT_QUEUE_FULL;
 }
 
-/* posts a run of the first records; *done gets the number of posts */
+/* posts a run of the first records; *done gets the number of posts; returns RESULT_POSTED or the failure of the next record */
 static jint post_run(const volatile struct record *records, jint count, const struct copies *copies, jint *done)
 {
-	struct chain chain;
-	chain.copies = copies;
-	jint refused = make_chain(&chain, records, count);
 	*done = 0;
-	jint result = chain.count > 0 ? post_chain(&chain, done) : RESULT_POSTED;
-	return result == RESULT_POSTED ? refused : result;
-}
-
-/* posts until a post fails; adds the number of posts to *done, and returns the result of the failed post, or 0 */
-static jint post_some(const volatile struct record *records, jint count, const struct copies *copies, jint *done)
-{
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	jint result = RESULT_POSTED;
-	jint i = 0;
-	while (i < count && result == RESULT_POSTED) {
-		jint run;
-		result = post_run(&records[i], count - i, copies, &run);
-		i += run;
-	}
+	struct chain chain;
+	chain.copies = copies;
+	jint refused = make_chain(&chain, records, count);
+	jint result = chain.count > 0 ? post_chain(&chain, done) : RESULT_POSTED;
 	thread_unmark(thread);
-	*done += i;
-	return result;
+	return result == RESULT_POSTED ? refused : result;
 }
 
 /* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
@@ -300,8 +297,11 @@ static jlong batch_post(JNI_PARAMS, jlong from, jlong to, jlong parts, jlong inl
 	jint count = (jint)((to - from) / (jlong)sizeof(*records));
 	jint done = 0;
 	jint result = RESULT_POSTED;
-	while (done < count && result == RESULT_POSTED)
-		result = post_some(&records[done], count - done < AT_ONCE ? count - done : AT_ONCE, &copies, &done);
+	while (done < count && result == RESULT_POSTED) {
+		jint run;
+		result = post_run(&records[done], count - done, &copies, &run);
+		done += run;
+	}
 	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)done);
 }
 

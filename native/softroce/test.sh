@@ -84,9 +84,9 @@ select_test_bed() {
             "or test in guests with --bed uml or --bed qemu"
 }
 
-# Runs the build with all its checks, except the tests.
+# Runs the build with all its checks, and one test: only then does Surefire fetch its provider, which the other parts need.
 build_for_tests() {
-    start_part build "the build" mvn -B -ntp verify -DskipTests -Dexec.skip=false
+    start_part build "the build" mvn -B -ntp verify -DskipITs -Dstand-in.skip=true -Dtest=CheckTest
     end_part
 }
 
@@ -171,12 +171,7 @@ start_uml_parts() {
 start_whole_guest_part() {
     local name=$2
     [[ $1 == "$row" ]] || name=$1
-    # Debian 12 has only the oldest JDK that is supported.
-    if [[ $1 == bookworm ]]; then
-        start_guest_part "$name" "$1" "$2" "any() | none()" "${device_executions[@]}"
-    else
-        start_guest_part "$name" "$1" "$2" "any() | none()" "${device_executions[@]}" newer-jdk-tests
-    fi
+    start_guest_part "$name" "$1" "$2" "any() | none()" "${device_executions[@]}" newer-jdk-tests
 }
 
 # Starts a part whose tests run in guests: one guest for each execution. Maven runs on this host, and starts "java" in the guest.
@@ -184,6 +179,8 @@ start_whole_guest_part() {
 start_guest_part() {
     local name=$1 guest_row=$2 guest_bed=$3 tags=$4
     shift 4
+    # Debian 12 has only the oldest JDK that is supported.
+    [[ $guest_row != bookworm ]] || set -- "${@/newer-jdk-tests/}"
     make_guest_java "$name" "$guest_row" "$guest_bed"
     start_device_part "$name" "device tests in the guest '$name' ($guest_row on $guest_bed)" \
         "-Djvm=$test_parts/$name/bin/java" "-Dit.preload=" "-Dit.tags=$tags" -- "$@"
@@ -219,10 +216,10 @@ start_device_part() {
     done
     shift
     for execution in "$@"; do
-        goals+=("failsafe:integration-test@$execution")
+        goals+=(${execution:+"failsafe:integration-test@$execution"})
     done
     for execution in "$@"; do
-        goals+=("failsafe:verify@$execution")
+        goals+=(${execution:+"failsafe:verify@$execution"})
     done
     start_part "$name" "$title" mvn -o -B -ntp "${goals[@]}" "${options[@]}" -Drpma.device.required=true
 }
@@ -232,7 +229,7 @@ start_guests_part() {
     start_part guests "tests that boot guests" mvn -o -B -ntp failsafe:integration-test@guest-tests failsafe:verify@guest-tests
 }
 
-# Starts a part, when there is room for it. $1: name, $2: title; then Maven's command line, for this host or for a guest.
+# Starts a part, when there is room for it. $1: name, $2: title; then Maven's command line.
 start_part() {
     local name=$1 output
     part_title[$name]=$2

@@ -450,7 +450,12 @@ class RdmaRandomCallsIT {
     }
 
     private void addBatches() {
-        calls.add(2, "RdmaBatch.create", c -> batches.put(c, RdmaBatch.create(c.size(), c.size(), c.size())));
+        // more could exceed the JVM's limit of direct memory
+        calls.add(
+                2,
+                "RdmaBatch.create",
+                c -> batches.put(
+                        c, RdmaBatch.create(Math.min(c.size(), 64), Math.min(c.size(), 64), Math.min(c.size(), 4096))));
         calls.add(32, "RdmaBatch.record", c -> c.of(RdmaPost.values()).record(batches.one(c), arguments(c)));
         calls.add(
                 8,

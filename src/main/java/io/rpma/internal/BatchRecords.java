@@ -69,6 +69,11 @@ public final class BatchRecords {
         return Math.max(0, end - first) / fields;
     }
 
+    /** {@return whether there is no record} */
+    public boolean isEmpty() {
+        return end <= first;
+    }
+
     /** {@return the number of operations that the last post has posted, also if it failed} */
     public int posted() {
         return posted;
@@ -181,7 +186,7 @@ public final class BatchRecords {
 
     /** Throws a {@link NoSuchElementException} if there is no record. */
     public void checkNotEmpty() {
-        if (count() == 0) {
+        if (isEmpty()) {
             throw empty();
         }
     }

@@ -12,8 +12,9 @@ import java.util.NoSuchElementException;
  * A sequence of operations that are recorded first and then posted in one downcall. The operations can be of different kinds
  * and of different queues.
  *
- * <p>{@link #post()} posts each run of operations of one queue as a chain: one call of {@code ibv_post_send}, which needs one
- * doorbell on a network card and one system call on soft-RoCE. A chain has at most 64 operations.
+ * <p>{@link #post()} posts each run of operations of one queue as a chain: one call of {@code ibv_post_send},
+ * {@code ibv_post_recv} or {@code ibv_post_srq_recv}. A chain of sends needs one doorbell on a network card and one system call
+ * on soft-RoCE. A chain has at most 64 operations, and at most 128 parts of regions.
  *
  * <pre>{@code
  * RdmaBatch batch = RdmaBatch.create(16);
@@ -37,7 +38,8 @@ import java.util.NoSuchElementException;
  *
  * <p><b>Copies.</b> A recording method copies inline data and lists of parts, so that both can change when the method returns.
  * {@link #create(int, int, int)} sets the size of the room for the copies. If there is too little room, the method returns
- * {@code false}. All of the room is free again when the batch is empty.
+ * {@code false}. All of the room is free again when the batch is empty. A list or inline data that exceed all of the room cause
+ * an {@link IllegalArgumentException}.
  *
  * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and outlives its
  * ids. A recorded operation neither keeps an object reachable nor prevents its close. The memory of a region stays reachable
@@ -651,7 +653,7 @@ public final class RdmaBatch {
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or {@code length}
      *     exceeds the maximum of one operation
@@ -690,7 +692,7 @@ public final class RdmaBatch {
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
+     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or {@code length}
      *     exceeds the maximum of one operation
@@ -718,17 +720,20 @@ public final class RdmaBatch {
     }
 
     /**
-     * Sets {@link RdmaQp#F_SIGNALED} for the operation that was recorded last. Its completion then stands for all operations
-     * before it of the same queue pair.
+     * Sets {@link RdmaQp#F_SIGNALED} for the last operation in the batch that is not a receive. Its completion then stands for
+     * all operations before it of the same queue pair.
      *
      * @throws NoSuchElementException if the batch is empty
-     * @throws IllegalStateException if the last operation is a receive, which always has a completion
+     * @throws IllegalStateException if all operations in the batch are receives, which always have completions
      */
     public void signalLast() {
         int record = records.last();
         long[] fields = records.array();
-        if (op(fields[record + WHAT]) == Op.RECV) {
-            throw new IllegalStateException("the last operation is a receive, which always has a completion");
+        while (op(fields[record + WHAT]) == Op.RECV) {
+            if (record <= records.first()) {
+                throw new IllegalStateException("all operations are receives, which always have completions");
+            }
+            record -= FIELDS;
         }
         fields[record + WHAT] |= SIGNALED;
         records.changed(record);
@@ -838,8 +843,8 @@ public final class RdmaBatch {
     /** Returns the index of a new record for an operation of a send queue, or -1 if the batch is full. */
     private int next(RdmaQp qp, long what) {
         long queue = qp.sendQueue();
-        int record = next(queue, what);
-        if (record >= 0 && queue == lastQueue && unsignaled >= qp.maxUnsignaled()) {
+        int record = next(queue, qp.sigAll() ? what | SIGNALED : what);
+        if (record >= 0 && queue == lastQueue && unsignaled >= qp.maxSendWr()) {
             throw new IllegalStateException(
                     unsignaled + " operations without F_SIGNALED fill the send queue of " + qp + ": see signalLast()");
         }
@@ -848,7 +853,7 @@ public final class RdmaBatch {
 
     /** Returns the index of a new record, or -1 if the batch is full. */
     private int next(long queue, long what) {
-        if (records.count() == 0) {
+        if (records.isEmpty()) {
             partsUsed = 0;
             inlineUsed = 0;
             unsignaled = 0;
@@ -870,11 +875,15 @@ public final class RdmaBatch {
         fields[record + LENGTH] = length;
     }
 
-    /** Copies a list. Returns false if there is too little room. */
+    /** Copies a list. Returns false if there is too little room at the moment. */
     private boolean setParts(int record, RdmaSgeList list, int count) {
         int at = partsUsed;
         int bytes = count * RdmaSgeList.SIZE;
         if (bytes > parts.capacity() - at) {
+            if (bytes > parts.capacity()) {
+                throw new IllegalArgumentException("a list of " + count + " parts exceeds the batch's room for "
+                        + parts.capacity() / RdmaSgeList.SIZE + " parts: see create()");
+            }
             return false;
         }
         list.copy(parts, at, bytes);
@@ -883,10 +892,14 @@ public final class RdmaBatch {
         return true;
     }
 
-    /** Copies inline data. Returns false if there is too little room. */
+    /** Copies inline data. Returns false if there is too little room at the moment. */
     private boolean setInline(int record, RdmaInlineData data, int length) {
         int at = inlineUsed;
         if (length > inlineData.capacity() - at) {
+            if (length > inlineData.capacity()) {
+                throw new IllegalArgumentException(length + " bytes exceed the batch's room for "
+                        + inlineData.capacity() + " bytes of inline data: see create()");
+            }
             return false;
         }
         data.copy(inlineData, at, length);
@@ -994,6 +1007,9 @@ public final class RdmaBatch {
      * @throws NoSuchElementException if the batch is empty
      */
     public void removeFirst() {
+        records.checkNotEmpty();
+        boolean counted = op(first(WHAT)) != Op.RECV && (first(WHAT) & SIGNALED) == 0 && first(QUEUE) == lastQueue;
+        unsignaled = Math.max(0, unsignaled - (counted ? 1 : 0));
         records.removeFirst();
     }
 

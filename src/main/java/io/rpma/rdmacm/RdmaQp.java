@@ -942,9 +942,9 @@ public final class RdmaQp {
         return sendQueue;
     }
 
-    /** The number of operations without a signalled one that fills the send queue for good on some devices. */
-    int maxUnsignaled() {
-        return sigAll ? Integer.MAX_VALUE : maxSendWr;
+    /** Whether each operation has a completion, also without {@link #F_SIGNALED}. */
+    boolean sigAll() {
+        return sigAll;
     }
 
     long recvQueue() {

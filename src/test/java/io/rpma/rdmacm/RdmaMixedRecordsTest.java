@@ -124,7 +124,7 @@ class RdmaMixedRecordsTest {
         return queue == RdmaSrq.use(srq) || DATAGRAMS.contains(op) != ofDatagrams;
     }
 
-    /** Posts a record. Returns whether it was refused; a handle of 0 makes it closed, and a full queue is no refusal. */
+    /** Posts a record. Returns whether it was refused; a handle of 0 is closed, and a full queue is no refusal. */
     private boolean isRefusedByPost(long[] record) throws ReflectiveOperationException {
         BatchRecords records = records();
         int next = records.next();
@@ -138,6 +138,9 @@ class RdmaMixedRecordsTest {
             return true;
         } catch (IllegalStateException e) {
             assertThat(e).hasMessageEndingWith(" closed");
+            assertThat(record[constant("QUEUE")] == 0 || record[constant("MR")] == 0 || record[constant("AH")] == 0)
+                    .as("an omitted handle in %s", Arrays.toString(record))
+                    .isTrue();
             return isRefused(record);
         } finally {
             batch.clear();
@@ -198,6 +201,7 @@ class RdmaMixedRecordsTest {
         for (long[] record : good) {
             assertThat(isRefused(record)).isFalse();
             assertThat(isRefusedByPost(record)).as(Arrays.toString(record)).isFalse();
+            assertThat(batch.posted()).as(Arrays.toString(record)).isOne();
         }
     }
 

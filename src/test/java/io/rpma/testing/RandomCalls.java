@@ -64,7 +64,7 @@ public final class RandomCalls {
             "is for datagrams",
             "is for connections",
             "without F_SIGNALED fill the send queue",
-            "the last operation is a receive");
+            "all operations are receives");
 
     /** A part of every operation context, by which the context of a completion is checked. */
     private static final long MAGIC = 0x52504d41L << 32;
