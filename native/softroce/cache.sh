@@ -33,7 +33,7 @@ is_unused() {
 # Removes the directories of dead scripts: unfinished builds and the runs of killed scripts. Needs the lock of the cache.
 remove_leftovers() {
     local directory
-    for directory in "$cache"/{image,uml,run,maven,mount}.????????; do
+    for directory in "$cache"/{image,uml,run,mount}.????????; do
         if is_unused "$directory"; then
             unlock_tree "$directory"
             remove_tree "$directory"

@@ -32,6 +32,8 @@ declare -A reported=()
 
 command_test() {
     ((${#arguments[@]} == 0)) || usage_error "test takes no argument: ${arguments[0]}"
+    # Random calls and the search for leaks of a large JVM do not end on one processor.
+    ! $sanitize || [[ $wanted_bed != uml ]] || usage_error "--sanitize does not work with --bed uml"
     ! $all_rows || test_options+=(-Drpma.long=true -Dit.timeout=6000 -Dtest.timeout=6000
         -Dstand-in.rounds=2000 -Dstand-in.connections=200)
     test_output=$checkout/target
@@ -100,7 +102,6 @@ test_in_parts() {
     case $wanted in
     auto)
         if $sanitize; then
-            # On the one processor of user-mode Linux, random calls and the search for leaks of a large JVM did not end.
             start_whole_guest_part "$row" qemu
         else
             run_options=(--cpus 1)
@@ -245,7 +246,8 @@ start_part() {
     exec {output}>"$test_parts/$name/output"
     rm "$test_parts/$name/output"
     part_begun[$name]=$SECONDS
-    start_job timeout --kill-after=10 "$time_limit" "$@" "-Dtest.part=parts/$name" "${test_options[@]}" \
+    # If this script is killed, timeout is killed, and with it Maven. The JVMs of the tests see the end of their input and end.
+    start_job timeout --kill-after=10 "$time_limit" setpriv --pdeathsig KILL "$@" "-Dtest.part=parts/$name" "${test_options[@]}" \
         </dev/null >&"$output" 2>&1
     exec {output}>&-
     part_of_job[$job]=$name
@@ -279,6 +281,8 @@ end_part() {
         fi
     done
     name=${part_of_job[$ended]}
+    # After the time limit, guests of the part are still ending.
+    timeout 10 bash -c "while kill -0 -- -$ended; do sleep 0.1; done" 2>/dev/null || true
     unset "part_of_job[$ended]" "running[$ended]"
     wait "${part_reader[$name]}"
     part_seconds[$name]=$((SECONDS - part_begun[$name]))

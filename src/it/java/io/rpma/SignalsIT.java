@@ -1,5 +1,6 @@
 package io.rpma;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -10,7 +11,6 @@ import io.rpma.internal.Natives;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Pair;
 import io.rpma.testing.TestDevice;
-import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
@@ -34,12 +34,29 @@ class SignalsIT {
 
     private final AtomicInteger handled = new AtomicInteger();
     private Object formerHandler;
+    // One shell sends all signals: in an emulated guest, the start of a process takes most of a second.
+    private Process shell;
 
     /** Uses reflection, because the compiler warns about the class. */
     private static Object handle(Object handler) throws ReflectiveOperationException {
         Class<?> signal = Class.forName("sun.misc.Signal");
         return signal.getMethod("handle", signal, Class.forName("sun.misc.SignalHandler"))
                 .invoke(null, signal.getConstructor(String.class).newInstance("HUP"), handler);
+    }
+
+    @BeforeEach
+    void startShell() throws IOException {
+        ProcessBuilder builder = new ProcessBuilder("sh").redirectErrorStream(true);
+        // Only JVMs run with a sanitizer.
+        builder.environment().remove("LD_PRELOAD");
+        shell = builder.start();
+    }
+
+    @AfterEach
+    void endShell() throws Exception {
+        shell.getOutputStream().close();
+        assertEquals("", new String(shell.getInputStream().readAllBytes(), UTF_8));
+        assertEquals(0, shell.waitFor());
     }
 
     @BeforeEach
@@ -94,9 +111,9 @@ class SignalsIT {
             return Integer.parseInt(status.replaceAll("(?s).*\nvoluntary_ctxt_switches:\\s*(\\d+).*", "$1"));
         }
 
-        /** Signals this thread: the kernel tries the thread with the given id first, and this thread accepts signals. */
-        void signal() throws Exception {
-            Tool.run("sh", "-c", "kill -HUP " + self.getFileName());
+        /** Returns the kernel's id of the thread. */
+        Path id() {
+            return self.getFileName();
         }
 
         Object result() throws Exception {
@@ -109,7 +126,9 @@ class SignalsIT {
         int before = sleeper.sleeps();
         for (int i = 1; i <= SIGNALS; i++) {
             int count = i;
-            sleeper.signal();
+            // The kernel tries the thread with the given id first, and this thread accepts signals.
+            shell.getOutputStream().write(("kill -HUP " + sleeper.id() + "\n").getBytes(UTF_8));
+            shell.getOutputStream().flush();
             Eventually.become("the signal is handled", () -> handled.get() == count);
             // on one processor the thread may not sleep yet, and the next signal would not wake it
             Eventually.become("the thread that was signalled sleeps again", () -> sleeper.sleeps() >= before + count);
