@@ -82,15 +82,16 @@ static jint post_some(const volatile struct record *records, jint count, jint *d
 }
 
 /* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
-static jlong batch_post(JNI_PARAMS, jlong from, jlong to)
+static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 {
-	const volatile struct record *records = jni_pointer(from);
-	jint count = (jint)((to - from) / (jlong)sizeof(*records));
-	jint done = 0;
+	const volatile struct record *records = jni_pointer(address);
+	jint from = (jint)(range >> 32);
+	jint to = (jint)range;
+	jint next = from;
 	jint result = 0;
-	while (done < count && result == 0)
-		result = post_some(&records[done], count - done < AT_ONCE ? count - done : AT_ONCE, &done);
-	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)done);
+	while (next < to && result == 0)
+		result = post_some(&records[next], to - next < AT_ONCE ? to - next : AT_ONCE, &next);
+	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)(next - from));
 }
 
 static const JNINativeMethod methods[] = {

@@ -51,18 +51,16 @@ struct record {
 	jlong context;
 };
 
-/* the addresses of the batch's copies */
-struct copies {
-	jlong parts;
+/* the memory of a batch */
+struct batch {
+	jlong parts; /* the addresses of the copies */
 	jlong inline_data;
+	struct record records[];
 };
 
 struct chain {
-	const struct copies *copies;
 	struct rdma_cm_id *id;
-	bool is_recv;
 	jint count;
-	jint sge_count;
 	struct ibv_sge sges[CHAIN_SGES];
 	union {
 		struct ibv_send_wr sends[AT_ONCE];
@@ -108,25 +106,26 @@ static inline bool is_datagram(enum op op)
 }
 
 /* sets the local bytes of an operation on regions; returns the number of parts, or the failure */
-static inline jint set_memory(const struct chain *chain, const volatile struct record *r, jlong source, struct ibv_sge *sges)
+static inline jint set_memory(const volatile struct batch *batch, const volatile struct record *r, jlong source,
+		struct ibv_sge *sges)
 {
 	if (kind_of(source) == PARTS) {
 		jint count = count_of(source);
-		return rdmacm_sges(chain->copies->parts + offset_of(source), count, sges) == 0 ? count : RESULT_CLOSED;
+		return rdmacm_sges(batch->parts + offset_of(source), count, sges) == 0 ? count : RESULT_CLOSED;
 	}
 	return rdmacm_set_region(sges, r->mr, r->offset, r->length) == RESULT_POSTED ? 1 : RESULT_CLOSED;
 }
 
 /* as set_memory(), also for inline data */
-static inline jint set_local(const struct chain *chain, const volatile struct record *r, enum op op, struct ibv_send_wr *wr,
-		struct ibv_sge *sges)
+static inline jint set_local(const volatile struct batch *batch, const volatile struct record *r, enum op op,
+		struct ibv_send_wr *wr, struct ibv_sge *sges)
 {
 	jlong source = r->source;
 	if (kind_of(source) != INLINE)
-		return set_memory(chain, r, source, sges);
+		return set_memory(batch, r, source, sges);
 	if (op == READ || op == COMPARE_AND_SWAP || op == FETCH_AND_ADD)
 		return MIXED;
-	rdmacm_set_inline(wr, sges, chain->copies->inline_data + offset_of(source), count_of(source));
+	rdmacm_set_inline(wr, sges, batch->inline_data + offset_of(source), count_of(source));
 	return 1;
 }
 
@@ -159,46 +158,31 @@ static inline jint set_other_side(const volatile struct record *r, enum op op, c
 	return RESULT_POSTED;
 }
 
-/* adds an operation of the send queue to a chain; RESULT_POSTED or the failure */
-static inline jint add_send(struct chain *chain, const volatile struct record *r, jlong what)
+/* sets a work request of the send queue, but not its successor; returns the number of parts, or the failure */
+static inline jint set_send(const volatile struct batch *batch, const volatile struct record *r, jlong what,
+		const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges)
 {
-	struct ibv_send_wr *wr = &chain->sends[chain->count];
-	struct ibv_sge *sges = &chain->sges[chain->sge_count];
 	enum op op = op_of(what);
 	rdmacm_set_message(wr, opcodes[op], (jint)(what >> 8 & 0xffffff), (jint)(what >> 32), r->context);
-	jint parts = set_local(chain, r, op, wr, sges);
+	jint parts = set_local(batch, r, op, wr, sges);
 	if (parts < 0)
 		return parts;
 	wr->sg_list = sges;
 	wr->num_sge = parts;
-	jint result = set_other_side(r, op, chain->id, wr);
-	if (result != RESULT_POSTED)
-		return result;
-	if (chain->count > 0)
-		wr[-1].next = wr;
-	chain->count++;
-	chain->sge_count += parts;
-	return RESULT_POSTED;
+	jint result = set_other_side(r, op, id, wr);
+	return result == RESULT_POSTED ? parts : result;
 }
 
-/* adds a receive to a chain; RESULT_POSTED or the failure */
-static inline jint add_recv(struct chain *chain, const volatile struct record *r)
+/* sets a receive, but not its successor; returns the number of parts, or the failure */
+static inline jint set_recv(const volatile struct batch *batch, const volatile struct record *r, struct ibv_recv_wr *wr,
+		struct ibv_sge *sges)
 {
-	struct ibv_recv_wr *wr = &chain->recvs[chain->count];
-	struct ibv_sge *sges = &chain->sges[chain->sge_count];
 	jlong source = r->source;
-	jint parts = kind_of(source) != INLINE ? set_memory(chain, r, source, sges) : MIXED;
-	if (parts < 0)
-		return parts;
+	jint parts = kind_of(source) != INLINE ? set_memory(batch, r, source, sges) : MIXED;
 	wr->wr_id = (uint64_t)r->context;
-	wr->next = NULL;
 	wr->sg_list = sges;
 	wr->num_sge = parts;
-	if (chain->count > 0)
-		wr[-1].next = wr;
-	chain->count++;
-	chain->sge_count += parts;
-	return RESULT_POSTED;
+	return parts;
 }
 
 /* RESULT_POSTED if an id takes the operations of a chain, or the reason why not */
@@ -214,25 +198,55 @@ static inline jint check_queue(const struct rdma_cm_id *id, bool is_recv)
 	return rdmacm_can_send(id->qp) ? RESULT_POSTED : RESULT_ERRNO - ENOTCONN;
 }
 
-/* makes a chain of the first records; returns RESULT_POSTED, or the failure of the record after the chain */
-static jint make_chain(struct chain *chain, const volatile struct record *records, jint count)
+/*
+ * Adds the sends of a queue at the beginning of the records to a chain. Returns RESULT_POSTED, or the failure of the record after
+ * the chain.
+ */
+static inline jint add_sends(struct chain *chain, const volatile struct batch *batch, const volatile struct record *records,
+		jint count, jlong what, jlong queue)
 {
-	jlong what = records->what;
-	jlong queue = records->queue;
-	chain->id = handle_marked(queue);
-	chain->is_recv = op_of(what) == RECV;
-	chain->count = 0;
-	chain->sge_count = 0;
-	jint result = check_queue(chain->id, chain->is_recv);
-	for (jint i = 0; result == RESULT_POSTED;) {
-		result = chain->is_recv ? add_recv(chain, &records[i]) : add_send(chain, &records[i], what);
-		if (++i == count || i == AT_ONCE || chain->sge_count > AT_ONCE)
+	/* the counters are local variables: in memory, each operation would wait for the counters of the one before it */
+	struct ibv_sge *sges = chain->sges;
+	jint parts = 0;
+	jint i = 0;
+	do {
+		struct ibv_send_wr *wr = &chain->sends[i];
+		parts = set_send(batch, &records[i], what, chain->id, wr, sges);
+		if (parts < 0)
+			break;
+		wr->next = wr + 1;
+		sges += parts;
+		if (++i == count || sges - chain->sges > AT_ONCE)
 			break;
 		what = records[i].what;
-		if (records[i].queue != queue || (op_of(what) == RECV) != chain->is_recv)
+	} while (records[i].queue == queue && op_of(what) != RECV);
+	if (i > 0)
+		chain->sends[i - 1].next = NULL;
+	chain->count = i;
+	return parts < 0 ? parts : RESULT_POSTED;
+}
+
+/* as add_sends(), for receives */
+static inline jint add_recvs(struct chain *chain, const volatile struct batch *batch, const volatile struct record *records,
+		jint count, jlong queue)
+{
+	struct ibv_sge *sges = chain->sges;
+	jint parts = 0;
+	jint i = 0;
+	do {
+		struct ibv_recv_wr *wr = &chain->recvs[i];
+		parts = set_recv(batch, &records[i], wr, sges);
+		if (parts < 0)
 			break;
-	}
-	return result;
+		wr->next = wr + 1;
+		sges += parts;
+		if (++i == count || sges - chain->sges > AT_ONCE)
+			break;
+	} while (records[i].queue == queue && op_of(records[i].what) == RECV);
+	if (i > 0)
+		chain->recvs[i - 1].next = NULL;
+	chain->count = i;
+	return parts < 0 ? parts : RESULT_POSTED;
 }
 
 /* the number of posted operations of a chain, if the provider names the first operation that it has not posted */
@@ -263,10 +277,10 @@ static inline int post_recvs(struct chain *chain, jint *done)
 }
 
 /* posts a chain; *done gets the number of posts; returns RESULT_POSTED or the failure of the next operation */
-static jint post_chain(struct chain *chain, jint *done)
+static inline jint post_chain(struct chain *chain, bool is_recv, jint *done)
 {
-	int error = chain->is_recv ? post_recvs(chain, done) : post_sends(chain, done);
-	if (error != 0) {
+	int error = is_recv ? post_recvs(chain, done) : post_sends(chain, done);
+	if (__builtin_expect(error != 0, 0)) {
 		errno = error;
 		return rdmacm_post_failed();
 	}
@@ -274,39 +288,53 @@ static jint post_chain(struct chain *chain, jint *done)
 	return __builtin_expect(*done == chain->count, 1) ? RESULT_POSTED : RESULT_QUEUE_FULL;
 }
 
+/* posts the records of one queue at the beginning; *done gets the number of posts; returns RESULT_POSTED or the failure */
+static inline jint post_marked(const volatile struct batch *batch, const volatile struct record *records, jint count, jint *done)
+{
+	struct chain chain;
+	jlong what = records->what;
+	jlong queue = records->queue;
+	bool is_recv = op_of(what) == RECV;
+	chain.id = handle_marked(queue);
+	jint result = check_queue(chain.id, is_recv);
+	if (result != RESULT_POSTED)
+		return result;
+	result = is_recv ? add_recvs(&chain, batch, records, count, queue)
+			 : add_sends(&chain, batch, records, count, what, queue);
+	jint refused = chain.count > 0 ? post_chain(&chain, is_recv, done) : RESULT_POSTED;
+	return refused == RESULT_POSTED ? result : refused;
+}
+
 /* posts a run of the first records; *done gets the number of posts; returns RESULT_POSTED or the failure of the next record */
-static jint post_run(const volatile struct record *records, jint count, const struct copies *copies, jint *done)
+static jint post_run(const volatile struct batch *batch, const volatile struct record *records, jint count, jint *done)
 {
 	*done = 0;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	struct chain chain;
-	chain.copies = copies;
-	jint refused = make_chain(&chain, records, count);
-	jint result = chain.count > 0 ? post_chain(&chain, done) : RESULT_POSTED;
+	jint result = post_marked(batch, records, count < AT_ONCE ? count : AT_ONCE, done);
 	thread_unmark(thread);
-	return result == RESULT_POSTED ? refused : result;
+	return result;
 }
 
 /* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
-static jlong batch_post(JNI_PARAMS, jlong from, jlong to, jlong parts, jlong inline_data)
+static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 {
-	const volatile struct record *records = jni_pointer(from);
-	const struct copies copies = {.parts = parts, .inline_data = inline_data};
-	jint count = (jint)((to - from) / (jlong)sizeof(*records));
-	jint done = 0;
+	const volatile struct batch *batch = jni_pointer(address);
+	jint from = (jint)(range >> 32);
+	jint to = (jint)range;
+	jint next = from;
 	jint result = RESULT_POSTED;
-	while (done < count && result == RESULT_POSTED) {
-		jint run;
-		result = post_run(&records[done], count - done, &copies, &run);
-		done += run;
+	while (next < to && result == RESULT_POSTED) {
+		jint done;
+		result = post_run(batch, &batch->records[next], to - next, &done);
+		next += done;
 	}
-	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)done);
+	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)(next - from));
 }
 
 static const JNINativeMethod methods[] = {
-	{"rdmaBatchPost", "(JJJJ)J", batch_post},
+	{"rdmaBatchPost", "(JJ)J", batch_post},
 };
 
 const struct jni_table rdmacm_batch_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -48,10 +48,21 @@ static jlong mr_rkey(JNI_PARAMS, jlong handle)
 	return rkey;
 }
 
+static jlong mr_size(JNI_PARAMS, jlong handle)
+{
+	const struct ibv_mr *mr = handle_hold(handle);
+	if (mr == NULL)
+		return RESULT_CLOSED;
+	jlong size = (jlong)mr->length;
+	handle_release(handle);
+	return size;
+}
+
 static const JNINativeMethod methods[] = {
 	{"rdmaMrReg", "(JJJI)J", mr_reg},
 	{"rdmaMrDereg", "(J)I", mr_dereg},
 	{"rdmaMrRkey", "(J)J", mr_rkey},
+	{"rdmaMrSize", "(J)J", mr_size},
 };
 
 const struct jni_table rdmacm_mr_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -4,10 +4,14 @@
  * The posts and polls of rdma_verbs.h are inline and call the functions of the device. The functions of this device return at
  * once. There is only one id. Its send completion queue is always empty, and its receive completion queue is always full.
  */
+#include <limits.h>
 #include <rdma/rdma_verbs.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+/* the number of operations that the send queue takes */
+#define SEND_ROOM INT_MAX
 
 static int poll_empty(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
@@ -47,7 +51,7 @@ static struct ibv_context context = {
 static struct ibv_context full_context = {.ops = {.poll_cq = poll_full, .req_notify_cq = req_notify_cq}};
 static struct ibv_pd the_pd = {.context = &context};
 static struct ibv_comp_channel the_comp_channel = {.context = &context, .fd = -1};
-static struct ibv_cq empty_cq = {.context = &context, .channel = &the_comp_channel};
+static struct ibv_cq empty_cq = {.context = &context, .channel = &the_comp_channel, .cqe = SEND_ROOM};
 static struct ibv_cq full_cq = {.context = &full_context, .channel = &the_comp_channel};
 static struct ibv_qp the_qp = {.context = &context, .qp_num = 1, .state = IBV_QPS_RTS};
 static struct ibv_mr the_mr = {.context = &context, .pd = &the_pd};
@@ -90,6 +94,7 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 	the_comp_channel.fd = eventfd(0, EFD_CLOEXEC);
 	if (the_comp_channel.fd < 0)
 		return -1;
+	qp_init_attr->cap.max_send_wr = SEND_ROOM;
 	id->send_cq = &empty_cq;
 	id->recv_cq = &full_cq;
 	id->send_cq_channel = &the_comp_channel;

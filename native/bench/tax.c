@@ -282,6 +282,30 @@ static void post_rdma_fetch_and_add(struct target *t, int times)
 	}
 }
 
+/* one chain of writes */
+static void post_rdma_batch(struct target *t, int times)
+{
+	struct ibv_send_wr wrs[BATCH];
+	struct ibv_sge sges[BATCH];
+	for (int i = 0; i < times; i++) {
+		for (size_t post = 0; post < BATCH; post++) {
+			struct ibv_send_wr *wr = &wrs[post];
+			size_t offset = t->offset + post * t->length;
+			sges[post] = (struct ibv_sge){(uintptr_t)(t->memory + offset), (uint32_t)t->length, t->mr->lkey};
+			wr->wr_id = (uintptr_t)t->op_context;
+			wr->next = post + 1 < BATCH ? wr + 1 : NULL;
+			wr->sg_list = &sges[post];
+			wr->num_sge = 1;
+			wr->opcode = IBV_WR_RDMA_WRITE;
+			wr->send_flags = IBV_SEND_SIGNALED;
+			wr->wr.rdma.remote_addr = t->remote_addr + offset;
+			wr->wr.rdma.rkey = t->rkey;
+		}
+		struct ibv_send_wr *bad = NULL;
+		check(ibv_post_send(t->id->qp, wrs, &bad));
+	}
+}
+
 static void poll_rdma_nothing(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
@@ -329,6 +353,8 @@ static const struct {
 	{"receive", wait_for_receive, 1, 1, BLOCK_OF_WAITS},
 	{"pollOf16", poll_batch, BATCH, 1, BLOCK},
 	{"batchOf16", post_batch, BATCH, 1, BLOCK},
+	{"preparedWrite", post_write, 1, 1, BLOCK},
+	{"preparedOf16", post_batch, BATCH, 1, BLOCK},
 	{"rdmaWrite", post_rdma_write, 1, 1, BLOCK},
 	{"rdmaWriteInline", post_rdma_write_inline, 1, 1, BLOCK},
 	{"rdmaWritev", post_rdma_writev, 1, 1, BLOCK},
@@ -338,6 +364,9 @@ static const struct {
 	{"rdmaSend", post_rdma_send, 1, 1, BLOCK},
 	{"rdmaSendInline", post_rdma_send_inline, 1, 1, BLOCK},
 	{"rdmaRecv", post_rdma_recv, 1, 1, BLOCK},
+	{"rdmaBatchOf16", post_rdma_batch, BATCH, 1, BLOCK},
+	{"rdmaPreparedWrite", post_rdma_write, 1, 1, BLOCK},
+	{"rdmaPreparedOf16", post_rdma_batch, BATCH, 1, BLOCK},
 	{"rdmaEmptyPoll", poll_rdma_nothing, 1, 1, BLOCK},
 	{"rdmaEmptyWait", wait_for_rdma_nothing, 1, 1, BLOCK},
 	{"rdmaPollOf16", poll_rdma_batch, BATCH, 1, BLOCK},

@@ -34,21 +34,21 @@ import java.util.NoSuchElementException;
 public final class RpmaBatch {
     // the fields of struct record in native/batch.c
     private static final int FIELDS = 9;
-    private static final int WHAT = 0;
+    static final int WHAT = 0;
     private static final int CONN = 1;
     private static final int SRQ = 2;
-    private static final int LOCAL = 3;
-    private static final int LOCAL_OFFSET = 4;
-    private static final int REMOTE = 5;
-    private static final int REMOTE_OFFSET = 6;
-    private static final int LENGTH = 7;
-    private static final int OP_CONTEXT = 8;
+    static final int LOCAL = 3;
+    static final int LOCAL_OFFSET = 4;
+    static final int REMOTE = 5;
+    static final int REMOTE_OFFSET = 6;
+    static final int LENGTH = 7;
+    static final int OP_CONTEXT = 8;
 
     // the parts of the field WHAT
     private static final int OP_MASK = 0xff;
     private static final int FLAGS_SHIFT = 8;
     private static final int TYPE_SHIFT = 16;
-    private static final int IMM_SHIFT = 32;
+    static final int IMM_SHIFT = 32;
 
     /** The operations, as in enum op of native/batch.c. */
     enum Op {
@@ -547,40 +547,53 @@ public final class RpmaBatch {
     public int post() {
         int to = records.copy();
         int from = records.first();
-        long result = Natives.batchPost(records.address(from), records.address(to));
+        long result = Natives.batchPost(records.address(from), (to - from) / FIELDS);
         records.posted(from, to, (int) result);
         if (result < 0) {
-            throw refused(result >> Integer.SIZE);
+            throw refused(result >> Integer.SIZE, records.firstRecord());
         }
         return (int) result;
     }
 
-    private RuntimeException refused(long result) {
-        Op op = Op.VALUES[(int) first(WHAT) & OP_MASK];
+    /** Returns the exception for an operation that can't be posted. */
+    static RuntimeException refused(long result, long[] record) {
+        Op op = op(record[WHAT]);
         return result == Result.CLOSED
-                ? new IllegalStateException(op.function + " with opContext " + first(OP_CONTEXT) + ": " + closedOf(op))
+                ? new IllegalStateException(
+                        op.function + " with opContext " + record[OP_CONTEXT] + ": " + closedOf(op, record))
                 : Call.failure(op.function, result);
     }
 
-    private String closedOf(Op op) {
+    private static String closedOf(Op op, long[] record) {
         if (op == Op.SRQ_RECV) {
-            return isClosed(LOCAL) ? "its local region is closed" : "its shared receive queue is closed";
+            return isClosed(record[LOCAL]) ? "its local region is closed" : "its shared receive queue is closed";
         }
-        if (isClosed(CONN)) {
+        if (isClosed(record[CONN])) {
             return "its connection is closed";
         }
-        return isClosed(REMOTE) ? "its remote region is closed" : "its local region is closed";
+        return isClosed(record[REMOTE]) ? "its remote region is closed" : "its local region is closed";
     }
 
     /** The handle of an absent region is 0. */
-    private boolean isClosed(int field) {
-        long handle = first(field);
+    private static boolean isClosed(long handle) {
         return handle != 0 && !Natives.handleIsOpen(handle);
     }
 
-    /** Returns a field of the first operation. */
-    private long first(int field) {
-        return records.array()[records.first() + field];
+    static Op op(long what) {
+        return Op.VALUES[(int) what & OP_MASK];
+    }
+
+    /**
+     * Moves the operations to a prepared batch, which can post them repeatedly. This batch is empty afterwards.
+     *
+     * @return the prepared batch
+     * @throws NoSuchElementException if this batch is empty
+     * @throws IllegalStateException if a region of an operation is closed; this batch then keeps its operations
+     */
+    public RpmaPreparedBatch prepare() {
+        RpmaPreparedBatch prepared = new RpmaPreparedBatch(records.prepare());
+        records.clear();
+        return prepared;
     }
 
     /**
@@ -590,7 +603,7 @@ public final class RpmaBatch {
      */
     public long firstOpContext() {
         records.checkNotEmpty();
-        return first(OP_CONTEXT);
+        return records.array()[records.first() + OP_CONTEXT];
     }
 
     /**

@@ -30,7 +30,7 @@ public final class RpmaMrRemote implements AutoCloseable {
     private static final int USAGE_OFFSET = 20;
 
     /** The number of bytes that an emulated flush reads, whatever its length is. */
-    private static final long FLUSH_LENGTH = 8;
+    static final long FLUSH_LENGTH = 8;
 
     private final NativeObject object;
     private final long address;

@@ -3,6 +3,7 @@ package io.rpma.internal;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.LongBuffer;
+import java.util.Arrays;
 import java.util.NoSuchElementException;
 
 /**
@@ -24,6 +25,9 @@ public final class BatchRecords {
     private final LongBuffer memory;
     private final long address;
 
+    /** The number of fields in front of the records in native memory. */
+    private final int header;
+
     // indices of fields in the array
 
     /** The record that is posted next. */
@@ -43,17 +47,20 @@ public final class BatchRecords {
      *
      * @param capacity the maximum number of records
      * @param fields the number of fields of each record
+     * @param header the fields in front of the records in native memory
      * @throws IllegalArgumentException if {@code capacity} is less than 1, or the records are larger than 2^31 - 1 bytes
      */
-    public BatchRecords(int capacity, int fields) {
-        int most = Integer.MAX_VALUE / (fields * Long.BYTES);
+    public BatchRecords(int capacity, int fields, long... header) {
+        int most = (Integer.MAX_VALUE / Long.BYTES - header.length) / fields;
         if (capacity < 1 || capacity > most) {
             throw new IllegalArgumentException("capacity must be 1 to " + most + ", not " + capacity);
         }
         this.fields = fields;
+        this.header = header.length;
         records = new long[capacity * fields];
-        ByteBuffer bytes = ByteBuffer.allocateDirect(records.length * Long.BYTES);
+        ByteBuffer bytes = ByteBuffer.allocateDirect((header.length + records.length) * Long.BYTES);
         memory = bytes.order(ByteOrder.nativeOrder()).asLongBuffer();
+        memory.put(0, header);
         Loader.ensureLoaded();
         address = Natives.bufferAddress(bytes);
     }
@@ -142,10 +149,15 @@ public final class BatchRecords {
         int from = Math.max(first, copied);
         int to = end;
         if (from < to) {
-            memory.put(from, records, from, to - from);
+            memory.put(header + from, records, from, to - from);
             copied = to;
         }
         return to;
+    }
+
+    /** {@return the address of the header} */
+    public long address() {
+        return address;
     }
 
     /**
@@ -154,7 +166,23 @@ public final class BatchRecords {
      * @param index the index of the field
      */
     public long address(int index) {
-        return address + (long) index * Long.BYTES;
+        return address + (long) (header + index) * Long.BYTES;
+    }
+
+    /**
+     * {@return a copy of the records, to be posted repeatedly}
+     *
+     * @param header the fields in front of the copy
+     * @throws NoSuchElementException if there is no record
+     */
+    public PreparedRecords prepare(long... header) {
+        checkNotEmpty();
+        return new PreparedRecords(records, first, end, fields, header);
+    }
+
+    /** {@return the fields of the first record} */
+    public long[] firstRecord() {
+        return Arrays.copyOfRange(records, first, first + fields);
     }
 
     /** {@return the index of the first record; without a record, the end of the last record} */

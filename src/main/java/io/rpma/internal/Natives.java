@@ -201,11 +201,11 @@ public final class Natives {
     /**
      * Posts records, until a post fails.
      *
-     * @param from the address of the first record
-     * @param to the end of the last record
+     * @param address the address of record 0
+     * @param range upper half: the number of the first record to post; lower half: the number after that of the last one
      * @return lower half: the number of posts; upper half: the result of the post that failed, or 0
      */
-    public static native long batchPost(long from, long to);
+    public static native long batchPost(long address, long range);
 
     // cq.c
     public static native int cqGetWc(long cq, int capacity, long completions);
@@ -368,6 +368,8 @@ public final class Natives {
 
     public static native long rdmaMrRkey(long mr);
 
+    public static native long rdmaMrSize(long mr);
+
     // rdmacm_ah.c
     public static native long ahCreate(long id, byte[] attributes);
 
@@ -470,8 +472,15 @@ public final class Natives {
             long queue, long mr, long offset, int flags, long remoteAddr, int rkey, long add, long context);
 
     // rdmacm_batch.c
-    /** As {@link #batchPost}, for the records of {@code RdmaBatch}, with the addresses of its copies. */
-    public static native long rdmaBatchPost(long from, long to, long parts, long inlineData);
+    /**
+     * As {@link #batchPost}, for the records of {@code RdmaBatch}.
+     *
+     * @param address the address of the header, which is in front of record 0: the addresses of the parts and of the inline
+     *     data
+     * @param range as {@link #batchPost}
+     * @return as {@link #batchPost}
+     */
+    public static native long rdmaBatchPost(long address, long range);
 
     // rdmacm_cq.c
     public static native int pollSendComp(long queue, int capacity, long completions);

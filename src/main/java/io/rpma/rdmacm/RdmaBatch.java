@@ -2,6 +2,7 @@ package io.rpma.rdmacm;
 
 import io.rpma.internal.BatchRecords;
 import io.rpma.internal.Call;
+import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
 import java.lang.ref.Reference;
@@ -50,18 +51,18 @@ import java.util.NoSuchElementException;
 public final class RdmaBatch {
     // the fields of struct record in native/rdmacm_batch.c
     private static final int FIELDS = 12;
-    private static final int WHAT = 0;
+    static final int WHAT = 0;
     private static final int QUEUE = 1;
-    private static final int SOURCE = 2;
-    private static final int MR = 3;
-    private static final int OFFSET = 4;
-    private static final int LENGTH = 5;
-    private static final int REMOTE_ADDR = 6;
+    static final int SOURCE = 2;
+    static final int MR = 3;
+    static final int OFFSET = 4;
+    static final int LENGTH = 5;
+    static final int REMOTE_ADDR = 6;
     private static final int KEYS = 7;
-    private static final int COMPARE_ADD = 8;
-    private static final int SWAP = 9;
+    static final int COMPARE_ADD = 8;
+    static final int SWAP = 9;
     private static final int AH = 10;
-    private static final int CONTEXT = 11;
+    static final int CONTEXT = 11;
 
     // the parts of the field WHAT
     private static final int OP_MASK = 0xff;
@@ -73,12 +74,12 @@ public final class RdmaBatch {
     private static final int COUNT_SHIFT = 8;
 
     // enum source of native/rdmacm_batch.c
-    private static final int REGION = 0;
+    static final int REGION = 0;
     private static final int PARTS = 1;
-    private static final int INLINE = 2;
+    static final int INLINE = 2;
 
-    private static final int UPPER = Integer.SIZE;
-    private static final long LOWER_MASK = 0xffff_ffffL;
+    static final int UPPER = Integer.SIZE;
+    static final long LOWER_MASK = 0xffff_ffffL;
 
     private static final int MAX_PARTS = Integer.MAX_VALUE / RdmaSgeList.SIZE;
 
@@ -104,8 +105,6 @@ public final class RdmaBatch {
     // for handles of regions.
     private final ByteBuffer parts;
     private final ByteBuffer inlineData;
-    private final long partsAddress;
-    private final long inlineDataAddress;
 
     // in bytes
     private int partsUsed;
@@ -121,11 +120,10 @@ public final class RdmaBatch {
     private int unsignaled;
 
     private RdmaBatch(int capacity, int partCapacity, int inlineBytes) {
-        records = new BatchRecords(capacity, FIELDS);
+        Loader.ensureLoaded();
         parts = ByteBuffer.allocateDirect(partCapacity * RdmaSgeList.SIZE);
         inlineData = ByteBuffer.allocateDirect(inlineBytes);
-        partsAddress = Natives.bufferAddress(parts);
-        inlineDataAddress = Natives.bufferAddress(inlineData);
+        records = new BatchRecords(capacity, FIELDS, Natives.bufferAddress(parts), Natives.bufferAddress(inlineData));
     }
 
     /**
@@ -740,7 +738,7 @@ public final class RdmaBatch {
         unsignaled = 0;
     }
 
-    private static Op op(long what) {
+    static Op op(long what) {
         return Op.VALUES[(int) what & OP_MASK];
     }
 
@@ -908,8 +906,22 @@ public final class RdmaBatch {
         return true;
     }
 
-    private static long source(int kind, int count, int at) {
+    static long source(int kind, int count, int at) {
         return (long) at << UPPER | (long) count << COUNT_SHIFT | kind;
+    }
+
+    // the parts of a source
+
+    static int sourceOf(long source) {
+        return (int) source & SOURCE_MASK;
+    }
+
+    static int countOf(long source) {
+        return (int) source >>> COUNT_SHIFT;
+    }
+
+    static int placeOf(long source) {
+        return (int) (source >>> UPPER);
     }
 
     private void setRemote(int record, long remoteAddr, int rkey) {
@@ -958,37 +970,61 @@ public final class RdmaBatch {
     public int post() {
         int to = records.copy();
         int from = records.first();
-        long result =
-                Natives.rdmaBatchPost(records.address(from), records.address(to), partsAddress, inlineDataAddress);
+        long range = (long) (from / FIELDS) << UPPER | to / FIELDS;
+        long result = Natives.rdmaBatchPost(records.address(), range);
         Reference.reachabilityFence(this);
         records.posted(from, to, (int) result);
         if (result < 0) {
-            throw refused(result >> Integer.SIZE);
+            throw refused(result >> Integer.SIZE, records.firstRecord());
         }
         return (int) result;
     }
 
-    private RuntimeException refused(long result) {
-        String function = op(first(WHAT)) == Op.RECV ? "ibv_post_recv" : "ibv_post_send";
+    /** Returns the exception for an operation that can't be posted. */
+    static RuntimeException refused(long result, long[] record) {
+        String function = op(record[WHAT]) == Op.RECV ? "ibv_post_recv" : "ibv_post_send";
         return result == Result.CLOSED
-                ? new IllegalStateException(function + " with context " + first(CONTEXT) + ": " + closed())
+                ? new IllegalStateException(function + " with context " + record[CONTEXT] + ": " + closedOf(record))
                 : Call.failure(function, result);
     }
 
-    private String closed() {
-        Op op = op(first(WHAT));
-        if (!Natives.handleIsOpen(first(QUEUE))) {
+    private static String closedOf(long[] record) {
+        Op op = op(record[WHAT]);
+        if (!Natives.handleIsOpen(record[QUEUE])) {
             return "its id is closed";
         }
-        if ((op == Op.UD_SEND || op == Op.UD_SEND_WITH_IMM) && !Natives.handleIsOpen(first(AH))) {
+        if ((op == Op.UD_SEND || op == Op.UD_SEND_WITH_IMM) && !Natives.handleIsOpen(record[AH])) {
             return "its address handle is closed";
         }
-        return (first(SOURCE) & SOURCE_MASK) == PARTS ? "one of its regions is closed" : "its region is closed";
+        return sourceOf(record[SOURCE]) == PARTS ? "one of its regions is closed" : "its region is closed";
     }
 
     /** Returns a field of the first operation. */
     private long first(int field) {
         return records.array()[records.first() + field];
+    }
+
+    /**
+     * Moves the operations to a prepared batch, which can post them repeatedly. This batch is empty afterwards.
+     *
+     * @return the prepared batch
+     * @throws NoSuchElementException if this batch is empty
+     * @throws IllegalStateException if the region of an operation is closed; this batch then keeps its operations
+     */
+    public RdmaPreparedBatch prepare() {
+        records.checkNotEmpty();
+        ByteBuffer preparedParts = copyOf(parts, partsUsed);
+        ByteBuffer preparedInlineData = copyOf(inlineData, inlineUsed);
+        RdmaPreparedBatch prepared = new RdmaPreparedBatch(
+                records.prepare(Natives.bufferAddress(preparedParts), Natives.bufferAddress(preparedInlineData)),
+                preparedParts,
+                preparedInlineData);
+        records.clear();
+        return prepared;
+    }
+
+    private static ByteBuffer copyOf(ByteBuffer bytes, int length) {
+        return ByteBuffer.allocateDirect(length).put(0, bytes, 0, length);
     }
 
     /**

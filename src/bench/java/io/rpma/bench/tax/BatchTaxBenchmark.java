@@ -3,6 +3,7 @@ package io.rpma.bench.tax;
 import static io.rpma.RpmaConn.F_COMPLETION_ALWAYS;
 
 import io.rpma.RpmaBatch;
+import io.rpma.RpmaPreparedBatch;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -19,21 +20,44 @@ import org.openjdk.jmh.annotations.State;
 @State(Scope.Thread)
 public class BatchTaxBenchmark {
     private RpmaBatch batch;
+    private RpmaPreparedBatch one;
+    private RpmaPreparedBatch sixteen;
 
-    /** Makes the batch, which loads the library. The target is a parameter because it must load its librpma before that. */
+    /** Makes the batches, which loads the library. The target is a parameter because it must load its librpma before that. */
     @Setup
     public void create(NoopTarget target) {
         batch = RpmaBatch.create(NoopTarget.BATCH);
+        record(target, 1);
+        one = batch.prepare();
+        record(target, NoopTarget.BATCH);
+        sixteen = batch.prepare();
+    }
+
+    private void record(NoopTarget t, int count) {
+        for (int i = 0; i < count; i++) {
+            long offset = t.offset + i * t.length;
+            batch.write(t.conn, t.remote, offset, t.local, offset, t.length, F_COMPLETION_ALWAYS, t.opContext);
+        }
     }
 
     /** A batch of {@code rpma_write}, filled and posted. */
     @Benchmark
     @OperationsPerInvocation(NoopTarget.BATCH)
     public int batchOf16(NoopTarget t) {
-        for (int i = 0; i < NoopTarget.BATCH; i++) {
-            long offset = t.offset + i * t.length;
-            batch.write(t.conn, t.remote, offset, t.local, offset, t.length, F_COMPLETION_ALWAYS, t.opContext);
-        }
+        record(t, NoopTarget.BATCH);
         return batch.post();
+    }
+
+    /** A prepared {@code rpma_write}. */
+    @Benchmark
+    public boolean preparedWrite(NoopTarget t) {
+        return one.post();
+    }
+
+    /** A prepared batch of {@code rpma_write}. */
+    @Benchmark
+    @OperationsPerInvocation(NoopTarget.BATCH)
+    public boolean preparedOf16(NoopTarget t) {
+        return sixteen.post();
     }
 }

@@ -1,0 +1,216 @@
+package io.rpma;
+
+import io.rpma.internal.Check;
+import io.rpma.internal.Natives;
+import io.rpma.internal.PreparedRecords;
+
+/**
+ * A sequence of operations that are recorded once and posted repeatedly, each time in one downcall.
+ *
+ * <pre>{@code
+ * RpmaBatch batch = RpmaBatch.create(2);
+ * batch.write(conn, remote, 0, local, 0, 64, RpmaConn.F_COMPLETION_ON_ERROR, 0);
+ * batch.flush(conn, remote, 0, 64, RpmaFlushType.VISIBILITY, RpmaConn.F_COMPLETION_ALWAYS, 1);
+ * RpmaPreparedBatch put = batch.prepare();
+ * RpmaCompletions completions = RpmaCompletions.create(1);
+ * for (int slot = 0; slot < 16; slot++) {
+ *     put.setRange(0, 64 * slot, 64 * slot, 64);
+ *     put.setRange(1, 0, 64 * slot, 64);
+ *     while (!put.post()) {
+ *         conn.getCq().await(completions);
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>{@link RpmaBatch#prepare()} makes a prepared batch. The number of an operation is its place in the sequence, from 0. The
+ * range, the immediate data, the value and the operation context of an operation can be changed between posts; its kind, its
+ * objects, its flags and the type of its flush can't. The methods allocate nothing.
+ *
+ * <p>{@link #post()} checks each time that the objects are open. The change of a range checks the range.
+ *
+ * <p>Not safe for use by several threads at once. A prepared batch is plain memory: it needs no close, and outlives its
+ * connections. It neither keeps an object reachable nor prevents its close. The memory of a region stays reachable while the
+ * region is open.
+ *
+ * <p>Manual pages: see {@link RpmaConn} and {@link RpmaSrq}.
+ */
+public final class RpmaPreparedBatch {
+    private static final int ATOMIC_LENGTH = 8;
+    private static final long LOWER_MASK = 0xffff_ffffL;
+
+    private final PreparedRecords records;
+
+    // of each operation
+
+    private final RpmaBatch.Op[] ops;
+
+    /** The size of the region; 0 without a region. */
+    private final long[] localSizes;
+
+    private final long[] remoteSizes;
+    private final long[] maxLengths;
+
+    RpmaPreparedBatch(PreparedRecords records) {
+        this.records = records;
+        int count = records.count();
+        ops = new RpmaBatch.Op[count];
+        localSizes = new long[count];
+        remoteSizes = new long[count];
+        maxLengths = new long[count];
+        for (int i = 0; i < count; i++) {
+            ops[i] = RpmaBatch.op(records.get(i, RpmaBatch.WHAT));
+            maxLengths[i] = isAtomic(i) ? ATOMIC_LENGTH : records.get(i, RpmaBatch.LENGTH);
+            long local = records.get(i, RpmaBatch.LOCAL);
+            localSizes[i] = local == 0 ? 0 : sizeOf("local", i, Natives.mrGetSize(local));
+            long remote = records.get(i, RpmaBatch.REMOTE);
+            remoteSizes[i] = remote == 0 ? 0 : sizeOf("remote", i, Natives.mrRemoteGetSize(remote));
+        }
+    }
+
+    private static long sizeOf(String region, int index, long size) {
+        if (size < 0) {
+            throw new IllegalStateException("the " + region + " region of operation " + index + " is closed");
+        }
+        return size;
+    }
+
+    private boolean isAtomic(int index) {
+        return ops[index] == RpmaBatch.Op.ATOMIC_WRITE || ops[index] == RpmaBatch.Op.WRITE_ATOMIC;
+    }
+
+    /** {@return the number of operations in the sequence} */
+    public int count() {
+        return records.count();
+    }
+
+    /**
+     * {@return the number of operations of the sequence that are posted, while {@link #post} has posted only a part of it; 0
+     * otherwise}
+     */
+    public int posted() {
+        return records.next();
+    }
+
+    /**
+     * Posts the operations in their order, until all are posted or one can't be posted. If an earlier call has posted only a
+     * part of the sequence, this call begins with the next operation.
+     *
+     * <p>Does not block, except that a {@code writeAtomic} can wait for the page of its bytes: see
+     * {@link RpmaConn#writeAtomic}. The close of an object that the batch uses waits for at most 64 posts of the batch.
+     *
+     * @return {@code true} if the last operation of the sequence is posted: the next call begins with the first operation.
+     *     {@code false} if the queue of the next operation is full: poll completions and call this method again for the rest of
+     *     the sequence. {@link #posted()} is the number of the next operation
+     * @throws IllegalStateException if the connection, queue or region of the next operation is closed; the message names it.
+     *     {@link #posted()} is then the number of that operation
+     * @throws RpmaException if librpma fails at the next operation, for example because the connection is not established;
+     *     {@link #posted()} is then the number of that operation
+     */
+    public boolean post() {
+        long result = Natives.batchPost(records.address(), records.range());
+        boolean complete = records.posted(result);
+        if (result < 0) {
+            throw RpmaBatch.refused(result >> Integer.SIZE, records.nextRecord());
+        }
+        return complete;
+    }
+
+    /** Gives up the rest of a sequence that is posted in part: the next {@link #post} begins with the first operation. */
+    public void rewind() {
+        records.rewind();
+    }
+
+    /**
+     * Changes the bytes of an operation.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param localOffset the offset in the local region in bytes; 0 if the operation has no local region, as a flush and
+     *     {@link RpmaConn#atomicWrite}
+     * @param remoteOffset the offset in the remote region in bytes; 0 if the operation has no remote region, as a message;
+     *     a multiple of 8 for an atomic write
+     * @param length the number of bytes, 0 to the recorded length; 8 for an atomic write
+     * @throws IndexOutOfBoundsException if there is no such operation, {@code length} is negative, or a byte is outside a
+     *     region; or if one of the 8 bytes at the remote offset of a flush is outside its region
+     * @throws IllegalArgumentException if {@code length} exceeds the recorded length; or if the operation is an atomic write, and
+     *     {@code length} is not 8 or {@code remoteOffset} is not a multiple of 8
+     */
+    public void setRange(int index, long localOffset, long remoteOffset, long length) {
+        boolean hasLocal = records.get(index, RpmaBatch.LOCAL) != 0;
+        boolean hasRemote = records.get(index, RpmaBatch.REMOTE) != 0;
+        if (length > maxLengths[index]) {
+            throw new IllegalArgumentException("operation " + index + " was recorded with " + maxLengths[index]
+                    + " bytes, and can't have more: " + length);
+        }
+        Check.range("local", localOffset, hasLocal ? length : 0, localSizes[index]);
+        Check.range("remote", remoteOffset, hasRemote ? length : 0, remoteSizes[index]);
+        if (isAtomic(index)) {
+            checkAtomic(remoteOffset, length);
+        } else {
+            if (ops[index] == RpmaBatch.Op.FLUSH) {
+                Check.range("remote", remoteOffset, RpmaMrRemote.FLUSH_LENGTH, remoteSizes[index]);
+            }
+            records.set(index, RpmaBatch.LENGTH, length);
+        }
+        if (hasLocal) {
+            records.set(index, RpmaBatch.LOCAL_OFFSET, localOffset);
+        }
+        records.set(index, RpmaBatch.REMOTE_OFFSET, remoteOffset);
+    }
+
+    private static void checkAtomic(long remoteOffset, long length) {
+        if (length != ATOMIC_LENGTH || remoteOffset % ATOMIC_LENGTH != 0) {
+            throw new IllegalArgumentException("an atomic write has 8 bytes at an offset that is a multiple of 8, not "
+                    + length + " at " + remoteOffset);
+        }
+    }
+
+    /**
+     * Changes the value of an {@link RpmaConn#atomicWrite}.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param value the value, stored in the byte order of this machine
+     * @throws IndexOutOfBoundsException if there is no such operation
+     * @throws IllegalArgumentException if the operation is no {@code atomicWrite}
+     */
+    public void setValue(int index, long value) {
+        check(index, ops[records.check(index)] == RpmaBatch.Op.ATOMIC_WRITE, "value");
+        records.set(index, RpmaBatch.LOCAL_OFFSET, value);
+    }
+
+    /**
+     * Changes the immediate data of an operation.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param imm the immediate data
+     * @throws IndexOutOfBoundsException if there is no such operation
+     * @throws IllegalArgumentException if the operation has no immediate data
+     */
+    public void setImm(int index, int imm) {
+        RpmaBatch.Op op = ops[records.check(index)];
+        check(index, op == RpmaBatch.Op.WRITE_WITH_IMM || op == RpmaBatch.Op.SEND_WITH_IMM, "immediate data");
+        long what = records.get(index, RpmaBatch.WHAT);
+        records.set(index, RpmaBatch.WHAT, what & LOWER_MASK | (long) imm << RpmaBatch.IMM_SHIFT);
+    }
+
+    private void check(int index, boolean has, String missing) {
+        if (!has) {
+            throw new IllegalArgumentException("operation " + index + ", " + ops[index] + ", has no " + missing);
+        }
+    }
+
+    /**
+     * Changes the operation context of an operation.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param opContext the operation context, returned by {@link RpmaCompletions#wrId}
+     * @throws IndexOutOfBoundsException if there is no such operation
+     */
+    public void setOpContext(int index, long opContext) {
+        records.set(index, RpmaBatch.OP_CONTEXT, opContext);
+    }
+
+    @Override
+    public String toString() {
+        return "RpmaPreparedBatch[" + posted() + " of " + count() + " posted]";
+    }
+}

@@ -1,0 +1,279 @@
+package io.rpma.rdmacm;
+
+import io.rpma.internal.Check;
+import io.rpma.internal.Natives;
+import io.rpma.internal.PreparedRecords;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+
+/**
+ * A sequence of operations that are recorded once and posted repeatedly, each time in one downcall and in chains, as by
+ * {@link RdmaBatch}.
+ *
+ * <pre>{@code
+ * RdmaBatch batch = RdmaBatch.create(1);
+ * batch.writeWithImm(qp, mr, 0, 64, RdmaQp.F_SIGNALED, remoteAddr, rkey, 0, 0);
+ * RdmaPreparedBatch put = batch.prepare();
+ * RpmaCompletions completions = RpmaCompletions.create(1);
+ * for (int slot = 0; slot < 16; slot++) {
+ *     put.setRange(0, 64 * slot, 64);
+ *     put.setRemoteAddr(0, remoteAddr + 64 * slot);
+ *     put.setImm(0, slot);
+ *     while (!put.post()) {
+ *         qp.getSendComp(completions);
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>{@link RdmaBatch#prepare()} makes a prepared batch. The number of an operation is its place in the sequence, from 0. The
+ * range in the local region, the inline data, the remote address, the operands, the immediate data and the context of an
+ * operation can be changed between posts; its kind, its objects, its flags and its list of parts can't. The methods allocate
+ * nothing.
+ *
+ * <p>{@link #post()} checks each time that the objects are open. The change of a range checks the range.
+ *
+ * <p>At least one operation of each send queue should have {@link RdmaQp#F_SIGNALED}: {@link RdmaBatch} describes why.
+ *
+ * <p>Not safe for use by several threads at once. A prepared batch is plain memory: it needs no close, and outlives its ids. It
+ * neither keeps an object reachable nor prevents its close. The memory of a region stays reachable while the region is open.
+ *
+ * <p>Manual pages: see {@link RdmaQp}.
+ */
+public final class RdmaPreparedBatch {
+    private final PreparedRecords records;
+
+    // the copies of the operations; the header of the records contains their addresses
+    private final ByteBuffer parts;
+    private final ByteBuffer inlineData;
+
+    // of each operation
+
+    private final RdmaBatch.Op[] ops;
+
+    /** The size of the region; 0 for operations without a region, or with several. */
+    private final long[] sizes;
+
+    /** The recorded number of bytes; -1 for a list of parts. */
+    private final long[] maxLengths;
+
+    RdmaPreparedBatch(PreparedRecords records, ByteBuffer parts, ByteBuffer inlineData) {
+        this.records = records;
+        this.parts = parts;
+        this.inlineData = inlineData;
+        int count = records.count();
+        ops = new RdmaBatch.Op[count];
+        sizes = new long[count];
+        maxLengths = new long[count];
+        for (int i = 0; i < count; i++) {
+            ops[i] = RdmaBatch.op(records.get(i, RdmaBatch.WHAT));
+            switch (source(i)) {
+                case RdmaBatch.REGION:
+                    sizes[i] = sizeOf(i);
+                    maxLengths[i] = records.get(i, RdmaBatch.LENGTH);
+                    break;
+                case RdmaBatch.INLINE:
+                    maxLengths[i] = RdmaBatch.countOf(records.get(i, RdmaBatch.SOURCE));
+                    break;
+                default:
+                    maxLengths[i] = -1;
+                    break;
+            }
+        }
+    }
+
+    private int source(int index) {
+        return RdmaBatch.sourceOf(records.get(index, RdmaBatch.SOURCE));
+    }
+
+    private long sizeOf(int index) {
+        long size = Natives.rdmaMrSize(records.get(index, RdmaBatch.MR));
+        if (size < 0) {
+            throw new IllegalStateException("the region of operation " + index + " is closed");
+        }
+        return size;
+    }
+
+    /** {@return the number of operations in the sequence} */
+    public int count() {
+        return records.count();
+    }
+
+    /**
+     * {@return the number of operations of the sequence that are posted, while {@link #post} has posted only a part of it; 0
+     * otherwise}
+     */
+    public int posted() {
+        return records.next();
+    }
+
+    /**
+     * Posts the operations in their order, until all are posted or one can't be posted. If an earlier call has posted only a
+     * part of the sequence, this call begins with the next operation.
+     *
+     * <p>Does not block. The close of an object that the batch uses waits for at most 64 posts of the batch.
+     *
+     * @return {@code true} if the last operation of the sequence is posted: the next call begins with the first operation.
+     *     {@code false} if the queue of the next operation is full: poll completions and call this method again for the rest of
+     *     the sequence. {@link #posted()} is the number of the next operation
+     * @throws IllegalStateException if the id, region or address handle of the next operation is closed; the message names it.
+     *     {@link #posted()} is then the number of that operation
+     * @throws io.rpma.RpmaException if the id of the next operation is not connected yet ({@code ENOTCONN}), or the device
+     *     refuses the operation; {@link #posted()} is then the number of that operation
+     */
+    public boolean post() {
+        long result = Natives.rdmaBatchPost(records.address(), records.range());
+        Reference.reachabilityFence(this);
+        boolean complete = records.posted(result);
+        if (result < 0) {
+            throw RdmaBatch.refused(result >> Integer.SIZE, records.nextRecord());
+        }
+        return complete;
+    }
+
+    /** Gives up the rest of a sequence that is posted in part: the next {@link #post} begins with the first operation. */
+    public void rewind() {
+        records.rewind();
+    }
+
+    /**
+     * Changes the bytes of an operation on a region.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param offset the offset in the region, in bytes
+     * @param length the number of bytes, 0 to the recorded length; 8 for an atomic
+     * @throws IndexOutOfBoundsException if there is no such operation, {@code length} is negative, or the bytes are not all
+     *     inside the region
+     * @throws IllegalArgumentException if the operation has inline data or a list of parts, {@code length} exceeds the recorded
+     *     length, or the operation is an atomic and {@code length} is not 8
+     */
+    public void setRange(int index, long offset, long length) {
+        check(index, source(index) == RdmaBatch.REGION, "region");
+        checkLength(index, length);
+        if (isAtomic(index) && length != Long.BYTES) {
+            throw new IllegalArgumentException("an atomic has 8 bytes, not " + length);
+        }
+        Check.range("local", offset, length, sizes[index]);
+        records.set(index, RdmaBatch.OFFSET, offset);
+        records.set(index, RdmaBatch.LENGTH, length);
+    }
+
+    /**
+     * Copies other inline data for an operation.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param src the bytes to copy
+     * @param length the number of bytes to copy, from the first byte; 0 to the recorded length
+     * @throws IndexOutOfBoundsException if there is no such operation, or {@code length} is negative or exceeds the capacity of
+     *     {@code src}
+     * @throws IllegalArgumentException if the operation has no inline data, or {@code length} exceeds the recorded length
+     */
+    public void setInline(int index, RdmaInlineData src, int length) {
+        check(index, source(index) == RdmaBatch.INLINE, "inline data");
+        checkLength(index, length);
+        RdmaInlineData.use(src, length, length);
+        int place = RdmaBatch.placeOf(records.get(index, RdmaBatch.SOURCE));
+        src.copy(inlineData, place, length);
+        records.set(index, RdmaBatch.SOURCE, RdmaBatch.source(RdmaBatch.INLINE, length, place));
+    }
+
+    private void checkLength(int index, long length) {
+        if (length > maxLengths[index]) {
+            throw new IllegalArgumentException("operation " + index + " was recorded with " + maxLengths[index]
+                    + " bytes, and can't have more: " + length);
+        }
+    }
+
+    /**
+     * Changes the remote address of an operation.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param remoteAddr the remote address; a multiple of 8 for an atomic
+     * @throws IndexOutOfBoundsException if there is no such operation
+     * @throws IllegalArgumentException if the operation has no remote address, or is an atomic and {@code remoteAddr} is not a
+     *     multiple of 8
+     */
+    public void setRemoteAddr(int index, long remoteAddr) {
+        RdmaBatch.Op op = ops[records.check(index)];
+        boolean has = isAtomic(index)
+                || op == RdmaBatch.Op.WRITE
+                || op == RdmaBatch.Op.WRITE_WITH_IMM
+                || op == RdmaBatch.Op.READ;
+        check(index, has, "remote address");
+        if (isAtomic(index)) {
+            RdmaQp.checkAligned(remoteAddr);
+        }
+        records.set(index, RdmaBatch.REMOTE_ADDR, remoteAddr);
+    }
+
+    /**
+     * Changes the operands of a compare-and-swap.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param compare the expected value
+     * @param swap the new value
+     * @throws IndexOutOfBoundsException if there is no such operation
+     * @throws IllegalArgumentException if the operation is no compare-and-swap
+     */
+    public void setCompareAndSwap(int index, long compare, long swap) {
+        check(index, ops[records.check(index)] == RdmaBatch.Op.COMPARE_AND_SWAP, "value to compare with");
+        records.set(index, RdmaBatch.COMPARE_ADD, compare);
+        records.set(index, RdmaBatch.SWAP, swap);
+    }
+
+    /**
+     * Changes the number that a fetch-and-add adds.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param add the number
+     * @throws IndexOutOfBoundsException if there is no such operation
+     * @throws IllegalArgumentException if the operation is no fetch-and-add
+     */
+    public void setAdd(int index, long add) {
+        check(index, ops[records.check(index)] == RdmaBatch.Op.FETCH_AND_ADD, "number to add");
+        records.set(index, RdmaBatch.COMPARE_ADD, add);
+    }
+
+    private boolean isAtomic(int index) {
+        return ops[index] == RdmaBatch.Op.COMPARE_AND_SWAP || ops[index] == RdmaBatch.Op.FETCH_AND_ADD;
+    }
+
+    /**
+     * Changes the immediate data of an operation.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param imm the immediate data
+     * @throws IndexOutOfBoundsException if there is no such operation
+     * @throws IllegalArgumentException if the operation has no immediate data
+     */
+    public void setImm(int index, int imm) {
+        RdmaBatch.Op op = ops[records.check(index)];
+        boolean has = op == RdmaBatch.Op.WRITE_WITH_IMM
+                || op == RdmaBatch.Op.SEND_WITH_IMM
+                || op == RdmaBatch.Op.UD_SEND_WITH_IMM;
+        check(index, has, "immediate data");
+        long what = records.get(index, RdmaBatch.WHAT);
+        records.set(index, RdmaBatch.WHAT, what & RdmaBatch.LOWER_MASK | (long) imm << RdmaBatch.UPPER);
+    }
+
+    private void check(int index, boolean has, String missing) {
+        if (!has) {
+            throw new IllegalArgumentException("operation " + index + ", " + ops[index] + ", has no " + missing);
+        }
+    }
+
+    /**
+     * Changes the context of an operation.
+     *
+     * @param index the number of the operation, 0 to {@link #count()} - 1
+     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
+     * @throws IndexOutOfBoundsException if there is no such operation
+     */
+    public void setContext(int index, long context) {
+        records.set(index, RdmaBatch.CONTEXT, context);
+    }
+
+    @Override
+    public String toString() {
+        return "RdmaPreparedBatch[" + posted() + " of " + count() + " posted]";
+    }
+}
