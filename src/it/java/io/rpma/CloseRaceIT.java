@@ -82,6 +82,7 @@ class CloseRaceIT extends CloseRace {
         RECV_NOTHING(ends -> ends.client.recv(1)),
         BATCH(CloseRaceIT::postBatch),
         BATCH_OF_MESSAGES(CloseRaceIT::postBatchOfMessages),
+        BATCH_PREPARED(CloseRaceIT::postPreparedBatch),
         POLL(ends -> {});
 
         private final Post post;
@@ -99,6 +100,19 @@ class CloseRaceIT extends CloseRace {
     }
 
     private static void postBatch(Ends ends) {
+        record(ends).post();
+    }
+
+    /** Posts several times, so that the close can also happen between two posts. */
+    private static void postPreparedBatch(Ends ends) {
+        RpmaPreparedBatch prepared = record(ends).prepare();
+        for (int i = 0; i < 4; i++) {
+            prepared.post();
+            ends.client.getCq().poll(COMPLETIONS.get());
+        }
+    }
+
+    private static RpmaBatch record(Ends ends) {
         RpmaBatch batch = BATCHES.get();
         batch.clear();
         batch.read(ends.client, ends.local, 0, ends.remote, 0, SIZE, ALWAYS, 1);
@@ -108,7 +122,7 @@ class CloseRaceIT extends CloseRace {
         batch.writeAtomic(ends.client, ends.remote, 0, ends.local, 0, ALWAYS, 1);
         batch.read(ends.client, ALWAYS, 1);
         batch.write(ends.client, ALWAYS, 1);
-        batch.post();
+        return batch;
     }
 
     private static void postBatchOfMessages(Ends ends) {

@@ -80,6 +80,7 @@ class RandomCallsIT {
                 "RpmaConnReq.recv",
                 "RpmaSrq.recv",
                 "RpmaBatch.post",
+                "RpmaPreparedBatch.post",
                 "RpmaCq.poll",
                 "RpmaConn.await",
                 "handshake");

@@ -123,6 +123,7 @@ class RdmaCloseRaceIT {
         POST_FETCH_AND_ADD(ends -> ends.qp.postFetchAndAdd(ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 1)),
         BATCH(RdmaCloseRaceIT::postBatch),
         BATCH_OF_RECEIVES(RdmaCloseRaceIT::postBatchOfReceives),
+        BATCH_PREPARED(RdmaCloseRaceIT::postPreparedBatch),
         POLL_SEND_COMP(ends -> {}),
         POLL_RECV_COMP(ends -> ends.qp.pollRecvComp(COMPLETIONS.get()));
 
@@ -147,6 +148,19 @@ class RdmaCloseRaceIT {
     }
 
     private static void postBatch(Ends ends) {
+        record(ends).post();
+    }
+
+    /** Posts several times, so that the close can also happen between two posts. */
+    private static void postPreparedBatch(Ends ends) {
+        RdmaPreparedBatch prepared = record(ends).prepare();
+        for (int i = 0; i < 4; i++) {
+            prepared.post();
+            ends.qp.pollSendComp(COMPLETIONS.get());
+        }
+    }
+
+    private static RdmaBatch record(Ends ends) {
         RdmaBatch batch = emptyBatch();
         RdmaQp qp = ends.qp;
         batch.write(qp, ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
@@ -155,7 +169,7 @@ class RdmaCloseRaceIT {
         batch.fetchAndAdd(qp, ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 1);
         batch.sendv(qp, ends.list(), SIGNALED, 1);
         batch.sendInline(qp, BYTES, 32, SIGNALED, 1);
-        batch.post();
+        return batch;
     }
 
     /** The receives of the server go to another queue, whose id is not closed. */

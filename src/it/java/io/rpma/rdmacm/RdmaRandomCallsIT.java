@@ -44,6 +44,8 @@ class RdmaRandomCallsIT {
     /** Several threads use a batch at the same time, although the contract forbids it. */
     private final Slots<RdmaBatch> batches = calls.new Slots<>(4);
 
+    private final Slots<RdmaPreparedBatch> prepared = calls.new Slots<>(4);
+
     private String address;
     private int firstPort;
 
@@ -158,6 +160,7 @@ class RdmaRandomCallsIT {
                 "RdmaBatch.udSendWithImmInline",
                 "RdmaBatch.recv",
                 "RdmaBatch.post of some",
+                "RdmaPreparedBatch.post",
                 "pollSendComp",
                 "getSendComp without end",
                 "getRecvComp without end",
@@ -492,6 +495,27 @@ class RdmaRandomCallsIT {
         calls.add(2, "RdmaBatch.recvv", c -> batches.one(c).recvv(srqs.any(c), list(c), c.context()));
         calls.add(4, "RdmaBatch.signalLast", c -> batches.one(c).signalLast(), NoSuchElementException.class);
         calls.add(8, "RdmaBatch.removeFirst", c -> batches.one(c).removeFirst(), NoSuchElementException.class);
+        calls.add(8, "RdmaBatch.prepare", c -> prepared.put(c, batches.one(c).prepare()), NoSuchElementException.class);
+        calls.add(
+                24,
+                "RdmaPreparedBatch.post",
+                c -> {
+                    RdmaPreparedBatch batch = prepared.one(c);
+                    batch.post();
+                    assertThat(batch.posted()).isBetween(0, batch.count() - 1);
+                },
+                FAILS);
+        calls.add(16, "RdmaPreparedBatch.setRange", c -> prepared.one(c).setRange(c.size(), c.number(), c.number()));
+        calls.add(4, "RdmaPreparedBatch.setInline", c -> prepared.one(c).setInline(c.size(), inline(c), c.size()));
+        calls.add(4, "RdmaPreparedBatch.setRemoteAddr", c -> prepared.one(c).setRemoteAddr(c.size(), remote(c)));
+        calls.add(
+                2,
+                "RdmaPreparedBatch.setCompareAndSwap",
+                c -> prepared.one(c).setCompareAndSwap(c.size(), c.random.nextLong(), c.random.nextLong()));
+        calls.add(2, "RdmaPreparedBatch.setAdd", c -> prepared.one(c).setAdd(c.size(), c.random.nextLong()));
+        calls.add(4, "RdmaPreparedBatch.setImm", c -> prepared.one(c).setImm(c.size(), c.random.nextInt()));
+        calls.add(4, "RdmaPreparedBatch.setContext", c -> prepared.one(c).setContext(c.size(), c.context()));
+        calls.add(2, "RdmaPreparedBatch.rewind", c -> prepared.one(c).rewind());
         calls.add(2, "RdmaBatch.clear", c -> batches.one(c).clear());
         calls.add(24, "RdmaBatch.post", c -> batches.one(c).post(), FAILS);
         calls.add(

@@ -170,14 +170,18 @@ public final class BatchRecords {
     }
 
     /**
-     * {@return a copy of the records, to be posted repeatedly}
+     * {@return a copy of the records, to be posted repeatedly; its header is zero}
      *
-     * @param header the fields in front of the copy
      * @throws NoSuchElementException if there is no record
      */
-    public PreparedRecords prepare(long... header) {
-        checkNotEmpty();
-        return new PreparedRecords(records, first, end, fields, header);
+    public PreparedRecords prepare() {
+        // read once: another thread, against the contract, can remove records meanwhile
+        int from = first;
+        int to = end;
+        if (to <= from) {
+            throw empty();
+        }
+        return new PreparedRecords(records, from, to, fields, header);
     }
 
     /** {@return the fields of the first record} */

@@ -3,6 +3,7 @@ package io.rpma.internal;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.LongBuffer;
+import java.util.Objects;
 
 /**
  * The operations of a prepared batch: records in native memory, which are posted from their places repeatedly. A round posts each
@@ -31,18 +32,27 @@ public final class PreparedRecords {
      * @param from the index of the first record
      * @param to the end of the last record
      * @param fields the number of fields of each record
-     * @param header the fields in front of the records
+     * @param header the number of fields in front of the records
      */
-    PreparedRecords(long[] records, int from, int to, int fields, long... header) {
+    PreparedRecords(long[] records, int from, int to, int fields, int header) {
         this.fields = fields;
-        this.header = header.length;
+        this.header = header;
         count = (to - from) / fields;
-        ByteBuffer bytes = ByteBuffer.allocateDirect((header.length + to - from) * Long.BYTES);
+        ByteBuffer bytes = ByteBuffer.allocateDirect((header + to - from) * Long.BYTES);
         memory = bytes.order(ByteOrder.nativeOrder()).asLongBuffer();
-        memory.put(0, header);
-        memory.put(header.length, records, from, to - from);
+        memory.put(header, records, from, to - from);
         address = Natives.bufferAddress(bytes);
         move(0);
+    }
+
+    /**
+     * Sets a field of the header.
+     *
+     * @param field the number of the field
+     * @param value the value
+     */
+    public void setHeader(int field, long value) {
+        memory.put(Objects.checkIndex(field, header), value);
     }
 
     /** {@return the number of records} */

@@ -1012,19 +1012,9 @@ public final class RdmaBatch {
      * @throws IllegalStateException if the region of an operation is closed; this batch then keeps its operations
      */
     public RdmaPreparedBatch prepare() {
-        records.checkNotEmpty();
-        ByteBuffer preparedParts = copyOf(parts, partsUsed);
-        ByteBuffer preparedInlineData = copyOf(inlineData, inlineUsed);
-        RdmaPreparedBatch prepared = new RdmaPreparedBatch(
-                records.prepare(Natives.bufferAddress(preparedParts), Natives.bufferAddress(preparedInlineData)),
-                preparedParts,
-                preparedInlineData);
+        RdmaPreparedBatch prepared = new RdmaPreparedBatch(records.prepare(), parts, inlineData);
         records.clear();
         return prepared;
-    }
-
-    private static ByteBuffer copyOf(ByteBuffer bytes, int length) {
-        return ByteBuffer.allocateDirect(length).put(0, bytes, 0, length);
     }
 
     /**

@@ -53,32 +53,49 @@ public final class RdmaPreparedBatch {
     /** The size of the region; 0 for operations without a region, or with several. */
     private final long[] sizes;
 
-    /** The recorded number of bytes; -1 for a list of parts. */
+    /** The recorded number of bytes; 0 for a list of parts. */
     private final long[] maxLengths;
 
+    /**
+     * Copies the parts and the inline data.
+     *
+     * @param parts the batch's parts
+     * @param inlineData the batch's inline data
+     */
     RdmaPreparedBatch(PreparedRecords records, ByteBuffer parts, ByteBuffer inlineData) {
         this.records = records;
-        this.parts = parts;
-        this.inlineData = inlineData;
         int count = records.count();
         ops = new RdmaBatch.Op[count];
         sizes = new long[count];
         maxLengths = new long[count];
+        int partsEnd = 0;
+        int inlineEnd = 0;
         for (int i = 0; i < count; i++) {
             ops[i] = RdmaBatch.op(records.get(i, RdmaBatch.WHAT));
-            switch (source(i)) {
+            long source = records.get(i, RdmaBatch.SOURCE);
+            switch (RdmaBatch.sourceOf(source)) {
                 case RdmaBatch.REGION:
                     sizes[i] = sizeOf(i);
                     maxLengths[i] = records.get(i, RdmaBatch.LENGTH);
                     break;
                 case RdmaBatch.INLINE:
-                    maxLengths[i] = RdmaBatch.countOf(records.get(i, RdmaBatch.SOURCE));
+                    maxLengths[i] = RdmaBatch.countOf(source);
+                    inlineEnd = Math.max(inlineEnd, RdmaBatch.placeOf(source) + RdmaBatch.countOf(source));
                     break;
                 default:
-                    maxLengths[i] = -1;
+                    int bytes = RdmaBatch.countOf(source) * RdmaSgeList.SIZE;
+                    partsEnd = Math.max(partsEnd, RdmaBatch.placeOf(source) + bytes);
                     break;
             }
         }
+        this.parts = copyOf(parts, partsEnd);
+        this.inlineData = copyOf(inlineData, inlineEnd);
+        records.setHeader(0, Natives.bufferAddress(this.parts));
+        records.setHeader(1, Natives.bufferAddress(this.inlineData));
+    }
+
+    private static ByteBuffer copyOf(ByteBuffer bytes, int length) {
+        return ByteBuffer.allocateDirect(length).put(0, bytes, 0, length);
     }
 
     private int source(int index) {

@@ -53,7 +53,7 @@ public final class Tax implements Callable<Integer> {
     private static final double COMPLETION_NANOS = 4;
     private static final double BATCHED_NANOS = 5;
 
-    /** With C's own time, at most 12 ns, where DiSNI's replayed post took 12.6 ns and C 2.4 ns: see docs/benchmarks.md. */
+    /** With the 2.4 ns of C: 12 ns, less than the 12.6 ns of a replayed post of DiSNI. */
     private static final double PREPARED_NANOS = 9.6;
 
     private static final double PREPARED_BATCH_NANOS = 2.5;
