@@ -299,10 +299,11 @@ static inline jint post_marked(const volatile struct batch *batch, const volatil
 	jint result = check_queue(chain.id, is_recv);
 	if (result != RESULT_POSTED)
 		return result;
-	result = is_recv ? add_recvs(&chain, batch, records, count, queue)
-			 : add_sends(&chain, batch, records, count, what, queue);
-	jint refused = chain.count > 0 ? post_chain(&chain, is_recv, done) : RESULT_POSTED;
-	return refused == RESULT_POSTED ? result : refused;
+	jint refused = is_recv ? add_recvs(&chain, batch, records, count, queue)
+			       : add_sends(&chain, batch, records, count, what, queue);
+	if (chain.count > 0)
+		result = post_chain(&chain, is_recv, done);
+	return result == RESULT_POSTED ? refused : result;
 }
 
 /* posts a run of the first records; *done gets the number of posts; returns RESULT_POSTED or the failure of the next record */
