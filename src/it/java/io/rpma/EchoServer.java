@@ -32,7 +32,7 @@ final class EchoServer implements AutoCloseable {
     }
 
     /** Serves until the thread is interrupted, then closes the connections that are left. */
-    void serve(RpmaEp ep, RpmaConnCfg cfg) {
+    void serve(RpmaEp ep, RpmaConnCfg cfg) throws InterruptedException {
         try (RpmaEventLoop loop = RpmaEventLoop.create()) {
             loop.onFailure(this::failed);
             loop.onRequest(ep, cfg, request -> {

@@ -146,7 +146,10 @@ class EventLoopIT {
                 RpmaMrLocal region = peer.register(memory, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
                 EchoServer server = new EchoServer(peer, CLIENTS);
                 RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port)) {
-            FutureTask<Void> serving = new FutureTask<>(() -> server.serve(ep, null), null);
+            FutureTask<Void> serving = new FutureTask<>(() -> {
+                assertThrows(InterruptedException.class, () -> server.serve(ep, null));
+                return null;
+            });
             Thread thread = new Thread(serving, "server");
             thread.start();
             for (int i = 0; i < CLIENTS; i++) {

@@ -64,10 +64,10 @@ import java.util.function.BiConsumer;
  * takes requests again. If an item can't be taken for any other reason, or if an executor refuses a task, the
  * registration ends, and {@link #onFailure} gets the exception.
  *
- * <p><b>Interruption</b> of the thread of {@link #run()} stops the loop after the current call. Registrations do not
- * end: the next {@link #run()} continues. If a handler throws {@link InterruptedException}, its registration continues,
- * the thread that called the handler is interrupted again, and {@link #onFailure} gets the exception, because the item
- * of the call is lost.
+ * <p><b>Stop and interruption.</b> {@link #stop()}, or an interruption of the thread of {@link #run()}, ends
+ * {@link #run()} after the current call. Registrations do not end: the next {@link #run()} continues. If a handler
+ * throws {@link InterruptedException}, its registration continues, the thread that called the handler is interrupted
+ * again, and {@link #onFailure} gets the exception, because the item of the call is lost.
  *
  * <p><b>End.</b> A registration ends when it is cancelled, or when its object or the loop is closed. Any thread, and
  * any handler, may cancel or close. The loop then takes no further item for the handler. If the thread that calls the
@@ -103,6 +103,9 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     // accessed only by the thread of run()
     private final Queue<LoopRegistration<?>> ready = new ArrayDeque<>();
+
+    /** Whether {@link #stop()} was called and no {@link #run()} has returned for it. */
+    private volatile boolean stopping;
 
     private volatile BiConsumer<Object, ? super Throwable> failureHandler = this::logFailure;
 
@@ -472,23 +475,49 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /**
-     * Serves in the calling thread, which should be a platform thread, until the loop is closed. Returns at once if it
-     * is already closed. An interruption ends the call after the current handler, and the thread stays interrupted. The
-     * method can then be called again.
+     * Serves in the calling thread, which should be a platform thread, until the loop is stopped or closed. Returns at
+     * once if it is already closed, or if {@link #stop()} was called before. After {@link #stop()} or an interruption,
+     * the method can be called again, also by another thread.
      *
+     * <p>An interruption that occurs together with {@link #stop()} or {@link #close()} can go unnoticed: the method
+     * then returns, and the thread stays interrupted.
+     *
+     * @throws InterruptedException if the thread is interrupted before or during the call; a handler or task that is
+     *     under way ends first
      * @throws IllegalStateException if this loop is already running
      */
-    public void run() {
-        Thread self = Thread.currentThread();
-        if (!runner.compareAndSet(null, self)) {
+    public void run() throws InterruptedException {
+        if (!runner.compareAndSet(null, Thread.currentThread())) {
             throw new IllegalStateException(this + " is running already");
         }
         try {
-            while (!poller.object().isClosed() && !isInterrupted()) {
+            while (!poller.object().isClosed() && !stopping) {
+                if (Thread.interrupted()) {
+                    throw new InterruptedException("run of " + this);
+                }
                 turn();
             }
+            stopping = false;
         } finally {
             runner.set(null);
+        }
+    }
+
+    /**
+     * Ends {@link #run()} after the current call of a handler or task. Has no effect if the loop is closed. Any thread,
+     * and any handler, may call this method. It does not wait for the end of {@link #run()}.
+     *
+     * <p>The registrations and the tasks stay, and the next {@link #run()} continues with them. Until then, the loop
+     * takes nothing for handlers without an executor. An executor completes the calls that it has begun, at most 16 of
+     * each registration.
+     *
+     * <p>If {@link #run()} is not under way, the next {@link #run()} returns at once, so a stop is not lost if the
+     * thread of {@link #run()} starts late. Several calls before {@link #run()} returns have the effect of one.
+     */
+    public void stop() {
+        stopping = true;
+        if (runner.get() != Thread.currentThread()) {
+            poller.wake();
         }
     }
 
@@ -514,7 +543,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     /** Runs the tasks that are due now. Tasks that are added meanwhile run in the next turn. */
     private void runTasks() {
         long now = System.nanoTime();
-        for (Task next = firstTask(); isDue(next, now) && !isInterrupted(); next = firstTask()) {
+        for (Task next = firstTask(); isDue(next, now) && !isEnding(); next = firstTask()) {
             // another thread may have cancelled the task
             if (tasks.remove(next)) {
                 run(next);
@@ -526,9 +555,9 @@ public final class RpmaEventLoop implements AutoCloseable {
         return task != null && task.time - now <= 0;
     }
 
-    /** Checked before each call: an interruption stops the loop, because it would disturb the next handler. */
-    private static boolean isInterrupted() {
-        return Thread.currentThread().isInterrupted();
+    /** Checked before each call: an interruption ends {@link #run()}, because it would disturb the next handler. */
+    private boolean isEnding() {
+        return stopping || Thread.currentThread().isInterrupted();
     }
 
     private void run(Task task) {
@@ -540,7 +569,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     private void serveReady() {
-        for (int i = ready.size(); i > 0 && !isInterrupted(); i--) {
+        for (int i = ready.size(); i > 0 && !isEnding(); i--) {
             serve(ready.remove());
         }
     }

@@ -282,17 +282,71 @@ class LoopRegistrationTest {
         });
         waits.await();
         running.thread.interrupt();
-        running.awaitEnd();
+        assertThat(running.awaitEnd()).isTrue();
         assertThat(next(failures)).isInstanceOf(InterruptedException.class);
         assertThat(seen).isEmpty();
         assertThat(interrupted.isActive()).isTrue();
         assertThat(other[0].isActive()).isTrue();
-        Thread again = new Thread(loop::run, "again");
-        again.start();
-        assertThat(List.of(next(seen), next(seen))).containsExactlyInAnyOrder(2, "other 1");
-        loop.close();
-        again.join();
+        loop.execute(() -> loop.schedule(loop::stop, 1, TimeUnit.MILLISECONDS));
+        loop.run();
+        assertThat(seen).containsExactlyInAnyOrder(2, "other 1");
         assertThat(failures).isEmpty();
+    }
+
+    /** The handler of one object stops the loop while another object is ready in the same turn. */
+    @Test
+    void aStopEndsNoRegistration() throws Exception {
+        Things[] things = new Things[2];
+        running.call(() -> {
+            for (int i = 0; i < things.length; i++) {
+                things[i] = register(thing -> {
+                    seen.add(thing);
+                    loop.stop();
+                });
+                things[i].give(2);
+            }
+        });
+        assertThat(running.awaitEnd()).isFalse();
+        assertThat(seen).hasSize(1);
+        for (int calls = 2; calls <= 4; calls++) {
+            loop.run();
+            assertThat(seen).hasSize(calls);
+        }
+        assertThat(seen).containsExactlyInAnyOrder(1, 2, 1, 2);
+        assertThat(things).allMatch(Things::isActive);
+        assertThat(failures).isEmpty();
+    }
+
+    /** A stop during a turn of the executor: the turn has 16 calls, and the next run has the others. */
+    @Test
+    void anExecutorCompletesItsTurnAfterAStop() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch stopped = new CountDownLatch(1);
+        Things things = new Things(loop, signal(), executor, seen::add) {
+            @Override
+            void call(Integer thing) throws InterruptedException {
+                begun.countDown();
+                stopped.await();
+                super.call(thing);
+                if (thing == 20) {
+                    loop.stop();
+                }
+            }
+        };
+        loop.register(things);
+        things.give(20);
+        begun.await();
+        loop.stop();
+        running.awaitEnd();
+        stopped.countDown();
+        executor.submit(() -> {}).get();
+        assertSeen(16);
+        assertThat(seen).isEmpty();
+        loop.run();
+        assertThat(seen).containsExactly(17, 18, 19, 20);
+        assertThat(failures).isEmpty();
+        executor.shutdown();
     }
 
     @Test

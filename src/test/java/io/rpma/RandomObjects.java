@@ -340,15 +340,23 @@ final class RandomObjects {
     private void addEventLoops() {
         Class<RpmaException> fails = RpmaException.class;
         calls.add(1, "RpmaEventLoop.create", c -> loops.put(c, RpmaEventLoop.create()), fails);
-        calls.add(4, "RpmaEventLoop.run", c -> {
-            RpmaEventLoop loop = loops.one(c);
-            loop.schedule(() -> Thread.currentThread().interrupt(), c.random.nextInt(2000), TimeUnit.MICROSECONDS);
-            try {
-                loop.run();
-            } finally {
-                Thread.interrupted();
-            }
-        });
+        calls.add(
+                4,
+                "RpmaEventLoop.run",
+                c -> {
+                    RpmaEventLoop loop = loops.one(c);
+                    Runnable end = c.oneIn(2)
+                            ? loop::stop
+                            : () -> Thread.currentThread().interrupt();
+                    loop.schedule(end, c.random.nextInt(2000), TimeUnit.MICROSECONDS);
+                    try {
+                        loop.run();
+                    } finally {
+                        Thread.interrupted();
+                    }
+                },
+                InterruptedException.class);
+        calls.add(1, "RpmaEventLoop.stop", c -> loops.one(c).stop());
         calls.add(
                 2,
                 "RpmaEventLoop.onEvent",

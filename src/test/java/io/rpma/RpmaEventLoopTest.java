@@ -300,22 +300,17 @@ class RpmaEventLoopTest {
 
     @Test
     void anInterruptEndsItUntilItIsRunAgain() throws Exception {
-        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
-            Thread thread = new Thread(
-                    () -> {
-                        loop.run();
-                        seen.add(Thread.currentThread().isInterrupted());
-                    },
-                    "interrupted");
-            thread.start();
-            Eventually.become("the loop waits", () -> isBlocked(thread));
-            thread.interrupt();
-            assertThat(next()).isEqualTo(true);
-            thread.join();
+        try (RunningLoop running = new RunningLoop()) {
+            RpmaEventLoop loop = running.loop;
+            Eventually.become("the loop waits", () -> isBlocked(running.thread));
+            running.thread.interrupt();
+            assertThat(running.awaitEnd()).isTrue();
             loop.execute(() -> seen.add("again"));
             Thread.currentThread().interrupt();
-            loop.run();
-            assertThat(Thread.interrupted()).isTrue();
+            assertThatExceptionOfType(InterruptedException.class)
+                    .isThrownBy(loop::run)
+                    .withMessage("run of " + loop);
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
             assertThat(seen).isEmpty();
             loop.execute(loop::close);
             loop.run();
@@ -329,11 +324,90 @@ class RpmaEventLoopTest {
             loop.execute(() -> Thread.currentThread().interrupt());
             loop.execute(() -> seen.add("next"));
             loop.execute(loop::close);
-            loop.run();
-            assertThat(Thread.interrupted()).isTrue();
+            assertThatExceptionOfType(InterruptedException.class).isThrownBy(loop::run);
             assertThat(seen).isEmpty();
             loop.run();
             assertThat(seen).containsExactly("next");
+        }
+    }
+
+    @Test
+    void anInterruptionIsKeptByALoopThatIsClosedOrStopped() throws Exception {
+        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+            for (Runnable end : List.<Runnable>of(loop::stop, loop::close)) {
+                loop.execute(() -> {
+                    Thread.currentThread().interrupt();
+                    end.run();
+                });
+                loop.run();
+                assertThat(Thread.interrupted()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void isStoppedByAnotherThreadWhileItWaits() throws Exception {
+        try (RunningLoop running = new RunningLoop()) {
+            Eventually.become("the loop waits", () -> isBlocked(running.thread));
+            running.loop.stop();
+            assertThat(running.awaitEnd()).isFalse();
+            running.loop.execute(() -> seen.add("again"));
+            running.loop.execute(running.loop::stop);
+            running.loop.run();
+            assertThat(seen).containsExactly("again");
+        }
+    }
+
+    @Test
+    void aTaskThatStopsIsTheLastOne() throws Exception {
+        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+            loop.execute(loop::stop);
+            RpmaEventLoop.Registration next = loop.schedule(() -> seen.add("next"), 0, TimeUnit.SECONDS);
+            loop.run();
+            assertThat(seen).isEmpty();
+            assertThat(next.isActive()).isTrue();
+            loop.execute(loop::stop);
+            loop.run();
+            assertThat(seen).containsExactly("next");
+        }
+    }
+
+    @Test
+    void isStoppedBeforeItRuns() throws Exception {
+        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+            loop.execute(() -> seen.add("task"));
+            loop.stop();
+            loop.stop();
+            loop.run();
+            assertThat(seen).isEmpty();
+            loop.execute(loop::stop);
+            loop.run();
+            assertThat(seen).containsExactly("task");
+        }
+    }
+
+    @Test
+    void aStopHasNoEffectOnAClosedLoop() throws Exception {
+        RpmaEventLoop loop = RpmaEventLoop.create();
+        loop.close();
+        loop.stop();
+        loop.run();
+        loop.run();
+    }
+
+    /** The thread of the loop starts at a random time before or after the stop. */
+    @Test
+    void noStopIsLost() throws Exception {
+        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+            for (int round = 0; round < 1000; round++) {
+                Together.run(2, thread -> {
+                    if (thread == 0) {
+                        loop.run();
+                    } else {
+                        loop.stop();
+                    }
+                });
+            }
         }
     }
 
@@ -365,7 +439,7 @@ class RpmaEventLoopTest {
     }
 
     @Test
-    void isClosedBeforeItRuns() {
+    void isClosedBeforeItRuns() throws Exception {
         RpmaEventLoop loop = RpmaEventLoop.create();
         RpmaEventLoop.Registration task = loop.schedule(() -> seen.add("dropped"), 0, TimeUnit.SECONDS);
         loop.close();

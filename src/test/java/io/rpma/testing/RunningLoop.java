@@ -11,7 +11,7 @@ public final class RunningLoop implements AutoCloseable {
     /** The loop. */
     public final RpmaEventLoop loop = RpmaEventLoop.create();
 
-    private final FutureTask<Void> run = new FutureTask<>(loop::run, null);
+    private final FutureTask<Boolean> run = new FutureTask<>(this::runToEnd);
     /** The thread that runs the loop. */
     public final Thread thread = new Thread(run, "loop");
 
@@ -28,10 +28,21 @@ public final class RunningLoop implements AutoCloseable {
         called.get(LIMIT_S, TimeUnit.SECONDS);
     }
 
-    /** Waits for the end of the loop's thread, which must not have failed. */
-    public void awaitEnd() throws Exception {
-        run.get(LIMIT_S, TimeUnit.SECONDS);
+    /** Returns whether an interruption has ended the loop. */
+    private boolean runToEnd() {
+        try {
+            loop.run();
+            return false;
+        } catch (InterruptedException e) {
+            return true;
+        }
+    }
+
+    /** Waits for the end of the loop's thread, which must not have failed. Returns whether an interruption has ended it. */
+    public boolean awaitEnd() throws Exception {
+        boolean interrupted = run.get(LIMIT_S, TimeUnit.SECONDS);
         thread.join(TimeUnit.SECONDS.toMillis(LIMIT_S));
+        return interrupted;
     }
 
     @Override

@@ -100,7 +100,7 @@ final class Client extends LoadClient {
         return Long.toString(time);
     }
 
-    private String loop(int count, int over, Path file) throws IOException {
+    private String loop(int count, int over, Path file) throws IOException, InterruptedException {
         long[] samples = Samples.create(count);
         String answer = Loop.run(many.subList(0, over), samples);
         Samples.write(samples, file);

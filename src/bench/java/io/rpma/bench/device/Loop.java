@@ -44,7 +44,7 @@ final class Loop {
      * @return three numbers: the duration of the operations and the duration of the registration of the connections, in
      *     nanoseconds, and the growth of the heap by the registration, in bytes
      */
-    static String run(List<Connection> connections, long[] samples) {
+    static String run(List<Connection> connections, long[] samples) throws InterruptedException {
         UsedMemory before = UsedMemory.now();
         long start = System.nanoTime();
         Loop loop = new Loop(connections, samples);
@@ -60,7 +60,7 @@ final class Loop {
         loop.onCompletion(connections.get(place).cq(), CAPACITY, (cq, completions) -> handle(place, completions));
     }
 
-    private long run() {
+    private long run() throws InterruptedException {
         long running = System.nanoTime();
         loop.execute(() -> loop.execute(() -> {
             firstLook = System.nanoTime() - running;
