@@ -22,9 +22,9 @@ final class InlineWriter {
         try (RdmaAddrInfo there = RdmaAddrInfo.active(address, port, RdmaPortSpace.TCP);
                 RdmaId id = RdmaId.createEp(there, new RdmaQpInitAttr().maxInlineData(64))) {
             id.connect(new RdmaConnParam());
-            id.awaitEvent(RdmaEventType.ESTABLISHED, 10, TimeUnit.SECONDS);
+            id.awaitEvent(RdmaEventType.ESTABLISHED, 30, TimeUnit.SECONDS);
             boolean posted = id.qp().postWriteInline(data, data.capacity(), RdmaQp.F_SIGNALED, remoteAddr, rkey, 1);
-            if (!posted || id.qp().getSendComp(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+            if (!posted || id.qp().getSendComp(completions, 30, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
                 throw new IOException("not written: " + completions);
             }
         }
