@@ -1,7 +1,9 @@
 package io.rpma;
 
 import io.rpma.internal.Access;
+import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
+import java.util.concurrent.Executor;
 
 /** Gives the other packages of the module access to package-private members. */
 final class FacadeAccess extends Access {
@@ -36,5 +38,10 @@ final class FacadeAccess extends Access {
     @Override
     public void filled(RpmaCompletions completions, int count) {
         completions.filled(count);
+    }
+
+    @Override
+    public RpmaEventLoop.Registration register(RpmaEventLoop loop, LoopSource<?> source, Executor executor) {
+        return loop.register(source, executor);
     }
 }

@@ -1,6 +1,7 @@
 package io.rpma;
 
 import io.rpma.internal.Call;
+import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Poller;
 import io.rpma.internal.Result;
@@ -10,14 +11,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A registration with an event loop. It takes items from an object, one at a time, and calls the handler with each.
+ * A registration with an event loop. It takes items from its source, one at a time, and calls the handler with each.
  *
  * <p>The loop watches the descriptor only while the registration is idle. A descriptor that stays readable during a
  * long call therefore does not wake the loop.
  *
  * @param <T> the type of the items
  */
-abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
+final class LoopRegistration<T> implements RpmaEventLoop.Registration {
     private static final String ARM = "epoll_ctl";
 
     /** The maximum number of handler calls in one task of the executor, so that its other tasks have a turn. */
@@ -27,7 +28,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     private static final long WHILE_STARVED = TimeUnit.SECONDS.toNanos(1);
 
     private final RpmaEventLoop loop;
-    private final Object source;
+    private final LoopSource<T> source;
     private final NativeObject descriptor;
     private final Executor executor;
     private final Runnable closing = this::cancel;
@@ -35,61 +36,29 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     /** Whether the registration is waiting to be served or being served. One thread at a time serves it. */
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    /** Guards {@link #start}, {@link #take} and {@link #cancel}. No item is taken after the cancellation. */
+    /** Guards {@link #start}, {@link LoopSource#take} and {@link #cancel}. No item is taken after the cancellation. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private Poller.Watch watch;
     private volatile boolean active;
 
-    /** Whether the last {@link #take} failed and may have left its item in place. Used only by the serving thread. */
+    /** Whether the last take failed and may have left its item in place. Used only by the serving thread. */
     private boolean starved;
 
     /**
-     * @param source the object that failures are reported for
-     * @param descriptor the object that has the descriptor
+     * @param source takes the items
      * @param executor calls the handler; null for the loop's thread
      */
-    LoopRegistration(RpmaEventLoop loop, Object source, NativeObject descriptor, Executor executor) {
+    LoopRegistration(RpmaEventLoop loop, LoopSource<T> source, Executor executor) {
         this.loop = loop;
         this.source = source;
-        this.descriptor = descriptor;
+        descriptor = source.descriptor();
         this.executor = executor;
     }
 
-    /**
-     * Takes an item without waiting. Returns null if there is none; the next item then makes the descriptor readable.
-     * No item is taken during or after the end of the registration, so that the next user of the object finds the rest.
-     */
-    abstract T take();
-
-    /** Calls the handler. */
-    abstract void call(T taken) throws Exception;
-
-    /** Claims the descriptor, so that nothing else waits for it. */
-    void claim() {
-        descriptor.claim(loop);
-    }
-
-    /** Whether the registration continues after this failure of {@link #take}. */
-    boolean survives(Throwable takeFailure) {
-        return false;
-    }
-
-    /** Handles a failure of the handler. By default the registration ends, unless the handler was interrupted. */
-    void callFailed(T taken, Throwable failure) {
-        if (failure instanceof InterruptedException) {
-            loop.failed(source, failure);
-        } else {
-            fail(failure);
-        }
-    }
-
-    RpmaEventLoop loop() {
-        return loop;
-    }
-
+    /** Returns the object that failures are reported for. */
     Object source() {
-        return source;
+        return source.object();
     }
 
     /**
@@ -102,7 +71,7 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     void start() {
         lock.lock();
         try {
-            claim();
+            source.claim(loop);
             try {
                 watch = loop.poller().watch(descriptor, this::ready);
                 active = true;
@@ -204,12 +173,16 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
             return false;
         }
         try {
-            call(taken);
+            source.call(taken);
         } catch (Throwable e) {
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
-            callFailed(taken, e);
+            if (source.survivesCall(taken, e)) {
+                loop.failed(source(), e);
+            } else {
+                fail(e);
+            }
         }
         return true;
     }
@@ -217,16 +190,16 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     private T takeIfActive() {
         lock.lock();
         try {
-            return active ? take() : null;
+            return active ? source.take() : null;
         } finally {
             lock.unlock();
         }
     }
 
     private void takeFailed(Throwable failure) {
-        if (survives(failure)) {
+        if (source.survives(failure)) {
             starved = leavesItem(failure);
-            loop.failed(source, failure);
+            loop.failed(source(), failure);
         } else if (active && !descriptor.isClosed()) {
             // not if the object is closed: its close ends the registration
             fail(failure);
@@ -240,13 +213,14 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
     private static boolean leavesItem(Throwable failure) {
         if (failure instanceof RpmaException) {
             return ((RpmaException) failure).error() == RpmaError.NOMEM
-                    || failure.getMessage().contains("rdma_get_cm_event");
+                    || failure.getMessage().contains("rdma_get_cm_event")
+                    || failure.getMessage().contains("rdma_get_request");
         }
         return failure instanceof OutOfMemoryError;
     }
 
     /**
-     * Watches the descriptor again, after a pause if the last {@link #take} failed and may have left its item in place.
+     * Watches the descriptor again, after a pause if the last take failed and may have left its item in place.
      */
     void rest() {
         if (!starved) {
@@ -279,129 +253,13 @@ abstract class LoopRegistration<T> implements RpmaEventLoop.Registration {
         }
     }
 
-    final void fail(Throwable failure) {
+    void fail(Throwable failure) {
         cancel();
-        loop.failed(source, failure);
+        loop.failed(source(), failure);
     }
 
     @Override
     public String toString() {
-        return source + " served by " + loop;
-    }
-
-    /** The requests of an endpoint. */
-    static final class Requests extends LoopRegistration<RpmaConnReq> {
-        private final RpmaEp ep;
-        private final RpmaConnCfg cfg;
-        private final RpmaEventLoop.Handler<? super RpmaConnReq> handler;
-
-        Requests(
-                RpmaEventLoop loop,
-                RpmaEp ep,
-                RpmaConnCfg cfg,
-                RpmaEventLoop.Handler<? super RpmaConnReq> handler,
-                Executor executor) {
-            super(loop, ep, ep.object(), executor);
-            this.ep = ep;
-            this.cfg = cfg;
-            this.handler = handler;
-        }
-
-        @Override
-        RpmaConnReq take() {
-            return ep.take(cfg).orElse(null);
-        }
-
-        @Override
-        void call(RpmaConnReq request) throws Exception {
-            handler.handle(request);
-        }
-
-        /**
-         * A request that can't be taken, for example for lack of memory, must not lock out later requests. A closed
-         * configuration ends the registration.
-         */
-        @Override
-        boolean survives(Throwable takeFailure) {
-            return takeFailure instanceof RpmaException || takeFailure instanceof Error;
-        }
-
-        /** One client's failure must not lock out the others. */
-        @Override
-        void callFailed(RpmaConnReq request, Throwable failure) {
-            try {
-                request.giveUp();
-            } catch (RpmaException e) {
-                failure.addSuppressed(e);
-            }
-            loop().failed(source(), failure);
-        }
-    }
-
-    /** The events of a connection. */
-    static final class Events extends LoopRegistration<RpmaConnEvent> {
-        private final RpmaConn conn;
-        private final RpmaEventLoop.Handler<? super RpmaConnEvent> handler;
-
-        Events(
-                RpmaEventLoop loop,
-                RpmaConn conn,
-                RpmaEventLoop.Handler<? super RpmaConnEvent> handler,
-                Executor executor) {
-            super(loop, conn, conn.object(), executor);
-            this.conn = conn;
-            this.handler = handler;
-        }
-
-        @Override
-        RpmaConnEvent take() {
-            return conn.takeEvent();
-        }
-
-        @Override
-        void call(RpmaConnEvent event) throws Exception {
-            handler.handle(event);
-        }
-
-        /** An event that librpma does not know has been taken from the queue, so the registration continues. */
-        @Override
-        boolean survives(Throwable takeFailure) {
-            return takeFailure instanceof RpmaException && ((RpmaException) takeFailure).error() == RpmaError.UNKNOWN;
-        }
-    }
-
-    /** The completions of a channel. */
-    static final class Completions extends LoopRegistration<RpmaCq> {
-        private final ComplChannel channel;
-        private final RpmaCompletions completions;
-        private final RpmaEventLoop.CompletionHandler handler;
-
-        Completions(
-                RpmaEventLoop loop,
-                Object source,
-                ComplChannel channel,
-                RpmaCompletions completions,
-                RpmaEventLoop.CompletionHandler handler,
-                Executor executor) {
-            super(loop, source, channel.channel(), executor);
-            this.channel = channel;
-            this.completions = completions;
-            this.handler = handler;
-        }
-
-        @Override
-        void claim() {
-            channel.claim(loop());
-        }
-
-        @Override
-        RpmaCq take() {
-            return channel.take(completions);
-        }
-
-        @Override
-        void call(RpmaCq from) throws Exception {
-            handler.handle(from, completions);
-        }
+        return source() + " served by " + loop;
     }
 }

@@ -1,6 +1,7 @@
 package io.rpma;
 
 import io.rpma.internal.Log;
+import io.rpma.internal.LoopSource;
 import io.rpma.internal.Poller;
 import io.rpma.internal.Waiter;
 import java.util.ArrayDeque;
@@ -17,7 +18,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 
 /**
- * Serves the requests, events and completions of many endpoints and connections in one thread.
+ * Serves the requests, events and completions of many endpoints and connections in one thread. The objects of
+ * {@code io.rpma.rdmacm} have methods that register them: see {@link io.rpma.rdmacm.RdmaId#onRequest RdmaId.onRequest},
+ * {@link io.rpma.rdmacm.RdmaId#onEvent RdmaId.onEvent}, and {@link io.rpma.rdmacm.RdmaQp#onSendComp RdmaQp.onSendComp},
+ * {@link io.rpma.rdmacm.RdmaQp#onRecvComp onRecvComp} and
+ * {@link io.rpma.rdmacm.RdmaQp#onSolicitedRecvComp onSolicitedRecvComp}.
  *
  * <p>This server answers its clients:
  *
@@ -77,13 +82,13 @@ import java.util.function.BiConsumer;
  * {@link #execute} after the end of the registration.
  *
  * <p>Only the loop serves a registered object: other loops and waits ({@link RpmaCq#await}, {@link RpmaConn#await},
- * {@link RpmaConn#nextEvent}, {@link RpmaEp#nextConnReq}) throw {@link IllegalStateException} until the registration
- * ends. A wait for events or requests that began before the registration continues, and may take an item before the
+ * {@link RpmaConn#nextEvent}, {@link RpmaEp#nextConnReq}, and the waits of {@code io.rpma.rdmacm}) throw
+ * {@link IllegalStateException} until the registration ends. A wait for events or requests that began before the registration continues, and may take an item before the
  * loop does. If the loop takes the item first, the wait throws {@link IllegalStateException}.
  *
  * <p>Safe for use by many threads. A registered object is not garbage-collected. A loop and its {@code n} connections
  * have {@code 3 + 2 * n} file descriptors, or {@code 3 + 3 * n} if each connection has a completion queue for receives
- * with its own channel: see {@code ulimit -n}.
+ * with its own channel, as each {@link io.rpma.rdmacm.RdmaQp} has: see {@code ulimit -n}.
  */
 public final class RpmaEventLoop implements AutoCloseable {
     /** Half the range of the clock, so that differences of times have the right sign. */
@@ -203,7 +208,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     private Registration request(RpmaEp ep, RpmaConnCfg cfg, Handler<? super RpmaConnReq> handler, Executor executor) {
         checkHandler(handler);
         ep.check(cfg);
-        return register(new LoopRegistration.Requests(this, ep, cfg, handler, executor));
+        return register(new LoopSources.Requests(ep, cfg, handler), executor);
     }
 
     /**
@@ -237,7 +242,7 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     private Registration event(RpmaConn conn, Handler<? super RpmaConnEvent> handler, Executor executor) {
         checkHandler(handler);
-        return register(new LoopRegistration.Events(this, conn, handler, executor));
+        return register(new LoopSources.Events(conn, handler), executor);
     }
 
     /**
@@ -279,8 +284,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     private Registration completion(RpmaCq cq, int batchSize, CompletionHandler handler, Executor executor) {
         checkHandler(handler);
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
-        return register(
-                new LoopRegistration.Completions(this, cq.owner(), cq.ownChannel(), completions, handler, executor));
+        return register(new LoopSources.Completions(cq.owner(), cq.ownChannel(), completions, handler), executor);
     }
 
     /**
@@ -323,8 +327,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     private Registration completion(RpmaConn conn, int batchSize, CompletionHandler handler, Executor executor) {
         checkHandler(handler);
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
-        return register(
-                new LoopRegistration.Completions(this, conn, conn.sharedChannel(), completions, handler, executor));
+        return register(new LoopSources.Completions(conn, conn.sharedChannel(), completions, handler), executor);
     }
 
     private static void checkHandler(Object handler) {
@@ -335,7 +338,9 @@ public final class RpmaEventLoop implements AutoCloseable {
         return Objects.requireNonNull(executor, "executor");
     }
 
-    Registration register(LoopRegistration<?> registration) {
+    /** The executor is null if the thread of {@link #run()} calls the handler. */
+    <T> Registration register(LoopSource<T> source, Executor executor) {
+        LoopRegistration<T> registration = new LoopRegistration<>(this, source, executor);
         registrations.add(registration);
         boolean registered = false;
         try {
@@ -355,7 +360,8 @@ public final class RpmaEventLoop implements AutoCloseable {
      * Sets the handler of failures. By default, failures are logged as warnings to the logger {@code io.rpma}.
      *
      * @param handler gets the source of a failure and the exception; null for the default. The source is the endpoint,
-     *     the connection (for its events and for its completions), the shared receive queue or the task. It is this
+     *     the connection (for its events and for its completions), the {@link io.rpma.rdmacm.RdmaId} (for its requests
+     *     and events, and for the completions of its queues), the shared receive queue or the task. It is this
      *     loop if the loop itself fails, because memory is exhausted or epoll_wait(2) fails. This handler runs in the
      *     thread where the failure occurred
      * @return this object

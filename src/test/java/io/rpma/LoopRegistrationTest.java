@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.internal.Fake;
+import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Signal;
@@ -64,16 +65,34 @@ class LoopRegistrationTest {
     }
 
     /** Numbered things, which are taken in order. The descriptor is readable while there are things. */
-    private static class Things extends LoopRegistration<Integer> {
+    private static class Things extends LoopSource<Integer> {
+        private final RpmaEventLoop loop;
+        private final Executor executor;
         private final Signal signal;
         private final Consumer<Integer> handler;
         private final AtomicInteger given = new AtomicInteger();
         private int taken;
+        private volatile RpmaEventLoop.Registration registration;
 
         Things(RpmaEventLoop loop, Signal signal, Executor executor, Consumer<Integer> handler) {
-            super(loop, signal, signal.object(), executor);
+            super(signal, signal.object());
+            this.loop = loop;
+            this.executor = executor;
             this.signal = signal;
             this.handler = handler;
+        }
+
+        Things register() {
+            registration = loop.register(this, executor);
+            return this;
+        }
+
+        boolean isActive() {
+            return registration.isActive();
+        }
+
+        void cancel() {
+            registration.cancel();
         }
 
         void give(int count) {
@@ -82,7 +101,7 @@ class LoopRegistrationTest {
         }
 
         @Override
-        Integer take() {
+        public Integer take() {
             if (taken == given.get()) {
                 signal.clear();
             }
@@ -90,15 +109,14 @@ class LoopRegistrationTest {
         }
 
         @Override
-        void call(Integer thing) throws InterruptedException {
+        public void call(Integer thing) throws InterruptedException {
             handler.accept(thing);
         }
     }
 
     private Things register(Signal signal, Executor executor, Consumer<Integer> handler) {
         Things things = new Things(loop, signal, executor, handler);
-        loop.register(things);
-        return things;
+        return things.register();
     }
 
     private Things register(Consumer<Integer> handler) {
@@ -136,11 +154,11 @@ class LoopRegistrationTest {
                     throw new IllegalStateException("of a test");
                 }) {
                     @Override
-                    void callFailed(Integer thing, Throwable failure) {
+                    public boolean survivesCall(Integer thing, Throwable failure) {
                         throw new IllegalStateException("of a test, again", failure);
                     }
                 };
-        loop.register(things);
+        things.register();
         things.give(1);
         assertThat(next(failures)).hasMessage("of a test, again");
         assertThat(things.isActive()).isFalse();
@@ -150,7 +168,7 @@ class LoopRegistrationTest {
     void servesWhatWasThereBefore() throws Exception {
         Things things = new Things(loop, signal(), null, seen::add);
         things.given.set(3);
-        loop.register(things);
+        things.register();
         assertSeen(3);
     }
 
@@ -191,7 +209,7 @@ class LoopRegistrationTest {
         AtomicBoolean starved = new AtomicBoolean(true);
         Things things = new Things(loop, signal(), null, seen::add) {
             @Override
-            Integer take() {
+            public Integer take() {
                 if (starved.get()) {
                     throw failure;
                 }
@@ -199,12 +217,12 @@ class LoopRegistrationTest {
             }
 
             @Override
-            boolean survives(Throwable takeFailure) {
+            public boolean survives(Throwable failure) {
                 return true;
             }
         };
         long start = System.nanoTime();
-        loop.register(things);
+        things.register();
         things.give(1);
         for (int i = 0; i < 2; i++) {
             assertThat(next(failures)).isSameAs(failure);
@@ -222,16 +240,16 @@ class LoopRegistrationTest {
         RuntimeException failure = new RuntimeException("test");
         Things failing = new Things(loop, signal(), executor, thing -> {}) {
             @Override
-            Integer take() {
+            public Integer take() {
                 throw failure;
             }
 
             @Override
-            boolean survives(Throwable takeFailure) {
+            public boolean survives(Throwable failure) {
                 return true;
             }
         };
-        loop.register(failing);
+        failing.register();
         failing.give(1);
         register(signal(), executor, seen::add).give(3);
         assertSeen(3);
@@ -265,7 +283,7 @@ class LoopRegistrationTest {
         CountDownLatch waits = new CountDownLatch(1);
         Things interrupted = new Things(loop, signal(), null, seen::add) {
             @Override
-            void call(Integer thing) throws InterruptedException {
+            public void call(Integer thing) throws InterruptedException {
                 if (thing == 1) {
                     waits.countDown();
                     new CountDownLatch(1).await();
@@ -276,7 +294,7 @@ class LoopRegistrationTest {
         Things[] other = new Things[1];
         running.call(() -> {
             interrupted.give(2);
-            loop.register(interrupted);
+            interrupted.register();
             other[0] = register(thing -> seen.add("other " + thing));
             other[0].give(1);
         });
@@ -325,7 +343,7 @@ class LoopRegistrationTest {
         CountDownLatch stopped = new CountDownLatch(1);
         Things things = new Things(loop, signal(), executor, seen::add) {
             @Override
-            void call(Integer thing) throws InterruptedException {
+            public void call(Integer thing) throws InterruptedException {
                 begun.countDown();
                 stopped.await();
                 super.call(thing);
@@ -334,7 +352,7 @@ class LoopRegistrationTest {
                 }
             }
         };
-        loop.register(things);
+        things.register();
         things.give(20);
         begun.await();
         loop.stop();
@@ -355,14 +373,14 @@ class LoopRegistrationTest {
         Things interrupted =
                 new Things(loop, signal(), executor, thing -> seen.add(thing + " " + Thread.interrupted())) {
                     @Override
-                    void call(Integer thing) throws InterruptedException {
+                    public void call(Integer thing) throws InterruptedException {
                         if (thing == 1) {
                             throw new InterruptedException("test");
                         }
                         super.call(thing);
                     }
                 };
-        loop.register(interrupted);
+        interrupted.register();
         interrupted.give(2);
         assertThat(next(seen)).isEqualTo("2 false");
         assertThat(next(failures)).hasMessage("test");
@@ -467,7 +485,7 @@ class LoopRegistrationTest {
         Thread[] canceller = new Thread[1];
         Things things = new Things(loop, signal(), null, seen::add) {
             @Override
-            Integer take() {
+            public Integer take() {
                 takes.countDown();
                 Eventually.become(
                         "the other thread waits or is done",
@@ -489,7 +507,7 @@ class LoopRegistrationTest {
             things.cancel();
             cancelled.set(true);
         });
-        loop.register(things);
+        things.register();
         things.give(2);
         canceller[0].start();
         canceller[0].join();
@@ -540,13 +558,13 @@ class LoopRegistrationTest {
         try (RpmaEventLoop other = RpmaEventLoop.create()) {
             for (RpmaEventLoop second : List.of(loop, other)) {
                 assertThatIllegalStateException()
-                        .isThrownBy(() -> second.register(new Things(second, things.signal, null, seen::add)))
+                        .isThrownBy(() -> new Things(second, things.signal, null, seen::add).register())
                         .withMessage(things.signal.object() + " is served by " + loop);
             }
             things.give(2);
             assertSeen(2);
             things.cancel();
-            other.register(new Things(other, things.signal, null, seen::add)).cancel();
+            new Things(other, things.signal, null, seen::add).register().cancel();
         }
         register(things.signal, null, seen::add).give(1);
         assertSeen(1);
@@ -556,23 +574,23 @@ class LoopRegistrationTest {
     void aDescriptorThatTheKernelRefusesIsNamed() {
         NativeObject object = Fake.unwatchable("Unwatchable");
         assertThatExceptionOfType(RpmaException.class)
-                .isThrownBy(() -> loop.register(new Unwatchable(loop, object)))
+                .isThrownBy(() -> loop.register(new Unwatchable(object), null))
                 .satisfies(e -> assertThat(e.detail()).isEqualTo("epoll_ctl() failed: Bad file descriptor"));
         object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
     }
 
-    private static final class Unwatchable extends LoopRegistration<Integer> {
-        Unwatchable(RpmaEventLoop loop, NativeObject object) {
-            super(loop, object, object, null);
+    private static final class Unwatchable extends LoopSource<Integer> {
+        Unwatchable(NativeObject object) {
+            super(object, object);
         }
 
         @Override
-        Integer take() {
+        public Integer take() {
             return null;
         }
 
         @Override
-        void call(Integer taken) {
+        public void call(Integer taken) {
             throw new AssertionError("nothing was taken");
         }
     }
@@ -680,7 +698,7 @@ class LoopRegistrationTest {
             }
         });
         try {
-            loop.register(things[0]);
+            things[0].register();
             things[0].give(1 + random.nextInt(3));
             if (kind != 3) {
                 things[0].cancel();

@@ -2,6 +2,7 @@ package io.rpma.rdmacm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.testing.RandomCalls;
@@ -40,6 +41,8 @@ class RdmaRandomCallsIT {
     private final Slots<RdmaAh> ahs = calls.new Slots<>(3);
     private final Slots<RdmaEvent> events = calls.new Slots<>(4);
     private final Slots<RdmaAddrInfo> infos = calls.new Slots<>(3);
+    private final Slots<RpmaEventLoop> loops = calls.new Slots<>(2);
+    private final Slots<RpmaEventLoop.Registration> registrations = calls.new Slots<>(8);
 
     /** Several threads use a batch at the same time, although the contract forbids it. */
     private final Slots<RdmaBatch> batches = calls.new Slots<>(4);
@@ -128,6 +131,7 @@ class RdmaRandomCallsIT {
         addPosts();
         addBatches();
         addCompletions();
+        addEventLoops();
         calls.run();
         calls.assertSucceeded(
                 "handshake",
@@ -578,5 +582,54 @@ class RdmaRandomCallsIT {
                 c -> c.check(qps.one(c).getSolicitedRecvComp(c.completions)),
                 FAILS,
                 INTERRUPTED);
+    }
+
+    private void addEventLoops() {
+        calls.add(1, "RpmaEventLoop.create", c -> loops.put(c, RpmaEventLoop.create()), FAILS);
+        calls.add(
+                4,
+                "RpmaEventLoop.run",
+                c -> {
+                    RpmaEventLoop loop = loops.one(c);
+                    loop.schedule(loop::stop, c.random.nextInt(2000), TimeUnit.MICROSECONDS);
+                    loop.run();
+                },
+                INTERRUPTED);
+        calls.add(
+                2,
+                "onRequest",
+                c -> registrations.put(c, listeners.one(c).onRequest(loops.one(c), c.maybeNull(RdmaId::close))),
+                FAILS);
+        calls.add(
+                2,
+                "onRequest by an executor",
+                c -> registrations.put(
+                        c, listeners.one(c).onRequest(loops.one(c), RdmaId::close, c.maybeNull(Runnable::run))),
+                FAILS);
+        calls.add(
+                2,
+                "onEvent",
+                c -> registrations.put(c, ids.one(c).onEvent(loops.one(c), c.maybeNull(event -> {}))),
+                FAILS);
+        calls.add(
+                2,
+                "onSendComp",
+                c -> registrations.put(c, qps.one(c).onSendComp(loops.one(c), 1 + c.random.nextInt(4), taken -> {})),
+                FAILS);
+        calls.add(
+                2,
+                "onRecvComp",
+                c -> registrations.put(c, qps.one(c).onRecvComp(loops.one(c), 1 + c.random.nextInt(4), taken -> {
+                    throw new IllegalStateException("test");
+                })),
+                FAILS);
+        calls.add(
+                2,
+                "onSolicitedRecvComp",
+                c -> registrations.put(
+                        c, qps.one(c).onSolicitedRecvComp(loops.one(c), 1, taken -> {}, c.maybeNull(Runnable::run))),
+                FAILS);
+        calls.add(12, "Registration.cancel", c -> registrations.one(c).cancel());
+        calls.add(1, "RpmaEventLoop.close", c -> loops.one(c).close());
     }
 }

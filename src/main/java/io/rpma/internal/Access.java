@@ -1,8 +1,10 @@
 package io.rpma.internal;
 
 import io.rpma.RpmaCompletions;
+import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaMemory;
 import java.lang.reflect.Constructor;
+import java.util.concurrent.Executor;
 
 /** Gives the other packages of the module access to the package-private members of {@code io.rpma}. */
 public abstract class Access {
@@ -80,4 +82,14 @@ public abstract class Access {
      * @param count the number
      */
     public abstract void filled(RpmaCompletions completions, int count);
+
+    /**
+     * Registers a source with an event loop.
+     *
+     * @param loop the loop
+     * @param source the source
+     * @param executor calls the handler; null for the thread of the loop
+     * @return the registration
+     */
+    public abstract RpmaEventLoop.Registration register(RpmaEventLoop loop, LoopSource<?> source, Executor executor);
 }

@@ -183,11 +183,12 @@ public abstract class CompletionWait<C, Q> {
      * <p>A queue with completions is not armed, so that a busy queue causes no events.
      *
      * @param completions the array to fill
+     * @param solicitedOnly whether to arm the queue for solicited completions only
      * @return the queue, or null if there are none
      */
-    public final Q take(C completions) {
+    public final Q take(C completions, boolean solicitedOnly) {
         Q from = poll(completions);
-        return from == null && arm(false) ? poll(completions) : from;
+        return from == null && arm(solicitedOnly) ? poll(completions) : from;
     }
 
     /**

@@ -316,9 +316,10 @@ public final class NativeObject {
     /**
      * Checks that threads may wait for the object.
      *
+     * @param operation the C function of the call
      * @throws IllegalStateException if an event loop serves it
      */
-    void checkUnclaimed(String operation) {
+    public void checkUnclaimed(String operation) {
         Object loop = server;
         if (loop != null) {
             throw new IllegalStateException(operation + ": " + name + " is served by " + loop);

@@ -1,12 +1,16 @@
 package io.rpma.rdmacm;
 
 import io.rpma.RpmaCompletions;
+import io.rpma.RpmaEventLoop;
 import io.rpma.internal.Access;
 import io.rpma.internal.Call;
 import io.rpma.internal.CompletionWait;
+import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.lang.ref.Reference;
+import java.util.Objects;
+import java.util.concurrent.Executor;
 
 /** The completion queue of the operations or of the receives of a queue pair. */
 final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQueue> {
@@ -61,6 +65,20 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
         return result;
     }
 
+    /** Registers a handler with an event loop. The id is the source of failures; the executor is null for the loop's thread. */
+    RpmaEventLoop.Registration register(
+            RpmaEventLoop loop,
+            RdmaId id,
+            int batchSize,
+            boolean solicitedOnly,
+            RpmaEventLoop.Handler<? super RpmaCompletions> handler,
+            Executor executor) {
+        Objects.requireNonNull(loop, "loop");
+        Objects.requireNonNull(handler, "handler");
+        RpmaCompletions completions = RpmaCompletions.create(batchSize);
+        return access.register(loop, new Source(id, completions, solicitedOnly, handler), executor);
+    }
+
     @Override
     public CompletionQueue poll(RpmaCompletions completions) {
         return pollCount(completions) == 0 ? null : this;
@@ -93,5 +111,37 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     protected CompletionQueue taken(RpmaCompletions completions, int result) {
         access.filled(completions, result);
         return this;
+    }
+
+    private final class Source extends LoopSource<CompletionQueue> {
+        private final RpmaCompletions completions;
+        private final boolean solicitedOnly;
+        private final RpmaEventLoop.Handler<? super RpmaCompletions> handler;
+
+        Source(
+                RdmaId id,
+                RpmaCompletions completions,
+                boolean solicitedOnly,
+                RpmaEventLoop.Handler<? super RpmaCompletions> handler) {
+            super(id, channel());
+            this.completions = completions;
+            this.solicitedOnly = solicitedOnly;
+            this.handler = handler;
+        }
+
+        @Override
+        public void claim(Object loop) {
+            CompletionQueue.this.claim(loop);
+        }
+
+        @Override
+        public CompletionQueue take() {
+            return CompletionQueue.this.take(completions, solicitedOnly);
+        }
+
+        @Override
+        public void call(CompletionQueue from) throws Exception {
+            handler.handle(completions);
+        }
     }
 }

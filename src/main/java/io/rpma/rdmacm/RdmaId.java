@@ -1,9 +1,12 @@
 package io.rpma.rdmacm;
 
 import io.rpma.RpmaCompletions;
+import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaException;
 import io.rpma.internal.Access;
 import io.rpma.internal.Call;
 import io.rpma.internal.Errno;
+import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
@@ -13,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
@@ -60,6 +64,9 @@ import java.util.function.LongUnaryOperator;
  *     }
  * }
  * }</pre>
+ *
+ * <p>An {@link RpmaEventLoop} can serve many ids in one thread: see {@link #onRequest} and {@link #onEvent}, and
+ * {@link RdmaQp#onSendComp} and {@link RdmaQp#onRecvComp} for the completions.
  *
  * <p>Safe for use by many threads. {@link #close} wakes waiting threads. It throws {@link IllegalStateException} while a memory
  * region or an address handle of this id is open, or while another id uses the shared receive queue of this id.
@@ -239,7 +246,7 @@ public final class RdmaId implements AutoCloseable {
      *
      * @param backlog the maximum number of pending requests, 0 for the maximum of the system
      * @throws IllegalArgumentException if {@code backlog} is negative
-     * @throws IllegalStateException if closed or already listening
+     * @throws IllegalStateException if closed or already listening, or if an event loop serves the events of this id
      * @throws io.rpma.RpmaException if another id listens on the address and port, or if this id has resolved an address to
      *     connect to
      */
@@ -255,6 +262,7 @@ public final class RdmaId implements AutoCloseable {
         if (requests != null) {
             throw new IllegalStateException(object + " listens already");
         }
+        object.checkUnclaimed("rdma_listen");
         NativeObject listened = object.part("requests");
         long result = Natives.idListen(object.handle(), backlog);
         if (result > 0) {
@@ -297,11 +305,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private Optional<RdmaId> nextRequest(long nanos) throws InterruptedException {
-        NativeObject queue = requests;
-        if (queue == null) {
-            object.checkOpen();
-            throw new IllegalStateException(object + " does not listen");
-        }
+        NativeObject queue = requestQueue();
         long start = Waiter.start(nanos);
         while (Waiter.await(GET_REQUEST, queue, Waiter.left(nanos, start))) {
             Optional<RdmaId> taken = takeRequest(queue);
@@ -310,6 +314,15 @@ public final class RdmaId implements AutoCloseable {
             }
         }
         return Optional.empty();
+    }
+
+    private NativeObject requestQueue() {
+        NativeObject queue = requests;
+        if (queue == null) {
+            object.checkOpen();
+            throw new IllegalStateException(object + " does not listen");
+        }
+        return queue;
     }
 
     /** Takes a request if there is one. Another thread may already have taken it. */
@@ -359,7 +372,7 @@ public final class RdmaId implements AutoCloseable {
         }
         boolean foreign = shared != null && shared.owner() != object;
         NativeObject use = foreign ? new NativeObject(this, "queue pair of " + object, shared.owner()) : null;
-        RdmaQp made = new RdmaQp(object, portSpace == RdmaPortSpace.UDP, shared != null || srq != null, sigAll);
+        RdmaQp made = new RdmaQp(this, object, portSpace == RdmaPortSpace.UDP, shared != null || srq != null, sigAll);
         long[] queues = new long[2];
         if (foreign) {
             use.begin();
@@ -597,19 +610,150 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private RdmaEvent next(long nanos) throws InterruptedException {
-        object.checkOpen();
-        if (requests != null) {
-            throw new IllegalStateException(object + " listens: see getRequest()");
-        }
-        RdmaEvent event = new RdmaEvent();
-        LongSupplier taking = () -> Natives.idNextEvent(object.handle(), event.bytes());
+        checkNotListening();
         long start = Waiter.start(nanos);
         while (Waiter.await(GET_EVENT, object, Waiter.left(nanos, start))) {
-            if (call(GET_EVENT, taking) > 0) {
+            RdmaEvent event = takeEvent();
+            if (event != null) {
                 return event;
             }
         }
         return null;
+    }
+
+    private void checkNotListening() {
+        object.checkOpen();
+        if (requests != null) {
+            throw new IllegalStateException(object + " listens: see getRequest()");
+        }
+    }
+
+    /** Takes an event if there is one. Another thread may already have taken it. */
+    private RdmaEvent takeEvent() {
+        RdmaEvent event = new RdmaEvent();
+        return call(GET_EVENT, () -> Natives.idNextEvent(object.handle(), event.bytes())) > 0 ? event : null;
+    }
+
+    /**
+     * Registers a handler of the requests of this listening id with an event loop. The loop takes the requests as
+     * {@link #getRequest()} does. If the handler throws an exception, the loop closes the id of the request, and the
+     * registration continues. The id stays open if a memory region or an address handle of it is open. The registration ends
+     * if the shared receive queue of the attributes of {@link #createEp} is closed.
+     *
+     * @param loop the loop
+     * @param handler accepts, rejects or closes the id of each request
+     * @return the registration
+     * @throws IllegalStateException if this id or the loop is closed, if not listening, or if a loop already serves the
+     *     requests
+     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
+     */
+    public RpmaEventLoop.Registration onRequest(RpmaEventLoop loop, RpmaEventLoop.Handler<? super RdmaId> handler) {
+        return register(loop, new Requests(requestQueue(), handler), null);
+    }
+
+    /**
+     * Registers a handler of the requests of this listening id with an event loop. An executor calls the handler. Otherwise
+     * as {@link #onRequest(RpmaEventLoop, RpmaEventLoop.Handler)}.
+     *
+     * @param loop the loop
+     * @param handler accepts, rejects or closes the id of each request
+     * @param executor calls the handler
+     * @return the registration
+     * @throws IllegalStateException if this id or the loop is closed, if not listening, or if a loop already serves the
+     *     requests
+     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
+     */
+    public RpmaEventLoop.Registration onRequest(
+            RpmaEventLoop loop, RpmaEventLoop.Handler<? super RdmaId> handler, Executor executor) {
+        Objects.requireNonNull(executor, "executor");
+        return register(loop, new Requests(requestQueue(), handler), executor);
+    }
+
+    /**
+     * Registers a handler of the events of this id with an event loop.
+     *
+     * @param loop the loop
+     * @param handler handles each event
+     * @return the registration
+     * @throws IllegalStateException if this id or the loop is closed, if listening, or if a loop already serves the events
+     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
+     */
+    public RpmaEventLoop.Registration onEvent(RpmaEventLoop loop, RpmaEventLoop.Handler<? super RdmaEvent> handler) {
+        return register(loop, new Events(handler), null);
+    }
+
+    /**
+     * Registers a handler of the events of this id with an event loop. An executor calls the handler.
+     *
+     * @param loop the loop
+     * @param handler handles each event
+     * @param executor calls the handler
+     * @return the registration
+     * @throws IllegalStateException if this id or the loop is closed, if listening, or if a loop already serves the events
+     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
+     */
+    public RpmaEventLoop.Registration onEvent(
+            RpmaEventLoop loop, RpmaEventLoop.Handler<? super RdmaEvent> handler, Executor executor) {
+        Objects.requireNonNull(executor, "executor");
+        return register(loop, new Events(handler), executor);
+    }
+
+    private static RpmaEventLoop.Registration register(RpmaEventLoop loop, LoopSource<?> source, Executor executor) {
+        return Access.get().register(Objects.requireNonNull(loop, "loop"), source, executor);
+    }
+
+    private final class Requests extends LoopSource<RdmaId> {
+        private final NativeObject queue;
+        private final RpmaEventLoop.Handler<? super RdmaId> handler;
+
+        Requests(NativeObject queue, RpmaEventLoop.Handler<? super RdmaId> handler) {
+            super(RdmaId.this, queue);
+            this.queue = queue;
+            this.handler = Objects.requireNonNull(handler, "handler");
+        }
+
+        @Override
+        public RdmaId take() {
+            return takeRequest(queue).orElse(null);
+        }
+
+        @Override
+        public void call(RdmaId id) throws Exception {
+            handler.handle(id);
+        }
+
+        /** A request that can't be taken must not lock out later requests. */
+        @Override
+        public boolean survives(Throwable failure) {
+            return failure instanceof RpmaException || failure instanceof Error;
+        }
+
+        /** One client's failure must not lock out the others. */
+        @Override
+        public boolean survivesCall(RdmaId id, Throwable failure) {
+            id.closeAfter(failure);
+            return true;
+        }
+    }
+
+    private final class Events extends LoopSource<RdmaEvent> {
+        private final RpmaEventLoop.Handler<? super RdmaEvent> handler;
+
+        Events(RpmaEventLoop.Handler<? super RdmaEvent> handler) {
+            super(RdmaId.this, object);
+            this.handler = Objects.requireNonNull(handler, "handler");
+            checkNotListening();
+        }
+
+        @Override
+        public RdmaEvent take() {
+            return takeEvent();
+        }
+
+        @Override
+        public void call(RdmaEvent event) throws Exception {
+            handler.handle(event);
+        }
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.rpma.rdmacm;
 
 import io.rpma.RpmaCompletions;
+import io.rpma.RpmaEventLoop;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.NativeObject;
@@ -8,6 +9,8 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
 import java.lang.ref.Reference;
+import java.util.Objects;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -73,6 +76,9 @@ public final class RdmaQp {
 
     private static final int FLAGS = F_FENCE | F_SIGNALED | F_SOLICITED;
 
+    /** The id with this queue pair. Failures in an event loop are reported for the id, which the program can close. */
+    private final RdmaId owner;
+
     private final NativeObject object;
     private final CompletionQueue sendCompletions;
     private final CompletionQueue recvCompletions;
@@ -91,7 +97,8 @@ public final class RdmaQp {
     private int maxInlineData;
     private int qpNum;
 
-    RdmaQp(NativeObject id, boolean datagrams, boolean usesSrq, boolean sigAll) {
+    RdmaQp(RdmaId owner, NativeObject id, boolean datagrams, boolean usesSrq, boolean sigAll) {
+        this.owner = owner;
         object = id.part("RdmaQp");
         sendCompletions = CompletionQueue.ofOperations(id.part("send queue"));
         recvCompletions = CompletionQueue.ofReceives(id.part("receive queue"));
@@ -878,6 +885,138 @@ public final class RdmaQp {
     public int getSolicitedRecvComp(RpmaCompletions completions, long timeout, TimeUnit unit)
             throws InterruptedException {
         return recvCompletions.take(completions, true, Waiter.nanos(timeout, unit));
+    }
+
+    /**
+     * Registers a handler of the completions of operations with an event loop, including completions that are already in
+     * the queue.
+     *
+     * @param loop the loop
+     * @param batchSize the maximum number of completions in one call, at least 1
+     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
+     *     the call returns
+     * @return the registration
+     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
+     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
+     *     if a thread waits for it
+     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
+     */
+    public RpmaEventLoop.Registration onSendComp(
+            RpmaEventLoop loop, int batchSize, RpmaEventLoop.Handler<? super RpmaCompletions> handler) {
+        return sendCompletions.register(loop, owner, batchSize, false, handler, null);
+    }
+
+    /**
+     * Registers a handler of the completions of operations with an event loop. An executor calls the handler. Otherwise as
+     * {@link #onSendComp(RpmaEventLoop, int, RpmaEventLoop.Handler)}.
+     *
+     * @param loop the loop
+     * @param batchSize the maximum number of completions in one call, at least 1
+     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
+     *     the call returns
+     * @param executor calls the handler
+     * @return the registration
+     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
+     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
+     *     if a thread waits for it
+     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
+     */
+    public RpmaEventLoop.Registration onSendComp(
+            RpmaEventLoop loop,
+            int batchSize,
+            RpmaEventLoop.Handler<? super RpmaCompletions> handler,
+            Executor executor) {
+        Objects.requireNonNull(executor, "executor");
+        return sendCompletions.register(loop, owner, batchSize, false, handler, executor);
+    }
+
+    /**
+     * Registers a handler of the completions of receives with an event loop, including completions that are already in the
+     * queue.
+     *
+     * @param loop the loop
+     * @param batchSize the maximum number of completions in one call, at least 1
+     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
+     *     the call returns
+     * @return the registration
+     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
+     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
+     *     if a thread waits for it
+     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
+     */
+    public RpmaEventLoop.Registration onRecvComp(
+            RpmaEventLoop loop, int batchSize, RpmaEventLoop.Handler<? super RpmaCompletions> handler) {
+        return recvCompletions.register(loop, owner, batchSize, false, handler, null);
+    }
+
+    /**
+     * Registers a handler of the completions of receives with an event loop. An executor calls the handler. Otherwise as
+     * {@link #onRecvComp(RpmaEventLoop, int, RpmaEventLoop.Handler)}.
+     *
+     * @param loop the loop
+     * @param batchSize the maximum number of completions in one call, at least 1
+     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
+     *     the call returns
+     * @param executor calls the handler
+     * @return the registration
+     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
+     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
+     *     if a thread waits for it
+     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
+     */
+    public RpmaEventLoop.Registration onRecvComp(
+            RpmaEventLoop loop,
+            int batchSize,
+            RpmaEventLoop.Handler<? super RpmaCompletions> handler,
+            Executor executor) {
+        Objects.requireNonNull(executor, "executor");
+        return recvCompletions.register(loop, owner, batchSize, false, handler, executor);
+    }
+
+    /**
+     * Registers a handler of the completions of receives with an event loop. Only a solicited completion makes the loop take
+     * completions, with the same exceptions as in {@link #getSolicitedRecvComp(RpmaCompletions)}. The loop then takes all
+     * completions. It also takes the completions that are already in the queue at the registration, and those that arrive
+     * while it takes completions.
+     *
+     * @param loop the loop
+     * @param batchSize the maximum number of completions in one call, at least 1
+     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
+     *     the call returns
+     * @return the registration
+     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
+     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
+     *     if a thread waits for it
+     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
+     */
+    public RpmaEventLoop.Registration onSolicitedRecvComp(
+            RpmaEventLoop loop, int batchSize, RpmaEventLoop.Handler<? super RpmaCompletions> handler) {
+        return recvCompletions.register(loop, owner, batchSize, true, handler, null);
+    }
+
+    /**
+     * Registers a handler of the completions of receives with an event loop, which takes completions only after a solicited
+     * one. An executor calls the handler. Otherwise as
+     * {@link #onSolicitedRecvComp(RpmaEventLoop, int, RpmaEventLoop.Handler)}.
+     *
+     * @param loop the loop
+     * @param batchSize the maximum number of completions in one call, at least 1
+     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
+     *     the call returns
+     * @param executor calls the handler
+     * @return the registration
+     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
+     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
+     *     if a thread waits for it
+     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
+     */
+    public RpmaEventLoop.Registration onSolicitedRecvComp(
+            RpmaEventLoop loop,
+            int batchSize,
+            RpmaEventLoop.Handler<? super RpmaCompletions> handler,
+            Executor executor) {
+        Objects.requireNonNull(executor, "executor");
+        return recvCompletions.register(loop, owner, batchSize, true, handler, executor);
     }
 
     static void checkConnected(RdmaQp qp, int flags) {

@@ -43,7 +43,7 @@ class RdmaBatchTest {
 
     /** Returns a queue pair whose native object is gone. */
     private static RdmaQp qp(long handle, boolean datagrams, boolean sigAll) {
-        RdmaQp made = new RdmaQp(Fake.object("RdmaId"), datagrams, false, sigAll);
+        RdmaQp made = new RdmaQp(null, Fake.object("RdmaId"), datagrams, false, sigAll);
         made.made(new int[] {MAX_SEND_WR, 1, 1, 1, MAX_INLINE_DATA, 7}, new long[] {handle, handle - 1});
         return made;
     }
@@ -131,7 +131,7 @@ class RdmaBatchTest {
         assertThatIllegalStateException()
                 .isThrownBy(() -> batch.udSendInline(qp, data, 1, 0, null, 1, 2, 0))
                 .withMessage(qp + " is for connections: see postSend()");
-        RdmaQp shared = new RdmaQp(Fake.object("RdmaId"), false, true, false);
+        RdmaQp shared = new RdmaQp(null, Fake.object("RdmaId"), false, true, false);
         RdmaSgeList list = RdmaSgeList.create(1);
         assertThatIllegalStateException()
                 .isThrownBy(() -> batch.recvv(shared, list, 0))

@@ -1,0 +1,113 @@
+package io.rpma;
+
+import io.rpma.internal.LoopSource;
+
+/** The sources of items that an event loop takes from the objects of this package. */
+final class LoopSources {
+    private LoopSources() {}
+
+    /** The requests of an endpoint. */
+    static final class Requests extends LoopSource<RpmaConnReq> {
+        private final RpmaEp ep;
+        private final RpmaConnCfg cfg;
+        private final RpmaEventLoop.Handler<? super RpmaConnReq> handler;
+
+        Requests(RpmaEp ep, RpmaConnCfg cfg, RpmaEventLoop.Handler<? super RpmaConnReq> handler) {
+            super(ep, ep.object());
+            this.ep = ep;
+            this.cfg = cfg;
+            this.handler = handler;
+        }
+
+        @Override
+        public RpmaConnReq take() {
+            return ep.take(cfg).orElse(null);
+        }
+
+        @Override
+        public void call(RpmaConnReq request) throws Exception {
+            handler.handle(request);
+        }
+
+        /**
+         * A request that can't be taken, for example for lack of memory, must not lock out later requests. A closed
+         * configuration ends the registration.
+         */
+        @Override
+        public boolean survives(Throwable failure) {
+            return failure instanceof RpmaException || failure instanceof Error;
+        }
+
+        /** One client's failure must not lock out the others. */
+        @Override
+        public boolean survivesCall(RpmaConnReq request, Throwable failure) {
+            try {
+                request.giveUp();
+            } catch (RpmaException e) {
+                failure.addSuppressed(e);
+            }
+            return true;
+        }
+    }
+
+    /** The events of a connection. */
+    static final class Events extends LoopSource<RpmaConnEvent> {
+        private final RpmaConn conn;
+        private final RpmaEventLoop.Handler<? super RpmaConnEvent> handler;
+
+        Events(RpmaConn conn, RpmaEventLoop.Handler<? super RpmaConnEvent> handler) {
+            super(conn, conn.object());
+            this.conn = conn;
+            this.handler = handler;
+        }
+
+        @Override
+        public RpmaConnEvent take() {
+            return conn.takeEvent();
+        }
+
+        @Override
+        public void call(RpmaConnEvent event) throws Exception {
+            handler.handle(event);
+        }
+
+        /** An event that librpma does not know has been taken from the queue, so the registration continues. */
+        @Override
+        public boolean survives(Throwable failure) {
+            return failure instanceof RpmaException && ((RpmaException) failure).error() == RpmaError.UNKNOWN;
+        }
+    }
+
+    /** The completions of a channel. */
+    static final class Completions extends LoopSource<RpmaCq> {
+        private final ComplChannel channel;
+        private final RpmaCompletions completions;
+        private final RpmaEventLoop.CompletionHandler handler;
+
+        Completions(
+                Object source,
+                ComplChannel channel,
+                RpmaCompletions completions,
+                RpmaEventLoop.CompletionHandler handler) {
+            super(source, channel.channel());
+            this.channel = channel;
+            this.completions = completions;
+            this.handler = handler;
+        }
+
+        @Override
+        public void claim(Object loop) {
+            channel.claim(loop);
+        }
+
+        @Override
+        public RpmaCq take() {
+            return channel.take(completions, false);
+        }
+
+        @Override
+        public void call(RpmaCq from) throws Exception {
+            handler.handle(from, completions);
+        }
+    }
+}
