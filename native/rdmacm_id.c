@@ -189,6 +189,34 @@ static jint id_bind_addr(JNI_PARAMS, jlong handle, jbyteArray address_bytes)
 	return result;
 }
 
+static jint set_option(jlong handle, int option, void *value, size_t size)
+{
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return RESULT_CLOSED;
+	jint result = rdma_set_option(self->id, RDMA_OPTION_ID, option, value, size) == 0 ? 0 : rdmacm_failed();
+	handle_release(handle);
+	return result;
+}
+
+static jint id_set_reuse_addr(JNI_PARAMS, jlong handle, jboolean reuse)
+{
+	int value = reuse;
+	return set_option(handle, RDMA_OPTION_ID_REUSEADDR, &value, sizeof(value));
+}
+
+static jint id_set_tos(JNI_PARAMS, jlong handle, jint tos)
+{
+	uint8_t value = (uint8_t)tos;
+	return set_option(handle, RDMA_OPTION_ID_TOS, &value, sizeof(value));
+}
+
+static jint id_set_ack_timeout(JNI_PARAMS, jlong handle, jint timeout)
+{
+	uint8_t value = (uint8_t)timeout;
+	return set_option(handle, RDMA_OPTION_ID_ACK_TIMEOUT, &value, sizeof(value));
+}
+
 static jint id_resolve_addr(JNI_PARAMS, jlong handle, jbyteArray source, jbyteArray destination, jint timeout_ms)
 {
 	struct sockaddr_storage source_storage;
@@ -477,6 +505,9 @@ static const JNINativeMethod methods[] = {
 	{"idRetire", "(JJJJJ)J", id_retire},
 	{"idDestroy", "(J)I", id_destroy},
 	{"idBindAddr", "(J[B)I", id_bind_addr},
+	{"idSetReuseAddr", "(JZ)I", id_set_reuse_addr},
+	{"idSetTos", "(JI)I", id_set_tos},
+	{"idSetAckTimeout", "(JI)I", id_set_ack_timeout},
 	{"idResolveAddr", "(J[B[BI)I", id_resolve_addr},
 	{"idResolveRoute", "(JI)I", id_resolve_route},
 	{"idListen", "(JI)J", id_listen},

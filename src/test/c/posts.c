@@ -1,6 +1,7 @@
 /*
- * posts.c -- writes a line to the standard error output for each work request that the process posts to a send queue, and for
- * each read that it finds complete; removes the bits in HIDE_CAPABILITIES, a number, from the capabilities of each device
+ * posts.c -- writes a line to the standard error output for each work request that the process posts to a send queue, for each
+ * read that it finds complete, and for the traffic class and the timeout that it gives to a queue pair; removes the bits in
+ * HIDE_CAPABILITIES, a number, from the capabilities of each device
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -141,6 +142,16 @@ struct ibv_context *ibv_open_device(struct ibv_device *of)
 		extended->query_device_ex = query_device_ex;
 	}
 	return context;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	int (*modify_qp)(struct ibv_qp *, struct ibv_qp_attr *, int) = next("ibv_modify_qp");
+	if ((mask & IBV_QP_AV) != 0)
+		fprintf(stderr, "modified %u traffic class %u\n", qp->qp_num, attr->ah_attr.grh.traffic_class);
+	if ((mask & IBV_QP_TIMEOUT) != 0)
+		fprintf(stderr, "modified %u timeout %u\n", qp->qp_num, attr->timeout);
+	return modify_qp(qp, attr, mask);
 }
 
 int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)

@@ -356,6 +356,8 @@ static uint32_t handle_of(uint32_t command, const void *body)
 		return ((const struct rdma_ucm_destroy_id *)body)->id;
 	case RDMA_USER_CM_CMD_BIND_IP:
 		return ((const struct rdma_ucm_bind_ip *)body)->id;
+	case RDMA_USER_CM_CMD_SET_OPTION:
+		return ((const struct rdma_ucm_set_option *)body)->id;
 	case RDMA_USER_CM_CMD_RESOLVE_IP:
 		return ((const struct rdma_ucm_resolve_ip *)body)->id;
 	case RDMA_USER_CM_CMD_RESOLVE_ROUTE:
@@ -386,6 +388,9 @@ static int do_command_of_id(struct cm_id *id, uint32_t command, const void *body
 		return do_destroy(id, body);
 	case RDMA_USER_CM_CMD_BIND_IP:
 		return do_bind(id, &((const struct rdma_ucm_bind_ip *)body)->addr);
+	case RDMA_USER_CM_CMD_SET_OPTION:
+		/* No option changes what the stand-in does. */
+		return 0;
 	case RDMA_USER_CM_CMD_RESOLVE_IP:
 		return do_resolve_ip(id, body);
 	case RDMA_USER_CM_CMD_RESOLVE_ROUTE:
@@ -426,7 +431,6 @@ static int do_command(struct cm_file *file, const struct rdma_ucm_cmd_hdr *heade
 	case RDMA_USER_CM_CMD_BIND:
 		/* This error makes librdmacm conclude that InfiniBand addresses are not supported. */
 		return EAFNOSUPPORT;
-	case RDMA_USER_CM_CMD_SET_OPTION:
 	case RDMA_USER_CM_CMD_NOTIFY:
 		return 0;
 	default:
@@ -447,6 +451,7 @@ static const char *name_of(uint32_t command)
 			[RDMA_USER_CM_CMD_CREATE_ID] = "ucma:CREATE_ID",
 			[RDMA_USER_CM_CMD_DESTROY_ID] = "ucma:DESTROY_ID",
 			[RDMA_USER_CM_CMD_BIND_IP] = "ucma:BIND_IP",
+			[RDMA_USER_CM_CMD_SET_OPTION] = "ucma:SET_OPTION",
 			[RDMA_USER_CM_CMD_RESOLVE_IP] = "ucma:RESOLVE_IP",
 			[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = "ucma:RESOLVE_ROUTE",
 			[RDMA_USER_CM_CMD_QUERY_ROUTE] = "ucma:QUERY_ROUTE",

@@ -272,6 +272,9 @@ class RdmaCloseRaceIT {
         ACCEPT(id -> id.accept(new RdmaConnParam())),
         LISTEN(id -> id.listen(0)),
         RESOLVE_ROUTE(id -> id.resolveRoute(1)),
+        SET_REUSE_ADDR(id -> id.setReuseAddr(true)),
+        SET_TOS(id -> id.setTos(1)),
+        SET_ACK_TIMEOUT(id -> id.setAckTimeout(14)),
         BIND_ADDR(id -> id.bindAddr(RdmaPair.address(0))),
         RESOLVE_ADDR(id -> id.resolveAddr(null, RdmaPair.address(1), 1));
 
@@ -310,7 +313,7 @@ class RdmaCloseRaceIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"BIND_ADDR", "RESOLVE_ADDR"})
+    @EnumSource(names = {"SET_REUSE_ADDR", "SET_TOS", "SET_ACK_TIMEOUT", "BIND_ADDR", "RESOLVE_ADDR"})
     void anIdWithoutADeviceIsClosed(Cold cold) throws Exception {
         try (Race race = new Race(2)) {
             for (int round = 0; round < Race.ROUNDS; round++) {

@@ -207,6 +207,9 @@ class RdmaRandomCallsIT {
 
     private void addConnecting() {
         calls.add(2, "RdmaId.bindAddr", c -> ids.one(c).bindAddr(socketAddress(c)), FAILS);
+        calls.add(1, "RdmaId.setReuseAddr", c -> ids.one(c).setReuseAddr(c.oneIn(2)), FAILS);
+        calls.add(1, "RdmaId.setTos", c -> ids.one(c).setTos(c.random.nextInt(-1, 257)), FAILS);
+        calls.add(1, "RdmaId.setAckTimeout", c -> ids.one(c).setAckTimeout(c.random.nextInt(-1, 33)), FAILS);
         calls.add(
                 2,
                 "RdmaId.resolveAddr",

@@ -149,6 +149,9 @@ class RdmaWaitIT {
         id.close();
         for (ThrowingCallable call : new ThrowingCallable[] {
             () -> id.bindAddr(address(1)),
+            () -> id.setReuseAddr(true),
+            () -> id.setTos(1),
+            () -> id.setAckTimeout(14),
             () -> id.resolveAddr(null, address(1), 1),
             () -> id.resolveRoute(1),
             () -> id.listen(0),

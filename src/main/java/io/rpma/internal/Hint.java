@@ -62,9 +62,7 @@ final class Hint {
             case "rdma_getaddrinfo":
                 return says(messages, Errno.EADDRNOTAVAIL) ? "the name is unknown" : device(messages);
             case "rdma_create_id", "rdma_create_ep", "rdma_bind_addr", "rdma_listen", "rdma_resolve_addr":
-                return says(messages, Errno.EADDRINUSE)
-                        ? "another id listens on this address and port"
-                        : device(messages);
+                return says(messages, Errno.EADDRINUSE) ? "another id has this address and port" : device(messages);
             case "rdma_create_qp", "rdma_create_srq":
                 return says(messages, Errno.EINVAL) || says(messages, Errno.ENOMEM)
                         ? "a number of the attributes may be beyond what the device has: see 'ibv_devinfo -v'"

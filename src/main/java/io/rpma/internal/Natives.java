@@ -323,6 +323,12 @@ public final class Natives {
 
     public static native int idBindAddr(long id, byte[] address);
 
+    public static native int idSetReuseAddr(long id, boolean reuse);
+
+    public static native int idSetTos(long id, int tos);
+
+    public static native int idSetAckTimeout(long id, int timeout);
+
     public static native int idResolveAddr(long id, byte[] source, byte[] destination, int timeoutMs);
 
     public static native int idResolveRoute(long id, int timeoutMs);

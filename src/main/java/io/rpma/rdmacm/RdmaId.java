@@ -73,7 +73,7 @@ import java.util.function.LongUnaryOperator;
  *
  * <p>Manual pages: rdma_create_id(3), rdma_create_ep(3), rdma_bind_addr(3), rdma_listen(3), rdma_get_request(3),
  * rdma_resolve_addr(3), rdma_resolve_route(3), rdma_create_qp(3), rdma_create_srq(3), rdma_connect(3), rdma_accept(3),
- * rdma_reject(3), rdma_disconnect(3), rdma_get_cm_event(3), rdma_destroy_id(3).
+ * rdma_reject(3), rdma_disconnect(3), rdma_get_cm_event(3), rdma_set_option(3), rdma_destroy_id(3).
  */
 public final class RdmaId implements AutoCloseable {
     private static final String GET_REQUEST = "rdma_get_request";
@@ -81,6 +81,28 @@ public final class RdmaId implements AutoCloseable {
 
     /** The size of {@code struct ibv_grh}, which precedes a received datagram. */
     private static final int HEADER_SIZE = 40;
+
+    private static final int MAX_TOS = 255;
+
+    /** The field of a queue pair has 5 bits, which the system does not check. */
+    private static final int MAX_ACK_TIMEOUT = 31;
+
+    /** The progress of an id. The system accepts an option even if it comes too late to have an effect. */
+    private enum Stage {
+        CREATED("is created"),
+        BOUND("is bound"),
+        /** The resolution of the route has begun, or the route is from the request. */
+        ROUTED("has a route"),
+        LISTENING("listens"),
+        /** A request was sent or accepted. */
+        CONNECTING("connects");
+
+        private final String description;
+
+        Stage(String description) {
+            this.description = description;
+        }
+    }
 
     private final NativeObject object;
     private final RdmaPortSpace portSpace;
@@ -95,8 +117,8 @@ public final class RdmaId implements AutoCloseable {
      */
     private final ReentrantLock control = new ReentrantLock();
 
-    /** Whether a request was sent or accepted. Guarded by {@link #control}. */
-    private boolean connecting;
+    /** Guarded by {@link #control}. */
+    private Stage stage;
 
     private volatile RdmaQp qp;
     private volatile RdmaSrq srq;
@@ -118,6 +140,7 @@ public final class RdmaId implements AutoCloseable {
         this.portSpace = portSpace;
         this.request = request;
         this.requestAttr = requestAttr;
+        stage = request == null ? Stage.CREATED : Stage.ROUTED;
         object = new NativeObject(this, "RdmaId");
     }
 
@@ -152,6 +175,7 @@ public final class RdmaId implements AutoCloseable {
         RdmaPortSpace portSpace = info.portSpace();
         boolean passive = info.isPassive();
         RdmaId id = new RdmaId(portSpace, null, passive && attr != null ? new RdmaQpInitAttr(attr) : null);
+        id.stage = passive ? Stage.BOUND : Stage.ROUTED;
         id.object.make("rdma_create_ep", () -> Natives.idCreateEp(checkedInfo(info)));
         if (!passive) {
             id.createFirstQp(attr);
@@ -199,7 +223,88 @@ public final class RdmaId implements AutoCloseable {
      */
     public void bindAddr(InetSocketAddress address) {
         byte[] bytes = SocketAddress.toBytes(address);
-        call("rdma_bind_addr", () -> Natives.idBindAddr(object.handle(), bytes));
+        call("rdma_bind_addr", () -> reached(Stage.BOUND, Natives.idBindAddr(object.handle(), bytes)));
+    }
+
+    private long reached(Stage next, long result) {
+        if (result == 0 && stage.compareTo(next) < 0) {
+            stage = next;
+        }
+        return result;
+    }
+
+    /**
+     * Sets whether other ids can have the address and port of this id. The other ids need this option too. An id can't listen
+     * while another id has its address and port, and no other id can get the address and port of an id that listens. So the
+     * option is for ids that connect from the same port.
+     *
+     * @param reuse true to share the address and port, false (the initial value) to have them alone
+     * @throws IllegalStateException if closed, or after {@link #bindAddr}, {@link #resolveAddr}, {@link #listen} or
+     *     {@link #createEp}
+     * @throws io.rpma.RpmaException if the system refuses the call
+     */
+    public void setReuseAddr(boolean reuse) {
+        setOption(
+                Stage.BOUND, "setReuseAddr() before bindAddr()", () -> Natives.idSetReuseAddr(object.handle(), reuse));
+    }
+
+    /**
+     * Sets the type of service of an id that connects: the traffic class of its packets. RoCE v2 sends it in the field TOS of
+     * IPv4 or in the traffic class of IPv6: 6 bits for the code point of differentiated services, then 2 bits for the
+     * notification of congestion. The side that accepts the request sends with the same traffic class.
+     *
+     * @param tos 0 to 255; without this call, the class is that of the system ({@code default_roce_tos} in configfs, usually 0)
+     * @throws IllegalArgumentException if {@code tos} is out of range
+     * @throws IllegalStateException if closed, after {@link #resolveRoute} or {@link #listen}, if {@link #createEp} has
+     *     resolved the route, or if the id is from {@link #getRequest}
+     * @throws io.rpma.RpmaException if the system refuses the call
+     */
+    public void setTos(int tos) {
+        checkOption("type of service", tos, MAX_TOS);
+        setOption(Stage.ROUTED, "setTos() before resolveRoute()", () -> Natives.idSetTos(object.handle(), tos));
+    }
+
+    /**
+     * Sets the time after which a packet without an acknowledgement is resent: 4.096 &micro;s * 2<sup>timeout</sup>. Each side
+     * has its own timeout: set it before {@link #connect} or {@link #accept}. The ids that {@link #getRequest} returns do not
+     * have the timeout of the listener. {@link RdmaConnParam#retryCount} is the number of times that a packet is resent.
+     *
+     * <p>On RoCE, a timeout that was set before {@link #resolveRoute} also determines the timeout of the side that accepts the
+     * request, if that side sets none.
+     *
+     * @param timeout 1 to 31, or 0 to wait indefinitely
+     * @throws IllegalArgumentException if {@code timeout} is out of range
+     * @throws IllegalStateException if closed, after {@link #listen}, {@link #connect} or {@link #accept}, or if the id is for
+     *     {@link RdmaPortSpace#UDP}
+     * @throws io.rpma.RpmaException if the system refuses the call
+     */
+    public void setAckTimeout(int timeout) {
+        checkOption("acknowledgement timeout", timeout, MAX_ACK_TIMEOUT);
+        if (portSpace == RdmaPortSpace.UDP) {
+            throw new IllegalStateException(object + " is for datagrams, which are not acknowledged");
+        }
+        setOption(
+                Stage.LISTENING,
+                "setAckTimeout() before connect() or accept()",
+                () -> Natives.idSetAckTimeout(object.handle(), timeout));
+    }
+
+    private static void checkOption(String name, int value, int most) {
+        if (value < 0 || value > most) {
+            throw new IllegalArgumentException(name + " must be 0 to " + most + ", not " + value);
+        }
+    }
+
+    private void setOption(Stage tooLate, String remedy, LongSupplier setting) {
+        call("rdma_set_option", () -> setOptionBefore(tooLate, remedy, setting));
+    }
+
+    private long setOptionBefore(Stage tooLate, String remedy, LongSupplier setting) {
+        object.checkOpen();
+        if (stage.compareTo(tooLate) >= 0) {
+            throw new IllegalStateException(object + " " + stage.description + " already: call " + remedy);
+        }
+        return setting.getAsLong();
     }
 
     /**
@@ -217,7 +322,9 @@ public final class RdmaId implements AutoCloseable {
         byte[] from = source == null ? new byte[0] : SocketAddress.toBytes(source);
         byte[] to = SocketAddress.toBytes(destination);
         checkTimeout(timeoutMs);
-        call("rdma_resolve_addr", () -> Natives.idResolveAddr(object.handle(), from, to, timeoutMs));
+        call(
+                "rdma_resolve_addr",
+                () -> reached(Stage.BOUND, Natives.idResolveAddr(object.handle(), from, to, timeoutMs)));
     }
 
     /**
@@ -231,7 +338,7 @@ public final class RdmaId implements AutoCloseable {
      */
     public void resolveRoute(int timeoutMs) {
         checkTimeout(timeoutMs);
-        call("rdma_resolve_route", () -> Natives.idResolveRoute(object.handle(), timeoutMs));
+        call("rdma_resolve_route", () -> reached(Stage.ROUTED, Natives.idResolveRoute(object.handle(), timeoutMs)));
     }
 
     private static void checkTimeout(int timeoutMs) {
@@ -247,7 +354,7 @@ public final class RdmaId implements AutoCloseable {
      * @param backlog the maximum number of pending requests, 0 for the maximum of the system
      * @throws IllegalArgumentException if {@code backlog} is negative
      * @throws IllegalStateException if closed or already listening, or if an event loop serves the events of this id
-     * @throws io.rpma.RpmaException if another id listens on the address and port, or if this id has resolved an address to
+     * @throws io.rpma.RpmaException if another id has the address and port, or if this id has resolved an address to
      *     connect to
      */
     public void listen(int backlog) {
@@ -268,6 +375,7 @@ public final class RdmaId implements AutoCloseable {
         if (result > 0) {
             listened.madeWithWhole(result);
             requests = listened;
+            stage = Stage.LISTENING;
         }
         return result;
     }
@@ -456,7 +564,7 @@ public final class RdmaId implements AutoCloseable {
     public void connect(RdmaConnParam param) {
         qp();
         checkPrivateData("rdma_connect", param.privateDataLength(), portSpace.connectData());
-        call("rdma_connect", () -> connecting(param.connect(object.handle())));
+        call("rdma_connect", () -> reached(Stage.CONNECTING, param.connect(object.handle())));
     }
 
     /** Refuses private data that is too long: rdma_accept would break the queue pair before the kernel refuses the data. */
@@ -465,11 +573,6 @@ public final class RdmaId implements AutoCloseable {
             throw new IllegalArgumentException(
                     operation + " takes at most " + most + " bytes of private data here, not " + length);
         }
-    }
-
-    private long connecting(long result) {
-        connecting |= result == 0;
-        return result;
     }
 
     /**
@@ -484,7 +587,7 @@ public final class RdmaId implements AutoCloseable {
     public void accept(RdmaConnParam param) {
         qp();
         checkPrivateData("rdma_accept", param.privateDataLength(), portSpace.acceptData());
-        call("rdma_accept", () -> connecting(param.accept(object.handle())));
+        call("rdma_accept", () -> reached(Stage.CONNECTING, param.accept(object.handle())));
     }
 
     /**
@@ -507,7 +610,7 @@ public final class RdmaId implements AutoCloseable {
      */
     private long rejectRequest(byte[] data) {
         object.checkOpen();
-        if (request == null || connecting) {
+        if (request == null || stage == Stage.CONNECTING) {
             throw new IllegalStateException(object + " has no request to reject");
         }
         return Natives.idReject(object.handle(), data);
@@ -534,7 +637,7 @@ public final class RdmaId implements AutoCloseable {
      */
     private long disconnectOnly() {
         object.checkOpen();
-        if (!connecting) {
+        if (stage != Stage.CONNECTING) {
             throw new IllegalStateException(object + " has no connection");
         }
         return Natives.idDisconnect(object.handle());

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The work requests that another JVM posts, as {@code src/test/c/posts.c} prints them. */
+/** The work requests and the attributes of queue pairs of another JVM, as {@code src/test/c/posts.c} prints them. */
 public final class Posts {
     /** {@code IB_UVERBS_DEVICE_FLUSH_GLOBAL} and {@code IB_UVERBS_DEVICE_FLUSH_PERSISTENT}. */
     public static final long FLUSH = 1L << 38 | 1L << 39;
@@ -14,6 +14,7 @@ public final class Posts {
 
     private static final String POSTED = "posted ";
     private static final String COMPLETED = "completed ";
+    private static final String MODIFIED = "modified ";
 
     private Posts() {}
 
@@ -26,10 +27,19 @@ public final class Posts {
 
     /** Returns the work requests. */
     public static List<String> of(Jvm.Finished finished) {
+        return after(POSTED, finished);
+    }
+
+    /** Returns the traffic classes and the timeouts of queue pairs, each after the number of the queue pair. */
+    public static List<String> attributes(Jvm.Finished finished) {
+        return after(MODIFIED, finished);
+    }
+
+    private static List<String> after(String prefix, Jvm.Finished finished) {
         return finished.err()
                 .lines()
-                .filter(line -> line.startsWith(POSTED))
-                .map(line -> line.substring(POSTED.length()))
+                .filter(line -> line.startsWith(prefix))
+                .map(line -> line.substring(prefix.length()))
                 .collect(Collectors.toList());
     }
 

@@ -15,6 +15,9 @@ public final class RdmaDatagramPair implements AutoCloseable {
     /** The size of {@code struct ibv_grh}, which precedes each received datagram. */
     public static final int HEADER = 40;
 
+    /** The offset of the type of service in this header, whose last 20 bytes are an IPv4 header. */
+    public static final int TOS = HEADER - 20 + 1;
+
     /** The side that asked. */
     public final RdmaId client;
     /** The side that accepted. */
