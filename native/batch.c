@@ -1,10 +1,10 @@
 /*
- * batch.c -- RpmaBatch: many posts in one downcall
+ * batch.c -- RpmaBatch and RpmaPreparedBatch: many posts in one downcall
  *
  * Two threads must not use one batch at once. If they do, the fields of their records can mix. This can break their
  * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a handle
- * contains handles of one kind of object in all operations. Only an offset can be beyond the end of its region. The device
- * refuses such an offset. If the shim itself reads the region, find_value() in post.c refuses the offset.
+ * contains handles of one kind of object in all operations. Only the offset and the length can exceed the region. The device
+ * refuses such a range. If the shim itself reads the region, find_value() in post.c refuses the offset.
  */
 #include <librpma.h>
 

@@ -1,5 +1,5 @@
 /*
- * rdmacm_batch.c -- RdmaBatch: many posts in one downcall, as chains of work requests
+ * rdmacm_batch.c -- RdmaBatch and RdmaPreparedBatch: many posts in one downcall, as chains of work requests
  *
  * A chain is a run of operations of one queue. The device gets a chain in one call, so that it needs one doorbell, or, on
  * soft-RoCE, one system call.
@@ -10,6 +10,10 @@
  * is taken for a part. One field contains the place and the number of parts or bytes. Only the
  * offset and the length of a region can exceed the region. The device refuses them. The shim refuses an operation that does not
  * fit its queue.
+ *
+ * The work requests of a prepared batch stay built between its posts. A post checks that their objects are open. Each chain of
+ * built work requests has a fixed end, and a link is written once: threads that race can't make a provider follow a link to a
+ * work request that the own post has not checked.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -29,6 +33,9 @@
 /* an operation is added only to AT_ONCE parts or fewer */
 #define CHAIN_SGES (AT_ONCE + RDMACM_MAX_SGE)
 
+/* the flag in a record's field of a work request that is built; RdmaBatch has the same constant */
+#define BUILT (1L << 31)
+
 /* RdmaBatch.Op has the same order */
 enum op { WRITE, WRITE_WITH_IMM, READ, SEND, SEND_WITH_IMM, COMPARE_AND_SWAP, FETCH_AND_ADD, UD_SEND, UD_SEND_WITH_IMM, RECV };
 
@@ -37,7 +44,7 @@ enum source { REGION, PARTS, INLINE };
 
 /* a record of RdmaBatch; a field that the operation does not use contains 0 or an old value */
 struct record {
-	jlong what; /* from the lowest bit: 8 bits operation, 24 flags, 32 immediate data */
+	jlong what; /* from the lowest bit: 8 bits operation, 23 flags, 1 BUILT, 32 immediate data */
 	jlong queue;
 	jlong source; /* from the lowest bit: 8 bits enum source, 24 number of parts or bytes, 32 offset in their memory */
 	jlong mr;
@@ -55,11 +62,20 @@ struct record {
 struct batch {
 	jlong parts; /* the addresses of the copies */
 	jlong inline_data;
+	jlong built; /* the address of the built work requests of a prepared batch, or 0 */
 	struct record records[];
 };
 
+/* the work request of one operation of a prepared batch */
+struct built {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+};
+
+_Static_assert(sizeof(struct built) == 144, "RdmaPreparedBatch.BUILT_SIZE is another size");
+
 struct chain {
-	struct rdma_cm_id *id;
+	const struct rdma_cm_id *id;
 	jint count;
 	struct ibv_sge sges[CHAIN_SGES];
 	union {
@@ -116,16 +132,13 @@ static inline jint set_memory(const volatile struct batch *batch, const volatile
 	return rdmacm_set_region(sges, r->mr, r->offset, r->length) == RESULT_POSTED ? 1 : RESULT_CLOSED;
 }
 
-/* as set_memory(), also for inline data */
-static inline jint set_local(const volatile struct batch *batch, const volatile struct record *r, enum op op,
-		struct ibv_send_wr *wr, struct ibv_sge *sges)
+/* sets inline data; returns 1, or the failure */
+static inline jint set_copied(const volatile struct batch *batch, enum op op, jlong source, struct ibv_send_wr *wr,
+		struct ibv_sge *sge)
 {
-	jlong source = r->source;
-	if (kind_of(source) != INLINE)
-		return set_memory(batch, r, source, sges);
 	if (op == READ || op == COMPARE_AND_SWAP || op == FETCH_AND_ADD)
 		return MIXED;
-	rdmacm_set_inline(wr, sges, batch->inline_data + offset_of(source), count_of(source));
+	rdmacm_set_inline(wr, sge, batch->inline_data + offset_of(source), count_of(source));
 	return 1;
 }
 
@@ -158,19 +171,28 @@ static inline jint set_other_side(const volatile struct record *r, enum op op, c
 	return RESULT_POSTED;
 }
 
+/* sets all of a work request of the send queue but its local bytes and its successor; RESULT_POSTED or the failure */
+static inline jint set_operation(const volatile struct record *r, jlong what, const struct rdma_cm_id *id,
+		struct ibv_send_wr *wr)
+{
+	enum op op = op_of(what);
+	rdmacm_set_message(wr, opcodes[op], (jint)(what >> 8 & 0x7fffff), (jint)(what >> 32), r->context);
+	return set_other_side(r, op, id, wr);
+}
+
 /* sets a work request of the send queue, but not its successor; returns the number of parts, or the failure */
 static inline jint set_send(const volatile struct batch *batch, const volatile struct record *r, jlong what,
 		const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges)
 {
-	enum op op = op_of(what);
-	rdmacm_set_message(wr, opcodes[op], (jint)(what >> 8 & 0xffffff), (jint)(what >> 32), r->context);
-	jint parts = set_local(batch, r, op, wr, sges);
-	if (parts < 0)
-		return parts;
+	jint result = set_operation(r, what, id, wr);
+	if (result != RESULT_POSTED)
+		return result;
+	jlong source = r->source;
+	jint parts = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, wr, sges)
+					       : set_memory(batch, r, source, sges);
 	wr->sg_list = sges;
 	wr->num_sge = parts;
-	jint result = set_other_side(r, op, id, wr);
-	return result == RESULT_POSTED ? parts : result;
+	return parts;
 }
 
 /* sets a receive, but not its successor; returns the number of parts, or the failure */
@@ -188,14 +210,14 @@ static inline jint set_recv(const volatile struct batch *batch, const volatile s
 /* RESULT_POSTED if an id takes the operations of a chain, or the reason why not */
 static inline jint check_queue(const struct rdma_cm_id *id, bool is_recv)
 {
-	if (id == NULL)
+	if (__builtin_expect(id == NULL, 0))
 		return RESULT_CLOSED;
-	if (is_recv)
+	if (__builtin_expect(is_recv, 0))
 		return id->srq != NULL || id->qp->srq == NULL ? RESULT_POSTED : MIXED;
 	/* the id of a shared receive queue has no queue pair */
-	if (id->qp == NULL)
+	if (__builtin_expect(id->qp == NULL, 0))
 		return MIXED;
-	return rdmacm_can_send(id->qp) ? RESULT_POSTED : RESULT_ERRNO - ENOTCONN;
+	return __builtin_expect(rdmacm_can_send(id->qp), 1) ? RESULT_POSTED : RESULT_ERRNO - ENOTCONN;
 }
 
 /*
@@ -250,18 +272,18 @@ static inline jint add_recvs(struct chain *chain, const volatile struct batch *b
 }
 
 /* the number of posted operations of a chain, if the provider names the first operation that it has not posted */
-static inline jint before(const struct chain *chain, int error, const void *bad, ptrdiff_t index)
+static inline jint before(jint count, int error, const void *bad, const void *first, size_t size)
 {
 	if (bad != NULL)
-		return (jint)index;
-	return error == 0 ? chain->count : 0;
+		return (jint)((size_t)((const char *)bad - (const char *)first) / size);
+	return error == 0 ? count : 0;
 }
 
 static inline int post_sends(struct chain *chain, jint *done)
 {
 	struct ibv_send_wr *bad = NULL;
 	int error = ibv_post_send(chain->id->qp, chain->sends, &bad);
-	*done = before(chain, error, bad, bad - chain->sends);
+	*done = before(chain->count, error, bad, chain->sends, sizeof(chain->sends[0]));
 	return error;
 }
 
@@ -272,48 +294,127 @@ static inline int post_recvs(struct chain *chain, jint *done)
 	struct ibv_recv_wr *bad = NULL;
 	int error = id->srq != NULL ? ibv_post_srq_recv(id->srq, chain->recvs, &bad)
 				    : ibv_post_recv(id->qp, chain->recvs, &bad);
-	*done = before(chain, error, bad, bad - chain->recvs);
+	*done = before(chain->count, error, bad, chain->recvs, sizeof(chain->recvs[0]));
 	return error;
 }
 
-/* posts a chain; *done gets the number of posts; returns RESULT_POSTED or the failure of the next operation */
-static inline jint post_chain(struct chain *chain, bool is_recv, jint *done)
+/* RESULT_POSTED if a queue took all operations of a chain, or the failure */
+static inline jint chain_result(int error, jint done, jint count)
 {
-	int error = is_recv ? post_recvs(chain, done) : post_sends(chain, done);
 	if (__builtin_expect(error != 0, 0)) {
 		errno = error;
 		return rdmacm_post_failed();
 	}
 	/* the provider of siw reports success for a chain that its queue takes only in part */
-	return __builtin_expect(*done == chain->count, 1) ? RESULT_POSTED : RESULT_QUEUE_FULL;
+	return __builtin_expect(done == count, 1) ? RESULT_POSTED : RESULT_QUEUE_FULL;
 }
 
-/* posts the records of one queue at the beginning; *done gets the number of posts; returns RESULT_POSTED or the failure */
-static inline jint post_marked(const volatile struct batch *batch, const volatile struct record *records, jint count, jint *done)
+/* posts the records of one queue at the beginning from copies; as post_marked() */
+static jint post_copies(const struct rdma_cm_id *id, const volatile struct batch *batch, const volatile struct record *records,
+		jint count, jlong what, jlong queue, jint *done)
 {
 	struct chain chain;
-	jlong what = records->what;
-	jlong queue = records->queue;
+	chain.id = id;
 	bool is_recv = op_of(what) == RECV;
-	chain.id = handle_marked(queue);
-	jint result = check_queue(chain.id, is_recv);
-	if (result != RESULT_POSTED)
-		return result;
 	jint refused = is_recv ? add_recvs(&chain, batch, records, count, queue)
 			       : add_sends(&chain, batch, records, count, what, queue);
-	if (chain.count > 0)
-		result = post_chain(&chain, is_recv, done);
+	if (chain.count == 0)
+		return refused;
+	int error = is_recv ? post_recvs(&chain, done) : post_sends(&chain, done);
+	jint result = chain_result(error, *done, chain.count);
 	return result == RESULT_POSTED ? refused : result;
 }
 
-/* posts a run of the first records; *done gets the number of posts; returns RESULT_POSTED or the failure of the next record */
-static jint post_run(const volatile struct batch *batch, const volatile struct record *records, jint count, jint *done)
+static inline bool can_be_built(const volatile struct record *r)
+{
+	return op_of(r->what) != RECV && kind_of(r->source) != PARTS;
+}
+
+/* whether the operation after this one is in the same chain; does not depend on the beginning of a post */
+static inline bool is_linked(const volatile struct batch *batch, jint index, jint end)
+{
+	const volatile struct record *r = &batch->records[index];
+	return index + 1 < end && (index + 1) % AT_ONCE != 0 && r[1].queue == r->queue && can_be_built(&r[1]);
+}
+
+/* builds the work request of an operation; returns whether it is built */
+static bool build(volatile struct batch *batch, jint index, jint end, const struct rdma_cm_id *id)
+{
+	volatile struct record *r = &batch->records[index];
+	struct built *built = (struct built *)jni_pointer(batch->built) + index;
+	struct ibv_send_wr wr = {0};
+	jlong what = r->what;
+	jlong source = r->source;
+	if (!can_be_built(r) || set_operation(r, what, id, &wr) != RESULT_POSTED)
+		return false;
+	jint result = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, &wr, &built->sge)
+						: rdmacm_set_region(&built->sge, r->mr, r->offset, r->length);
+	if (result < 0)
+		return false;
+	wr.sg_list = &built->sge;
+	wr.num_sge = 1;
+	wr.next = is_linked(batch, index, end) ? &built[1].wr : NULL;
+	built->wr = wr;
+	r->what = what | BUILT;
+	return true;
+}
+
+/* whether the objects of a built operation are open */
+static inline bool is_open(const volatile struct record *r, jlong what)
+{
+	if (kind_of(r->source) == REGION && handle_marked(r->mr) == NULL)
+		return false;
+	return !is_datagram(op_of(what)) || handle_marked(r->ah) != NULL;
+}
+
+/* the number of operations of a chain of built work requests; 0 if an operation can't be built or has a closed object */
+static inline jint check_built(volatile struct batch *batch, jint from, jint end, const struct rdma_cm_id *id)
+{
+	const struct built *built = jni_pointer(batch->built);
+	jint i = from;
+	do {
+		jlong what = batch->records[i].what;
+		bool ready = __builtin_expect((what & BUILT) != 0, 1) ? is_open(&batch->records[i], what)
+								      : build(batch, i, end, id);
+		if (!ready)
+			return 0;
+	} while (built[i++].wr.next != NULL);
+	return i - from;
+}
+
+static inline jint post_built(const struct rdma_cm_id *id, struct built *first, jint count, jint *done)
+{
+	struct ibv_send_wr *bad = NULL;
+	int error = ibv_post_send(id->qp, &first->wr, &bad);
+	*done = before(count, error, bad, first, sizeof(*first));
+	return chain_result(error, *done, count);
+}
+
+/* posts the records of one queue from an index; *done gets the number of posts; returns RESULT_POSTED or the failure */
+static inline jint post_marked(volatile struct batch *batch, jint from, jint end, jint *done)
+{
+	const volatile struct record *first = &batch->records[from];
+	jlong what = first->what;
+	jlong queue = first->queue;
+	const struct rdma_cm_id *id = handle_marked(queue);
+	jint result = check_queue(id, op_of(what) == RECV);
+	if (__builtin_expect(result != RESULT_POSTED, 0))
+		return result;
+	jint built = batch->built != 0 ? check_built(batch, from, end, id) : 0;
+	if (__builtin_expect(built > 0, 1))
+		return post_built(id, (struct built *)jni_pointer(batch->built) + from, built, done);
+	jint count = end - from < AT_ONCE ? end - from : AT_ONCE;
+	return post_copies(id, batch, first, count, what, queue, done);
+}
+
+/* posts a run of the records from an index; *done gets the number of posts; returns RESULT_POSTED or the failure of the next record */
+static jint post_run(volatile struct batch *batch, jint from, jint end, jint *done)
 {
 	*done = 0;
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RDMACM_NOMEM;
-	jint result = post_marked(batch, records, count < AT_ONCE ? count : AT_ONCE, done);
+	jint result = post_marked(batch, from, end, done);
 	thread_unmark(thread);
 	return result;
 }
@@ -321,14 +422,14 @@ static jint post_run(const volatile struct batch *batch, const volatile struct r
 /* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
 static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 {
-	const volatile struct batch *batch = jni_pointer(address);
+	volatile struct batch *batch = jni_pointer(address);
 	jint from = (jint)(range >> 32);
 	jint to = (jint)range;
 	jint next = from;
 	jint result = RESULT_POSTED;
 	while (next < to && result == RESULT_POSTED) {
 		jint done;
-		result = post_run(batch, &batch->records[next], to - next, &done);
+		result = post_run(batch, next, to, &done);
 		next += done;
 	}
 	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)(next - from));

@@ -249,6 +249,7 @@ class PreparedBatchIT extends WithConnection {
         "4, 0, 1, 8",
         "4, 4090, 0, 8",
         "5, 0, 1, 0",
+        "5, 0, 0, -1",
         "6, 0, 0, 0",
         "-1, 0, 0, 0"
     })

@@ -4,6 +4,7 @@ import io.rpma.internal.BatchRecords;
 import io.rpma.internal.Call;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
+import java.lang.ref.Reference;
 import java.util.NoSuchElementException;
 
 /**
@@ -24,6 +25,8 @@ import java.util.NoSuchElementException;
  * arguments as the post does, but not whether the objects are open. It allocates nothing. {@link #post()} posts the
  * operations in the order in which they were recorded. It throws an exception if an object of the next operation is
  * closed, or if librpma fails.
+ *
+ * <p>{@link #prepare()} makes a sequence that is recorded once and posted repeatedly.
  *
  * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and
  * outlives its connections. A recorded operation neither keeps an object reachable nor prevents its close. The memory
@@ -548,6 +551,7 @@ public final class RpmaBatch {
         int to = records.copy();
         int from = records.first();
         long result = Natives.batchPost(records.address(from), (to - from) / FIELDS);
+        Reference.reachabilityFence(this);
         records.posted(from, to, (int) result);
         if (result < 0) {
             throw refused(result >> Integer.SIZE, records.firstRecord());

@@ -3,6 +3,7 @@ package io.rpma;
 import io.rpma.internal.Check;
 import io.rpma.internal.Natives;
 import io.rpma.internal.PreparedRecords;
+import java.lang.ref.Reference;
 
 /**
  * A sequence of operations that are recorded once and posted repeatedly, each time in one downcall.
@@ -26,7 +27,13 @@ import io.rpma.internal.PreparedRecords;
  * range, the immediate data, the value and the operation context of an operation can be changed between posts; its kind, its
  * objects, its flags and the type of its flush can't. The methods allocate nothing.
  *
+ * <p>A length can be changed up to the recorded length: record each operation with its greatest length. While a sequence is
+ * posted in part, a change of an operation that is posted takes effect in the next round.
+ *
  * <p>{@link #post()} checks each time that the objects are open. The change of a range checks the range.
+ *
+ * <p>The last operation of each connection should have {@link RpmaConn#F_COMPLETION_ALWAYS}. Some devices free the entries of
+ * the send queue only when a completion is polled: a sequence without a completion at its end fills the queue for good.
  *
  * <p>Not safe for use by several threads at once. A prepared batch is plain memory: it needs no close, and outlives its
  * connections. It neither keeps an object reachable nor prevents its close. The memory of a region stays reachable while the
@@ -84,8 +91,8 @@ public final class RpmaPreparedBatch {
     }
 
     /**
-     * {@return the number of operations of the sequence that are posted, while {@link #post} has posted only a part of it; 0
-     * otherwise}
+     * {@return the number of operations that the current round has posted; 0 if the last call of {@link #post} has posted all
+     * operations}
      */
     public int posted() {
         return records.next();
@@ -108,6 +115,7 @@ public final class RpmaPreparedBatch {
      */
     public boolean post() {
         long result = Natives.batchPost(records.address(), records.range());
+        Reference.reachabilityFence(this);
         boolean complete = records.posted(result);
         if (result < 0) {
             throw RpmaBatch.refused(result >> Integer.SIZE, records.nextRecord());
@@ -115,7 +123,11 @@ public final class RpmaPreparedBatch {
         return complete;
     }
 
-    /** Gives up the rest of a sequence that is posted in part: the next {@link #post} begins with the first operation. */
+    /**
+     * Gives up the rest of a sequence that is posted in part: the next {@link #post} begins with the first operation. The
+     * operations that are posted remain in their queues, and the next post repeats them. If none of them is signalled, they
+     * can fill the send queue for good.
+     */
     public void rewind() {
         records.rewind();
     }
@@ -124,10 +136,10 @@ public final class RpmaPreparedBatch {
      * Changes the bytes of an operation.
      *
      * @param index the number of the operation, 0 to {@link #count()} - 1
-     * @param localOffset the offset in the local region in bytes; 0 if the operation has no local region, as a flush and
-     *     {@link RpmaConn#atomicWrite}
-     * @param remoteOffset the offset in the remote region in bytes; 0 if the operation has no remote region, as a message;
-     *     a multiple of 8 for an atomic write
+     * @param localOffset the offset in the local region in bytes; 0 if the operation has no local region, for example a flush
+     *     or an {@link RpmaConn#atomicWrite}
+     * @param remoteOffset the offset in the remote region in bytes; 0 if the operation has no remote region, for example
+     *     a message; a multiple of 8 for an atomic write
      * @param length the number of bytes, 0 to the recorded length; 8 for an atomic write
      * @throws IndexOutOfBoundsException if there is no such operation, {@code length} is negative, or a byte is outside a
      *     region; or if one of the 8 bytes at the remote offset of a flush is outside its region
@@ -137,6 +149,9 @@ public final class RpmaPreparedBatch {
     public void setRange(int index, long localOffset, long remoteOffset, long length) {
         boolean hasLocal = records.get(index, RpmaBatch.LOCAL) != 0;
         boolean hasRemote = records.get(index, RpmaBatch.REMOTE) != 0;
+        if (length < 0) {
+            throw new IndexOutOfBoundsException("length must not be negative: " + length);
+        }
         if (length > maxLengths[index]) {
             throw new IllegalArgumentException("operation " + index + " was recorded with " + maxLengths[index]
                     + " bytes, and can't have more: " + length);

@@ -42,6 +42,8 @@ import java.util.NoSuchElementException;
  * {@code false}. All of the room is free again when the batch is empty. A list or inline data that exceed all of the room cause
  * an {@link IllegalArgumentException}.
  *
+ * <p>{@link #prepare()} makes a sequence that is recorded once and posted repeatedly.
+ *
  * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and outlives its
  * ids. A recorded operation neither keeps an object reachable nor prevents its close. The memory of a region stays reachable
  * while the region is open.
@@ -68,6 +70,9 @@ public final class RdmaBatch {
     private static final int OP_MASK = 0xff;
     private static final int FLAGS_SHIFT = 8;
     private static final long SIGNALED = (long) RdmaQp.F_SIGNALED << FLAGS_SHIFT;
+
+    /** The flag of a record that native/rdmacm_batch.c has built, and that has not changed since. */
+    static final long BUILT = 1L << 31;
 
     // the parts of the field SOURCE
     private static final int SOURCE_MASK = 0xff;
@@ -123,7 +128,8 @@ public final class RdmaBatch {
         Loader.ensureLoaded();
         parts = ByteBuffer.allocateDirect(partCapacity * RdmaSgeList.SIZE);
         inlineData = ByteBuffer.allocateDirect(inlineBytes);
-        records = new BatchRecords(capacity, FIELDS, Natives.bufferAddress(parts), Natives.bufferAddress(inlineData));
+        records =
+                new BatchRecords(capacity, FIELDS, Natives.bufferAddress(parts), Natives.bufferAddress(inlineData), 0);
     }
 
     /**

@@ -27,12 +27,16 @@ import java.nio.ByteBuffer;
  *
  * <p>{@link RdmaBatch#prepare()} makes a prepared batch. The number of an operation is its place in the sequence, from 0. The
  * range in the local region, the inline data, the remote address, the operands, the immediate data and the context of an
- * operation can be changed between posts; its kind, its objects, its flags and its list of parts can't. The methods allocate
- * nothing.
+ * operation can be changed between posts; its kind, its objects, its flags, its list of parts, the key of its remote region and
+ * the numbers and keys of remote queue pairs can't. The methods allocate nothing.
+ *
+ * <p>A length can be changed up to the recorded length: record each operation with its greatest length. While a sequence is
+ * posted in part, a change of an operation that is posted takes effect in the next round.
  *
  * <p>{@link #post()} checks each time that the objects are open. The change of a range checks the range.
  *
- * <p>At least one operation of each send queue should have {@link RdmaQp#F_SIGNALED}: {@link RdmaBatch} describes why.
+ * <p>The last operation of each send queue should have {@link RdmaQp#F_SIGNALED}: {@link RdmaBatch} describes why. Without a
+ * completion at its end, a sequence that is posted repeatedly fills the queue for good.
  *
  * <p>Not safe for use by several threads at once. A prepared batch is plain memory: it needs no close, and outlives its ids. It
  * neither keeps an object reachable nor prevents its close. The memory of a region stays reachable while the region is open.
@@ -40,11 +44,15 @@ import java.nio.ByteBuffer;
  * <p>Manual pages: see {@link RdmaQp}.
  */
 public final class RdmaPreparedBatch {
+    /** The size of struct built in native/rdmacm_batch.c. */
+    private static final int BUILT_SIZE = 144;
+
     private final PreparedRecords records;
 
-    // the copies of the operations; the header of the records contains their addresses
+    // the copies of the operations, and their work requests; the header of the records contains their addresses
     private final ByteBuffer parts;
     private final ByteBuffer inlineData;
+    private final ByteBuffer built;
 
     // of each operation
 
@@ -92,10 +100,19 @@ public final class RdmaPreparedBatch {
         this.inlineData = copyOf(inlineData, inlineEnd);
         records.setHeader(0, Natives.bufferAddress(this.parts));
         records.setHeader(1, Natives.bufferAddress(this.inlineData));
+        // the work requests of more operations would exceed a buffer: C then copies the operations in each post
+        built = ByteBuffer.allocateDirect(count <= Integer.MAX_VALUE / BUILT_SIZE ? count * BUILT_SIZE : 0);
+        records.setHeader(2, built.capacity() > 0 ? Natives.bufferAddress(built) : 0);
     }
 
     private static ByteBuffer copyOf(ByteBuffer bytes, int length) {
         return ByteBuffer.allocateDirect(length).put(0, bytes, 0, length);
+    }
+
+    /** Changes a field, so that the next post builds the work request again. */
+    private void change(int index, int field, long value) {
+        records.set(index, field, value);
+        records.set(index, RdmaBatch.WHAT, records.get(index, RdmaBatch.WHAT) & ~RdmaBatch.BUILT);
     }
 
     private int source(int index) {
@@ -116,8 +133,8 @@ public final class RdmaPreparedBatch {
     }
 
     /**
-     * {@return the number of operations of the sequence that are posted, while {@link #post} has posted only a part of it; 0
-     * otherwise}
+     * {@return the number of operations that the current round has posted; 0 if the last call of {@link #post} has posted all
+     * operations}
      */
     public int posted() {
         return records.next();
@@ -147,7 +164,11 @@ public final class RdmaPreparedBatch {
         return complete;
     }
 
-    /** Gives up the rest of a sequence that is posted in part: the next {@link #post} begins with the first operation. */
+    /**
+     * Gives up the rest of a sequence that is posted in part: the next {@link #post} begins with the first operation. The
+     * operations that are posted remain in their queues, and the next post repeats them. If none of them is signalled, they
+     * can fill the send queue for good.
+     */
     public void rewind() {
         records.rewind();
     }
@@ -170,8 +191,8 @@ public final class RdmaPreparedBatch {
             throw new IllegalArgumentException("an atomic has 8 bytes, not " + length);
         }
         Check.range("local", offset, length, sizes[index]);
-        records.set(index, RdmaBatch.OFFSET, offset);
-        records.set(index, RdmaBatch.LENGTH, length);
+        change(index, RdmaBatch.OFFSET, offset);
+        change(index, RdmaBatch.LENGTH, length);
     }
 
     /**
@@ -190,7 +211,7 @@ public final class RdmaPreparedBatch {
         RdmaInlineData.use(src, length, length);
         int place = RdmaBatch.placeOf(records.get(index, RdmaBatch.SOURCE));
         src.copy(inlineData, place, length);
-        records.set(index, RdmaBatch.SOURCE, RdmaBatch.source(RdmaBatch.INLINE, length, place));
+        change(index, RdmaBatch.SOURCE, RdmaBatch.source(RdmaBatch.INLINE, length, place));
     }
 
     private void checkLength(int index, long length) {
@@ -219,7 +240,7 @@ public final class RdmaPreparedBatch {
         if (isAtomic(index)) {
             RdmaQp.checkAligned(remoteAddr);
         }
-        records.set(index, RdmaBatch.REMOTE_ADDR, remoteAddr);
+        change(index, RdmaBatch.REMOTE_ADDR, remoteAddr);
     }
 
     /**
@@ -233,8 +254,8 @@ public final class RdmaPreparedBatch {
      */
     public void setCompareAndSwap(int index, long compare, long swap) {
         check(index, ops[records.check(index)] == RdmaBatch.Op.COMPARE_AND_SWAP, "value to compare with");
-        records.set(index, RdmaBatch.COMPARE_ADD, compare);
-        records.set(index, RdmaBatch.SWAP, swap);
+        change(index, RdmaBatch.COMPARE_ADD, compare);
+        change(index, RdmaBatch.SWAP, swap);
     }
 
     /**
@@ -247,7 +268,7 @@ public final class RdmaPreparedBatch {
      */
     public void setAdd(int index, long add) {
         check(index, ops[records.check(index)] == RdmaBatch.Op.FETCH_AND_ADD, "number to add");
-        records.set(index, RdmaBatch.COMPARE_ADD, add);
+        change(index, RdmaBatch.COMPARE_ADD, add);
     }
 
     private boolean isAtomic(int index) {
@@ -269,7 +290,7 @@ public final class RdmaPreparedBatch {
                 || op == RdmaBatch.Op.UD_SEND_WITH_IMM;
         check(index, has, "immediate data");
         long what = records.get(index, RdmaBatch.WHAT);
-        records.set(index, RdmaBatch.WHAT, what & RdmaBatch.LOWER_MASK | (long) imm << RdmaBatch.UPPER);
+        change(index, RdmaBatch.WHAT, what & RdmaBatch.LOWER_MASK | (long) imm << RdmaBatch.UPPER);
     }
 
     private void check(int index, boolean has, String missing) {
@@ -286,7 +307,7 @@ public final class RdmaPreparedBatch {
      * @throws IndexOutOfBoundsException if there is no such operation
      */
     public void setContext(int index, long context) {
-        records.set(index, RdmaBatch.CONTEXT, context);
+        change(index, RdmaBatch.CONTEXT, context);
     }
 
     @Override

@@ -14,8 +14,9 @@
  *
  * <p><b>Life and threads.</b> The rules of {@link io.rpma} apply. Each object with a {@code close()} must be closed, children
  * before their parents. A close is legal in every state and from every thread. All classes are safe for use by many threads,
- * except {@link io.rpma.rdmacm.RdmaBatch}, {@link io.rpma.rdmacm.RdmaSgeList}, {@link io.rpma.rdmacm.RdmaInlineData} and the
- * classes of parameters. Each wait has a variant with a timeout. {@code close()} and {@link java.lang.Thread#interrupt()} end waits. Nothing ends these calls early:
+ * except {@link io.rpma.rdmacm.RdmaBatch}, {@link io.rpma.rdmacm.RdmaPreparedBatch}, {@link io.rpma.rdmacm.RdmaSgeList},
+ * {@link io.rpma.rdmacm.RdmaInlineData} and the classes of parameters. Each wait has a variant with a timeout.
+ * {@code close()} and {@link java.lang.Thread#interrupt()} end waits. Nothing ends these calls early:
  * {@link io.rpma.rdmacm.RdmaId#createEp}, which takes at most 2 seconds for the address and 2 seconds for the route;
  * {@link io.rpma.rdmacm.RdmaAddrInfo#active} and {@link io.rpma.rdmacm.RdmaAddrInfo#passive} while they resolve a host name;
  * the registration of much memory; and {@link io.rpma.rdmacm.RdmaId#close} of a connection to a dead host.

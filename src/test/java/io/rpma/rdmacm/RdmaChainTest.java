@@ -6,7 +6,9 @@ import static io.rpma.testing.RdmaPair.attr;
 import static io.rpma.testing.RdmaPair.received;
 import static io.rpma.testing.RdmaPair.sent;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.rpma.RpmaCompletions;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.StandIn;
 import org.junit.jupiter.api.AfterEach;
@@ -20,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The calls of the device that post the chains of a batch. A call that the device refuses ends the post, so the number of
- * posted operations tells which operations the calls before it have posted.
+ * posted operations shows which operations the calls before it have posted.
  */
 @Tag("stand-in")
 @Timeout(60)
@@ -30,6 +32,7 @@ class RdmaChainTest {
 
     private final StandIn standIn = StandIn.open();
     private final RdmaBatch batch = RdmaBatch.create(200, 400, 0);
+    private final RpmaCompletions completions = RpmaCompletions.create(16);
     private RdmaPair pair;
     private RdmaQp qp;
     private RdmaQp serverQp;
@@ -59,7 +62,8 @@ class RdmaChainTest {
     }
 
     private void receive(RdmaQp on, int context) {
-        assertThat(batch.recv(on, pair.serverMr, 0, 8, context)).isTrue();
+        RdmaMr mr = on == qp ? pair.clientMr : pair.serverMr;
+        assertThat(batch.recv(on, mr, 0, 8, context)).isTrue();
     }
 
     /** Expects that the device refuses the call after the given calls, and that these have posted this many operations. */
@@ -83,6 +87,58 @@ class RdmaChainTest {
         assertPostedSends(calls, posted);
         assertThat(batch.firstContext()).isEqualTo(posted);
         assertThat(batch.post()).isEqualTo(200 - posted);
+    }
+
+    /** The first round builds the work requests, and the second one posts them again. */
+    @ParameterizedTest
+    @CsvSource({"1, 64", "2, 128", "3, 192"})
+    void aPreparedChainHas64Operations(int calls, int posted) {
+        writes(100);
+        batch.signalLast();
+        writes(100);
+        batch.signalLast();
+        RdmaPreparedBatch prepared = batch.prepare();
+        for (int round = 0; round < 2; round++) {
+            standIn.pass("ibv_post_send", calls).fail("ibv_post_send", 1, EINVAL);
+            assertFails("ibv_post_send", "EINVAL", prepared::post);
+            assertThat(prepared.posted()).isEqualTo(posted);
+            assertThat(prepared.post()).isTrue();
+            qp.pollSendComp(completions);
+        }
+    }
+
+    /** The second round begins behind an operation that the first round could not post. */
+    @Test
+    void aPreparedChainBeginsAnywhere() throws InterruptedException {
+        writes(63);
+        batch.signalLast();
+        receive(qp, 63);
+        writes(63);
+        batch.signalLast();
+        RdmaPreparedBatch prepared = batch.prepare();
+        for (int round = 0; round < 2; round++) {
+            standIn.pass("ibv_post_send", 1).fail("ibv_post_recv", 1, ENOMEM);
+            assertThat(prepared.post()).isFalse();
+            assertThat(prepared.posted()).isEqualTo(63);
+            assertThat(prepared.post()).isTrue();
+            sent(qp, 62);
+            sent(qp, 62);
+        }
+    }
+
+    @Test
+    void aClosedRegionEndsAPreparedChain() {
+        RdmaMr closed = RdmaMr.reg(pair.client, pair.clientMemory);
+        writes(2);
+        assertThat(batch.write(qp, closed, 0, 8, 0, 0, 0, 2)).isTrue();
+        write(3);
+        RdmaPreparedBatch prepared = batch.prepare();
+        assertThat(prepared.post()).isTrue();
+        closed.close();
+        assertThatIllegalStateException()
+                .isThrownBy(prepared::post)
+                .withMessage("ibv_post_send with context 2: its region is closed");
+        assertThat(prepared.posted()).isEqualTo(2);
     }
 
     @ParameterizedTest

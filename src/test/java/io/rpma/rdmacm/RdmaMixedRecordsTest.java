@@ -126,12 +126,26 @@ class RdmaMixedRecordsTest {
 
     /** Posts a record. Returns whether it was refused; a handle of 0 is closed, and a full queue is no refusal. */
     private boolean isRefusedByPost(long[] record) throws ReflectiveOperationException {
+        return isRefused(record, batch::post);
+    }
+
+    /** Posts a record twice: the first post builds the work request. */
+    private boolean isRefusedByPreparedPost(long[] record) throws ReflectiveOperationException {
+        return isRefused(record, () -> {
+            RdmaPreparedBatch prepared = batch.prepare();
+            prepared.post();
+            makeRoom();
+            prepared.post();
+        });
+    }
+
+    private boolean isRefused(long[] record, Runnable post) throws ReflectiveOperationException {
         BatchRecords records = records();
         int next = records.next();
         System.arraycopy(record, 0, records.array(), next, record.length);
         records.add(next);
         try {
-            batch.post();
+            post.run();
             return false;
         } catch (RpmaException e) {
             assertThat(e.errnoName()).isEqualTo("EINVAL");
@@ -170,6 +184,11 @@ class RdmaMixedRecordsTest {
                     assertThat(isRefusedByPost(mixed))
                             .as("field %d of %s, else %s", field, Arrays.toString(other), Arrays.toString(one))
                             .isEqualTo(expected);
+                    assertThat(isRefusedByPreparedPost(mixed))
+                            .as(
+                                    "prepared: field %d of %s, else %s",
+                                    field, Arrays.toString(other), Arrays.toString(one))
+                            .isEqualTo(expected);
                     refused += expected ? 1 : 0;
                 }
             }
@@ -189,6 +208,11 @@ class RdmaMixedRecordsTest {
                     assertThat(isRefusedByPost(mixed))
                             .as("%d fields of %s, then %s", fields, Arrays.toString(other), Arrays.toString(one))
                             .isEqualTo(isRefused(mixed));
+                    assertThat(isRefusedByPreparedPost(mixed))
+                            .as(
+                                    "prepared: %d fields of %s, then %s",
+                                    fields, Arrays.toString(other), Arrays.toString(one))
+                            .isEqualTo(isRefused(mixed));
                 }
             }
         }
@@ -202,6 +226,9 @@ class RdmaMixedRecordsTest {
             assertThat(isRefused(record)).isFalse();
             assertThat(isRefusedByPost(record)).as(Arrays.toString(record)).isFalse();
             assertThat(batch.posted()).as(Arrays.toString(record)).isOne();
+            assertThat(isRefusedByPreparedPost(record))
+                    .as(Arrays.toString(record))
+                    .isFalse();
         }
     }
 
