@@ -37,6 +37,11 @@ public final class Size implements ITypeConverter<Long> {
         return String.format(Locale.ROOT, value == Math.rint(value) ? "%.0f %s" : "%.1f %s", value, unit);
     }
 
+    /** Formats a rate, for example 57.1 MiB/s. */
+    public static String rate(long bytes, long nanos) {
+        return format(Math.rint(bytes / (Math.max(1, nanos) / 1e9))) + "/s";
+    }
+
     /** Formats a size with the exact number, for example 134574080 bytes (128.3 MiB). */
     public static String exact(long bytes) {
         return bytes < 1024 ? format(bytes) : bytes + " bytes (" + format(bytes) + ")";

@@ -1,6 +1,8 @@
 package io.rpma.examples.replicate;
 
 import io.rpma.RpmaMemory;
+import io.rpma.examples.common.Output;
+import io.rpma.examples.common.Progress;
 import io.rpma.examples.common.Sha256;
 import io.rpma.examples.common.Size;
 import java.io.IOException;

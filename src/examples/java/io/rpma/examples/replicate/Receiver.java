@@ -12,6 +12,7 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaPeer;
 import io.rpma.examples.common.OfferedMemory;
+import io.rpma.examples.common.Output;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.TargetMemory;
 import java.io.IOException;
@@ -30,7 +31,7 @@ final class Receiver {
     private final int port;
     private final int timeout;
     private final int transferTimeout;
-    private final Output output = new Output("receiver");
+    private final Output output = Output.toStandardOutput("receiver");
 
     /**
      * Sets up a receiver.

@@ -3,6 +3,7 @@ package io.rpma.examples.replicate;
 import io.rpma.RpmaMemory;
 import io.rpma.examples.common.EndpointOptions;
 import io.rpma.examples.common.MemoryOptions;
+import io.rpma.examples.common.Output;
 import io.rpma.examples.common.Program;
 import io.rpma.examples.common.Size;
 import io.rpma.examples.common.TargetMemory;
@@ -130,7 +131,7 @@ public final class Replicate extends Program {
 
         @Override
         public Integer call() throws Exception {
-            Output output = new Output("check");
+            Output output = Output.toStandardOutput("check");
             try (RpmaMemory mapped = RpmaMemory.mapReadOnly(memory)) {
                 if (new CommittedFile(mapped, output).check(memory.toString())) {
                     return 0;

@@ -11,6 +11,8 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.examples.common.BackOff;
 import io.rpma.examples.common.Errors;
+import io.rpma.examples.common.Output;
+import io.rpma.examples.common.Progress;
 import io.rpma.examples.common.RemoteConnection;
 import io.rpma.examples.common.RemoteMemory;
 import io.rpma.examples.common.Sha256;
@@ -36,7 +38,7 @@ final class Sender {
     private final int depth;
     private final int timeout;
     private final BackOff backOff;
-    private final Output output = new Output("sender");
+    private final Output output = Output.toStandardOutput("sender");
 
     /**
      * Sets up a sender.

@@ -1,6 +1,7 @@
 package io.rpma.examples.replicate;
 
 import io.rpma.RpmaMemory;
+import io.rpma.examples.common.Progress;
 import io.rpma.examples.common.RemoteMemory;
 import io.rpma.examples.common.Sha256;
 import io.rpma.examples.common.SourceFile;

@@ -1,6 +1,6 @@
-package io.rpma.examples.replicate;
+package io.rpma.examples.common;
 
-import io.rpma.examples.common.Size;
+import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
@@ -8,7 +8,10 @@ import java.util.concurrent.TimeUnit;
  * The progress of an operation: on a terminal one line that is rewritten, otherwise a line from time to time. A short operation
  * prints nothing.
  */
-final class Progress implements AutoCloseable {
+public final class Progress implements AutoCloseable {
+    /** The total of an operation whose end is not known. */
+    public static final long UNKNOWN = -1;
+
     private static final String TO_LINE_START = "\r";
     private static final String CLEAR_REST = "\u001b[K";
     private static final long TERMINAL_INTERVAL = TimeUnit.MILLISECONDS.toNanos(100);
@@ -20,20 +23,22 @@ final class Progress implements AutoCloseable {
 
     private final String what;
     private final long total;
+    private final PrintStream out;
     private final boolean terminal;
     private final long start = System.nanoTime();
     private long lastPrinted = start;
     private long bytesPrinted;
     private long bytes;
 
-    Progress(String what, long total, boolean terminal) {
+    Progress(String what, long total, PrintStream out, boolean terminal) {
         this.what = what;
         this.total = total;
+        this.out = out;
         this.terminal = terminal;
     }
 
     /** Sets the number of bytes that are done. Prints only from time to time, so it can be called for each chunk. */
-    void update(long done) {
+    public void update(long done) {
         bytes = done;
         long now = System.nanoTime();
         if (isWorthPrinting(now - lastPrinted)) {
@@ -47,7 +52,8 @@ final class Progress implements AutoCloseable {
         if (terminal) {
             return interval >= TERMINAL_INTERVAL;
         }
-        return interval >= LONGEST_INTERVAL || (interval >= SHORTEST_INTERVAL && bytes - bytesPrinted >= total / STEPS);
+        return interval >= LONGEST_INTERVAL
+                || (total != UNKNOWN && interval >= SHORTEST_INTERVAL && bytes - bytesPrinted >= total / STEPS);
     }
 
     /** Prints the last state, unless it is already printed. */
@@ -56,7 +62,7 @@ final class Progress implements AutoCloseable {
         if (terminal ? lastPrinted != start : isWorthALastLine()) {
             print();
             if (terminal) {
-                System.out.println();
+                out.println();
             }
         }
     }
@@ -67,19 +73,20 @@ final class Progress implements AutoCloseable {
 
     private void print() {
         double seconds = Math.max(1, System.nanoTime() - start) / 1e9;
-        long percent = total == 0 ? 100 : (long) (100.0 * bytes / total);
-        String line = String.format(
-                Locale.ROOT,
-                "%s%3d%% of %s, %s/s",
-                what,
-                percent,
-                Size.format(total),
-                Size.format(Math.rint(bytes / seconds)));
+        String line = String.format(Locale.ROOT, "%s%s, %s/s", what, state(), Size.format(Math.rint(bytes / seconds)));
         if (terminal) {
-            System.out.print(TO_LINE_START + line + CLEAR_REST);
-            System.out.flush();
+            out.print(TO_LINE_START + line + CLEAR_REST);
+            out.flush();
         } else {
-            System.out.println(line);
+            out.println(line);
         }
+    }
+
+    private String state() {
+        if (total == UNKNOWN) {
+            return Size.format(bytes);
+        }
+        long percent = total == 0 ? 100 : (long) (100.0 * bytes / total);
+        return String.format(Locale.ROOT, "%3d%% of %s", percent, Size.format(total));
     }
 }

@@ -1,0 +1,269 @@
+package io.rpma.examples.stream;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaException;
+import io.rpma.examples.common.Errors;
+import io.rpma.examples.common.LostException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.channels.AsynchronousCloseException;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The connection of one end of a stream: it posts, waits for completions, and detects the loss of the other end.
+ *
+ * <p>An event reports the death of the other process. No event reports the death of the other host, so a silent host is probed
+ * by an empty write, which the device of the other host acknowledges. An other end that is alive and slow is not lost.
+ *
+ * <p>After a failure, each call throws the exception of the failure again.
+ */
+final class Link {
+    /** The identifier of this protocol in the private data of a request and of its acceptance: "strm". */
+    static final int SERVICE = 0x7374_726d;
+
+    /** The maximum number of messages that the writer has sent and the reader has not freed. */
+    static final int MESSAGES = 256;
+
+    /** The immediate data of the end of the stream, in place of the length of a message. */
+    static final int END = 0;
+
+    /** At most four reports of bytes and four of messages are under way, and the acknowledgment of the end. */
+    static final int REPORTS = 9;
+
+    private static final int MOST_COMPLETIONS = 64;
+
+    /** The time without a completion after which the events are checked. */
+    private static final long CHECK_MS = 100;
+
+    /** The operation context of a probe. */
+    private static final long PROBE = -1;
+
+    /** The operation context of a receive. */
+    static final long RECEIVE = -2;
+
+    private final String name;
+    private final RpmaConn conn;
+    private final Handler handler;
+    private final long silence;
+    private final RpmaCompletions completions = RpmaCompletions.create(MOST_COMPLETIONS);
+    private long heard = System.nanoTime();
+    private boolean probed;
+    private String end;
+    private IOException failure;
+    private volatile boolean closed;
+
+    /** Gets the successful completions. */
+    interface Handler {
+        /**
+         * Handles a completion.
+         *
+         * @throws IOException if the other side violates the protocol
+         */
+        void completed(RpmaCompletions completions, int index) throws IOException;
+    }
+
+    /**
+     * Takes over a connection.
+     *
+     * @param name names the other side
+     * @param timeout the maximum time until the loss of the other side is detected, in seconds
+     */
+    Link(String name, RpmaConn conn, int timeout, Handler handler) {
+        this.name = name;
+        this.conn = conn;
+        this.handler = handler;
+        silence = SECONDS.toNanos(timeout) / 2;
+    }
+
+    /** Returns the configuration of the writer's connection. The caller closes it. */
+    static RpmaConnCfg writerCfg() {
+        return cfg(MESSAGES + 2, REPORTS); // also the end of the stream, and a probe
+    }
+
+    /** Returns the configuration of the reader's connection. The caller closes it. */
+    static RpmaConnCfg readerCfg() {
+        return cfg(REPORTS + 1, MESSAGES + 1);
+    }
+
+    private static RpmaConnCfg cfg(int sends, int receives) {
+        return RpmaConnCfg.create().setSqSize(sends).setRqSize(receives).setCqSize(sends + receives);
+    }
+
+    /**
+     * Waits until the connection is established. Closes the connection otherwise.
+     *
+     * @throws LostException if the other side does not answer, or rejects the connection
+     */
+    static void awaitEstablished(RpmaConn conn, String name, long nanos) throws LostException, InterruptedException {
+        boolean established = false;
+        try {
+            Optional<RpmaConnEvent> event = conn.nextEvent(nanos, NANOSECONDS);
+            established = event.filter(RpmaConnEvent.ESTABLISHED::equals).isPresent();
+            if (!established) {
+                throw new LostException(
+                        name, event.map(RpmaConnEvent::description).orElse("no answer"));
+            }
+        } catch (RpmaException e) {
+            throw new LostException(name, Errors.line(e));
+        } finally {
+            if (!established) {
+                close(conn);
+            }
+        }
+    }
+
+    /** Posts an operation. While the queue has no room, takes completions. */
+    void post(BooleanSupplier operation) throws IOException {
+        checkUsable();
+        try {
+            while (!operation.getAsBoolean()) {
+                await();
+            }
+        } catch (RpmaException | IllegalStateException e) {
+            throw failed(e);
+        }
+    }
+
+    /** Waits until completions are handled, or returns after a while so that the caller can wait again. */
+    void await() throws IOException {
+        checkUsable();
+        try {
+            int taken = conn.getCq().await(completions, end == null ? CHECK_MS : 0, MILLISECONDS);
+            if (taken > 0) {
+                heard = System.nanoTime();
+                probed = false;
+                handle(taken);
+            } else if (end != null) {
+                throw lost(end);
+            } else if (!isEnding()) {
+                probeIfSilent();
+            }
+        } catch (RpmaException | IllegalStateException e) {
+            throw failed(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for " + name);
+        }
+    }
+
+    private void handle(int taken) throws IOException {
+        for (int i = 0; i < taken; i++) {
+            if (!completions.isSuccess(i)) {
+                throw lost(completions.status(i) + " (" + completions.status(i).description() + ")");
+            }
+            if (completions.wrId(i) != PROBE) {
+                handler.completed(completions, i);
+            }
+        }
+    }
+
+    /** Takes an event. The completions that came before the event are still to be handled. */
+    private boolean isEnding() throws InterruptedException {
+        end = conn.nextEvent(0, SECONDS).map(RpmaConnEvent::description).orElse(null);
+        return end != null;
+    }
+
+    private void probeIfSilent() throws IOException {
+        long now = System.nanoTime();
+        if (now - heard < silence) {
+            return;
+        }
+        if (probed) {
+            throw lost("no answer within " + NANOSECONDS.toSeconds(2 * silence) + " s");
+        }
+        conn.write(RpmaConn.F_COMPLETION_ALWAYS, PROBE); // If the queue is full, its operations are the probe.
+        probed = true;
+        heard = now;
+    }
+
+    /** Posts receives for the next messages of the other side, which have no bytes in memory of their own. */
+    void receive(int count) throws IOException {
+        for (int i = 0; i < count; i++) {
+            post(() -> conn.recv(RECEIVE));
+        }
+    }
+
+    /** Ends the connection, after all operations of this side have completed. */
+    void disconnect() throws IOException {
+        try {
+            conn.disconnect();
+        } catch (RpmaException | IllegalStateException e) {
+            throw failed(e);
+        }
+    }
+
+    /** Waits until the other side has ended the connection, at most for the timeout. */
+    void awaitDisconnect() throws IOException {
+        try {
+            if (end == null) {
+                end = conn.nextEvent(2 * silence, NANOSECONDS)
+                        .map(RpmaConnEvent::description)
+                        .orElse(null);
+            }
+        } catch (RpmaException | IllegalStateException e) {
+            throw failed(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // The wait is only a courtesy to the other side.
+        }
+    }
+
+    /** Returns whether the connection has neither failed nor been closed. */
+    boolean isUsable() {
+        return failure == null && !closed;
+    }
+
+    private void checkUsable() throws IOException {
+        if (failure != null) {
+            throw failure;
+        }
+        if (closed) {
+            throw new AsynchronousCloseException();
+        }
+    }
+
+    /** Records a violation of the protocol by the other side. */
+    IOException violated(String rule) {
+        return failed(new IOException(name + ": " + rule));
+    }
+
+    private IOException lost(String reason) {
+        return failed(new LostException(name, reason));
+    }
+
+    private IOException failed(RuntimeException e) {
+        if (closed) {
+            return new AsynchronousCloseException();
+        }
+        if (e instanceof RpmaException) {
+            return lost(Errors.line(e));
+        }
+        throw e;
+    }
+
+    private IOException failed(IOException e) {
+        failure = e;
+        return e;
+    }
+
+    /** Closes the connection. Any thread may call this at any time: the waits of other threads end. */
+    void close() {
+        closed = true;
+        close(conn);
+    }
+
+    static void close(RpmaConn conn) {
+        try {
+            conn.close();
+        } catch (RpmaException e) {
+            // The connection is closed nevertheless, and is not needed any more.
+        }
+    }
+}
