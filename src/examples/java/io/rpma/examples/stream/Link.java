@@ -132,14 +132,22 @@ final class Link {
         }
     }
 
+    /** Handles the completions that are there, without waiting, so that a failure does not wait for a full queue. */
+    void poll() throws IOException {
+        checkUsable();
+        try {
+            handle(conn.getCq().poll(completions));
+        } catch (RpmaException | IllegalStateException e) {
+            throw failed(e);
+        }
+    }
+
     /** Waits until completions are handled, or returns after a while so that the caller can wait again. */
     void await() throws IOException {
         checkUsable();
         try {
             int taken = conn.getCq().await(completions, end == null ? CHECK_MS : 0, MILLISECONDS);
             if (taken > 0) {
-                heard = System.nanoTime();
-                probed = false;
                 handle(taken);
             } else if (end != null) {
                 throw lost(end);
@@ -155,6 +163,10 @@ final class Link {
     }
 
     private void handle(int taken) throws IOException {
+        if (taken > 0) {
+            heard = System.nanoTime();
+            probed = false;
+        }
         for (int i = 0; i < taken; i++) {
             if (!completions.isSuccess(i)) {
                 throw lost(completions.status(i) + " (" + completions.status(i).description() + ")");

@@ -116,6 +116,7 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
         turn.lock();
         try {
             checkOpen();
+            link.poll();
             while (ring.room() == 0) {
                 link.await();
             }
