@@ -385,9 +385,27 @@ class StreamIT {
         }
     }
 
+    /** The device of the reader does not acknowledge a message for which no receive is posted. */
+    @Test
+    void aSilentReaderIsLost() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(RING);
+                RpmaMrLocal region = peer.register(memory, RpmaMrUsage.WRITE_DST)) {
+            Future<RpmaConn> accepted = executor.submit(
+                    () -> acceptOther(Offer.of(peer, region, false).toPrivateData(Link.SERVICE)));
+            writer = StreamWriter.connect(peer, address, port, 2);
+            try (RpmaConn other = get(accepted)) {
+                writer.write(ByteBuffer.allocate(1));
+                assertThatExceptionOfType(LostException.class)
+                        .isThrownBy(writer::close)
+                        .withMessage(address + ":" + port + ": no answer within 2 s");
+                assertThat(other.nextEvent(TIMEOUT_S, SECONDS)).contains(RpmaConnEvent.CLOSED);
+            }
+        }
+    }
+
     /** The program of the reader reports bytes that it can't have. */
     @ParameterizedTest
-    @ValueSource(ints = {-1, 0, 2})
+    @ValueSource(ints = {-1, 0, 3})
     void aReportIsWrong(int position) throws Exception {
         try (RpmaMemory memory = RpmaMemory.allocate(RING);
                 RpmaMrLocal region = peer.register(memory, RpmaMrUsage.WRITE_DST)) {
