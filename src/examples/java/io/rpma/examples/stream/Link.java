@@ -196,10 +196,17 @@ final class Link {
         heard = now;
     }
 
-    /** Posts receives for the next messages of the other side, which have no bytes in memory of their own. */
+    /** Posts receives for messages without bytes. The queue has room: each message that was received has left its place. */
     void receive(int count) throws IOException {
-        for (int i = 0; i < count; i++) {
-            post(() -> conn.recv(RECEIVE));
+        checkUsable();
+        try {
+            for (int i = 0; i < count; i++) {
+                if (!conn.recv(RECEIVE)) {
+                    throw violated("no room for a receive");
+                }
+            }
+        } catch (RpmaException | IllegalStateException e) {
+            throw failed(e);
         }
     }
 
@@ -242,8 +249,8 @@ final class Link {
     }
 
     /** Records a violation of the protocol by the other side. */
-    IOException violated(String rule) {
-        return failed(new IOException(name + ": " + rule));
+    IOException violated(String reason) {
+        return failed(new IOException(name + ": " + reason));
     }
 
     private IOException lost(String reason) {

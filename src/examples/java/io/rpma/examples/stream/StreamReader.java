@@ -14,6 +14,7 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
+import io.rpma.examples.common.BackOff;
 import io.rpma.examples.common.Errors;
 import io.rpma.examples.common.LostException;
 import io.rpma.examples.common.Offer;
@@ -70,6 +71,7 @@ final class StreamReader extends InputStream implements BlockReader {
     static StreamReader accept(RpmaPeer peer, RpmaEp endpoint, int size, int timeout, Consumer<String> notes)
             throws IOException, InterruptedException {
         long deadline = System.nanoTime() + SECONDS.toNanos(timeout);
+        BackOff backOff = new BackOff(timeout);
         try (RpmaConnCfg cfg = Link.readerCfg()) {
             while (true) {
                 long left = Math.max(0, deadline - System.nanoTime());
@@ -85,6 +87,7 @@ final class StreamReader extends InputStream implements BlockReader {
                     notes.accept("rejected a request of another program");
                 } catch (RpmaException | LostException e) {
                     notes.accept("a writer is lost: " + Errors.line(e));
+                    backOff.pause("no writer could be accepted", e);
                 }
             }
         }

@@ -121,7 +121,7 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
                 link.await();
             }
             // A quarter at most, so that the ring is filled, sent, and emptied at the same time.
-            acquired = Math.min(ring.room(), Math.max(1, ring.size() / 4));
+            acquired = Math.min(ring.room(), ring.size() / 4);
             return bytes.slice(ring.offset(ring.filled()), acquired);
         } finally {
             turn.unlock();
