@@ -57,7 +57,7 @@ final class Link {
     private long heard = System.nanoTime();
     private boolean probed;
     private String end;
-    private IOException failure;
+    private volatile IOException failure;
     private volatile boolean closed;
 
     /** Gets the successful completions. */
@@ -169,7 +169,12 @@ final class Link {
         }
         for (int i = 0; i < taken; i++) {
             if (!completions.isSuccess(i)) {
-                throw lost(completions.status(i) + " (" + completions.status(i).description() + ")");
+                IOException e = lost(
+                        completions.status(i) + " (" + completions.status(i).description() + ")");
+                if (i == 0) {
+                    throw e;
+                }
+                return; // The caller first sees the messages that arrived before the failure. The next call throws.
             }
             if (completions.wrId(i) != PROBE) {
                 handler.completed(completions, i);
