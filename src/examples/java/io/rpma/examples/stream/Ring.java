@@ -28,6 +28,11 @@ final class Ring {
         ends = new long[messages];
     }
 
+    /** Returns the position with this lower half that is nearest to a position. */
+    static long near(long position, int lowerHalf) {
+        return position + (lowerHalf - (int) position);
+    }
+
     /** Returns the number of bytes. */
     int size() {
         return size;

@@ -182,19 +182,19 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
         if (completions.opcode(index) != RpmaWcOpcode.RECV) {
             completed = completions.wrId(index);
         } else {
-            released += reported(completions, index);
+            released = reported(completions, index);
             link.receive(1);
         }
         ring.free(Math.min(ring.filled(), Math.min(completed, released)));
     }
 
-    /** Returns the progress since the last report. A report has the lower half of the position. */
-    private int reported(RpmaCompletions completions, int index) throws IOException {
-        int progress = completions.hasImmData(index) ? completions.immData(index) - (int) released : 0;
-        if (progress <= 0 || progress > posted - released) {
+    /** Returns the position in a report, of which the report has the lower half. */
+    private long reported(RpmaCompletions completions, int index) throws IOException {
+        long position = completions.hasImmData(index) ? Ring.near(released, completions.immData(index)) : released;
+        if (position <= released || position > posted) {
             throw link.violated("a report of bytes that were not sent");
         }
-        return progress;
+        return position;
     }
 
     private void checkOpen() throws ClosedChannelException {

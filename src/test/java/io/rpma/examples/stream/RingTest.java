@@ -57,6 +57,15 @@ class RingTest {
         assertThat(quarter.isPassed(49, 3)).isFalse();
     }
 
+    @Test
+    void halfOfAPositionIsSufficient() {
+        long position = 0x1_ffff_fff0L;
+        assertThat(Ring.near(position, 5)).isEqualTo(0x2_0000_0005L);
+        assertThat(Ring.near(position, 0xffff_fff1)).isEqualTo(position + 1);
+        assertThat(Ring.near(position, (int) position)).isEqualTo(position);
+        assertThat(Ring.near(position, 0xffff_ffef)).isEqualTo(position - 1);
+    }
+
     /** Completions, reports and messages arrive late, in random order among each other. */
     @Test
     void theEndsNeverOverrunEachOtherAndNeverWaitForEachOther() {
