@@ -102,6 +102,11 @@ class RandomCallsIT {
                 c -> locals.put(c, peers.one(c).register(objects.memories.any(c), c.usages())),
                 FAILS);
         calls.add(
+                4,
+                "RpmaPeer.register part",
+                c -> locals.put(c, peers.one(c).register(objects.memories.any(c), c.number(), c.number(), c.usages())),
+                FAILS);
+        calls.add(
                 2,
                 "RpmaPeer.register buffer",
                 c -> {

@@ -76,6 +76,77 @@ class RegistrationIT extends WithPeer {
         }
     }
 
+    @Test
+    void aPartOfAMemory() throws InterruptedException {
+        try (Pair pair = Pair.connect();
+                RpmaMemory memory = RpmaMemory.allocate(16384);
+                RpmaMrLocal part = pair.peer.register(memory, 5001, 10, RpmaMrUsage.WRITE_DST);
+                RpmaMrRemote remote = Pair.remote(part);
+                Regions regions = new Regions(pair.peer, 64)) {
+            assertEquals(memory.address() + 5001, part.getPtr());
+            assertEquals(10, part.getSize());
+            assertEquals(10, remote.getSize());
+            regions.localMemory.buffer().put(0, new byte[] {1, 2, 3});
+            Pair.assertPosted(pair.client.write(remote, 7, regions.local, 0, 3, RpmaConn.F_COMPLETION_ALWAYS, 1));
+            Pair.assertDone(pair.client, 1);
+            ByteBuffer written = ByteBuffer.allocate(16384).put(5001 + 7, new byte[] {1, 2, 3});
+            assertEquals(written, memory.buffer());
+            assertThrows(
+                    IndexOutOfBoundsException.class,
+                    () -> pair.client.write(remote, 8, regions.local, 0, 3, RpmaConn.F_COMPLETION_ALWAYS, 1));
+            String refusal =
+                    assertThrows(IllegalStateException.class, memory::close).getMessage();
+            assertTrue(refusal.contains("RpmaMrLocal#"), refusal);
+        }
+    }
+
+    @Test
+    void aPartIsASource() throws InterruptedException {
+        try (Pair pair = Pair.connect();
+                RpmaMemory memory = RpmaMemory.allocate(16384);
+                RpmaMrLocal part = pair.peer.register(memory, 8192, 8192, RpmaMrUsage.WRITE_SRC);
+                Regions regions = new Regions(pair.peer, 64)) {
+            memory.buffer().put(8192 + 100, (byte) 7);
+            Pair.assertPosted(pair.client.write(regions.remote, 0, part, 100, 1, RpmaConn.F_COMPLETION_ALWAYS, 1));
+            Pair.assertDone(pair.client, 1);
+            assertEquals(7, regions.remoteMemory.buffer().get(0));
+        }
+    }
+
+    @Test
+    void partsThatAreNotInTheMemory() {
+        long most = Long.MAX_VALUE;
+        long least = Long.MIN_VALUE;
+        long[][] bad = {
+            {-1, 1},
+            {0, -1},
+            {0, 4097},
+            {1, 4096},
+            {4096, 1},
+            {4097, 0},
+            {1L << 32, 1},
+            {most, 1},
+            {1, most},
+            {most, most},
+            {least, least}
+        };
+        try (RpmaMemory memory = RpmaMemory.allocate(4096)) {
+            for (long[] part : bad) {
+                String message = assertThrows(
+                                IndexOutOfBoundsException.class,
+                                () -> peer.register(memory, part[0], part[1], RpmaMrUsage.READ_SRC))
+                        .getMessage();
+                assertTrue(message.contains(part[0] + "") && message.contains(part[1] + ""), message);
+                assertTrue(message.contains("4096"), message);
+            }
+            for (long offset : new long[] {0, 1, 4096}) {
+                assertRefused(
+                        "at least 1 byte and ends before 2^63: 0 bytes",
+                        () -> peer.register(memory, offset, 0, RpmaMrUsage.READ_SRC));
+            }
+        }
+    }
+
     private static void assertRefused(String words, Executable registration) {
         String message =
                 assertThrows(IllegalArgumentException.class, registration).getMessage();
@@ -109,10 +180,12 @@ class RegistrationIT extends WithPeer {
     void nothingAndNoUsages() {
         assertThrows(NullPointerException.class, () -> peer.register((ByteBuffer) null, RpmaMrUsage.READ_SRC));
         assertThrows(NullPointerException.class, () -> peer.register((RpmaMemory) null, RpmaMrUsage.READ_SRC));
+        assertThrows(NullPointerException.class, () -> peer.register((RpmaMemory) null, 0, 1, RpmaMrUsage.READ_SRC));
         ByteBuffer buffer = ByteBuffer.allocateDirect(8);
         try (RpmaMemory memory = RpmaMemory.allocate(4096)) {
             for (Function<RpmaMrUsage[], RpmaMrLocal> registration : List.<Function<RpmaMrUsage[], RpmaMrLocal>>of(
                     usages -> peer.register(memory, usages),
+                    usages -> peer.register(memory, 8, 64, usages),
                     usages -> peer.register(buffer, usages),
                     usages -> peer.register(buffer.asReadOnlyBuffer(), usages),
                     usages -> peer.register(memory.address(), 4096, memory, usages))) {
@@ -170,6 +243,7 @@ class RegistrationIT extends WithPeer {
             assertClosed("RpmaMrLocal#", use);
         }
         assertClosed("RpmaMemory#", () -> peer.register(memory, RpmaMrUsage.READ_SRC));
+        assertClosed("RpmaMemory#", () -> peer.register(memory, 8, 64, RpmaMrUsage.READ_SRC));
         assertClosed("RpmaMemory#", () -> peer.register(memory.address(), 4096, memory, RpmaMrUsage.READ_SRC));
     }
 
@@ -201,6 +275,7 @@ class RegistrationIT extends WithPeer {
                 RpmaMrRemote remote = Pair.remote(region);
                 Regions regions = new Regions(pair.peer, content.length)) {
             assertThrows(IllegalArgumentException.class, () -> pair.peer.register(source, RpmaMrUsage.WRITE_DST));
+            assertThrows(IllegalArgumentException.class, () -> pair.peer.register(source, 0, 8, RpmaMrUsage.WRITE_DST));
             Pair.assertPosted(
                     pair.client.read(regions.local, 0, remote, 0, content.length, RpmaConn.F_COMPLETION_ALWAYS, 1));
             Pair.assertDone(pair.client, 1);

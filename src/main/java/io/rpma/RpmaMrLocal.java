@@ -22,6 +22,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>Safe for use by many threads. The memory stays reachable until the region is closed, even if nothing refers to the
  * memory or to the region, because the other side may still write to it.
  *
+ * <p>An offset of an operation is relative to the start of the region, also if the region is a part of a memory.
+ *
  * <p>All connections and shared receive queues of the peer can use the region. An operation of another peer on the
  * region fails, usually with {@link RpmaWcStatus#LOC_PROT_ERR}.
  *

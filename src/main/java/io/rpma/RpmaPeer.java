@@ -70,10 +70,34 @@ public final class RpmaPeer implements AutoCloseable {
      *     exceeded
      */
     public RpmaMrLocal register(RpmaMemory memory, RpmaMrUsage... usages) {
+        return register(memory, 0, memory.size(), usages);
+    }
+
+    /**
+     * Registers a part of a mapping.
+     *
+     * <p>As {@link #register(RpmaMemory, RpmaMrUsage...)}. The other side can only access the part. The part need not
+     * begin at the start of a page. The offsets of the region in operations are relative to the start of the part: the
+     * byte {@code offset} of the memory is byte 0 of the region.
+     *
+     * @param memory the memory, which can't be closed before the region
+     * @param offset the offset of the first byte in the memory
+     * @param length the number of bytes, at least 1
+     * @param usages the usages of the region, at least one
+     * @return the region, which the caller closes before this peer
+     * @throws IndexOutOfBoundsException if a byte is outside the memory
+     * @throws IllegalArgumentException if {@code length} is 0, {@code usages} is empty, or {@code memory} is read-only
+     *     and a usage requires writable memory
+     * @throws IllegalStateException if this peer or {@code memory} is closed
+     * @throws RpmaException if the device or the kernel refuses, for example because the limit of locked memory is
+     *     exceeded
+     */
+    public RpmaMrLocal register(RpmaMemory memory, long offset, long length, RpmaMrUsage... usages) {
+        Objects.checkFromIndexSize(offset, length, memory.size());
         checkWritable(memory.isReadOnly(), usages);
         markWritten(memory, usages);
-        return RpmaMrLocal.register(
-                this, memory.address(), memory.size(), memory, new NativeObject[] {object, memory.object()}, usages);
+        NativeObject[] parents = {object, memory.object()};
+        return RpmaMrLocal.register(this, memory.address() + offset, length, memory, parents, usages);
     }
 
     /**

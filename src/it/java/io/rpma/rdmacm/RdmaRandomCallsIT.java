@@ -315,6 +315,11 @@ class RdmaRandomCallsIT {
         calls.add(4, "RpmaMemory.allocate", c -> memories.put(c, RpmaMemory.allocate(64 + c.random.nextInt(8192))));
         calls.add(1, "RpmaMemory.close", c -> memories.one(c).close());
         calls.add(16, "RdmaMr.reg", c -> mrs.put(c, RdmaMr.reg(ids.one(c), memories.any(c), access(c))), FAILS);
+        calls.add(
+                4,
+                "RdmaMr.reg of a part",
+                c -> mrs.put(c, RdmaMr.reg(ids.one(c), memories.any(c), c.number(), c.number(), access(c))),
+                FAILS);
         calls.add(2, "RdmaMr.regMsgs", c -> mrs.put(c, RdmaMr.regMsgs(ids.any(c), memories.one(c))), FAILS);
         calls.add(2, "RdmaMr.regMsgs of a buffer", c -> mrs.put(c, RdmaMr.regMsgs(ids.one(c), buffer(c))), FAILS);
         calls.add(2, "RdmaMr.reg of a buffer", c -> mrs.put(c, RdmaMr.reg(ids.one(c), buffer(c), access(c))), FAILS);

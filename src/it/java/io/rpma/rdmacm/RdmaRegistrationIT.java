@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatIndexOutOfBoundsException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.rpma.RpmaException;
@@ -50,6 +51,7 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -67,27 +69,31 @@ class RdmaRegistrationIT {
 
     /** The purpose of a registration. */
     private enum Use {
-        MSGS("rdma_reg_msgs", RdmaMr::regMsgs, RdmaMr::regMsgs, LOCAL_WRITE),
-        READ("rdma_reg_read", RdmaMr::regRead, RdmaMr::regRead, LOCAL_WRITE, REMOTE_READ),
-        WRITE("rdma_reg_write", RdmaMr::regWrite, RdmaMr::regWrite, LOCAL_WRITE, REMOTE_WRITE),
+        MSGS("rdma_reg_msgs", RdmaMr::regMsgs, RdmaMr::regMsgs, RdmaMr::regMsgs, LOCAL_WRITE),
+        READ("rdma_reg_read", RdmaMr::regRead, RdmaMr::regRead, RdmaMr::regRead, LOCAL_WRITE, REMOTE_READ),
+        WRITE("rdma_reg_write", RdmaMr::regWrite, RdmaMr::regWrite, RdmaMr::regWrite, LOCAL_WRITE, REMOTE_WRITE),
         ANY(
                 "ibv_reg_mr",
                 (id, memory) -> RdmaMr.reg(id, memory, ALL),
+                (id, memory, offset, length) -> RdmaMr.reg(id, memory, offset, length, ALL),
                 (id, buffer) -> RdmaMr.reg(id, buffer, ALL),
                 ALL);
 
         final String operation;
         private final BiFunction<RdmaId, RpmaMemory, RdmaMr> ofMemory;
+        private final OfPart ofPart;
         private final BiFunction<RdmaId, ByteBuffer, RdmaMr> ofBuffer;
         private final Set<RdmaAccess> access;
 
         Use(
                 String operation,
                 BiFunction<RdmaId, RpmaMemory, RdmaMr> ofMemory,
+                OfPart ofPart,
                 BiFunction<RdmaId, ByteBuffer, RdmaMr> ofBuffer,
                 RdmaAccess... access) {
             this.operation = operation;
             this.ofMemory = ofMemory;
+            this.ofPart = ofPart;
             this.ofBuffer = ofBuffer;
             this.access = Set.of(access);
         }
@@ -96,14 +102,25 @@ class RdmaRegistrationIT {
             return ofMemory.apply(id, memory);
         }
 
+        RdmaMr register(RdmaId id, RpmaMemory memory, long offset, long length) {
+            return ofPart.register(id, memory, offset, length);
+        }
+
         RdmaMr register(RdmaId id, ByteBuffer buffer) {
             return ofBuffer.apply(id, buffer);
         }
     }
 
+    /** A registration of a part of a memory. */
+    @FunctionalInterface
+    private interface OfPart {
+        RdmaMr register(RdmaId id, RpmaMemory memory, long offset, long length);
+    }
+
     /** The argument that names the memory. */
     private enum Form {
         MEMORY,
+        PART,
         BUFFER,
         ADDRESS
     }
@@ -114,6 +131,9 @@ class RdmaRegistrationIT {
         RdmaMr register(RdmaId id, RpmaMemory memory) {
             if (form == Form.MEMORY) {
                 return use.register(id, memory);
+            }
+            if (form == Form.PART) {
+                return use.register(id, memory, 0, memory.size());
             }
             return form == Form.BUFFER
                     ? use.register(id, memory.buffer())
@@ -178,7 +198,8 @@ class RdmaRegistrationIT {
 
     static Stream<Registration> registrations() {
         Stream<Registration> forAllUses = Stream.of(Use.values())
-                .flatMap(use -> Stream.of(Form.MEMORY, Form.BUFFER).map(form -> new Registration(use, form)));
+                .flatMap(
+                        use -> Stream.of(Form.MEMORY, Form.PART, Form.BUFFER).map(form -> new Registration(use, form)));
         return Stream.concat(forAllUses, Stream.of(new Registration(Use.ANY, Form.ADDRESS)));
     }
 
@@ -272,6 +293,84 @@ class RdmaRegistrationIT {
                 buffer.clear();
                 assertThat(region.address()).isEqualTo(memory.address() + 100);
                 assertThat(region.size()).isEqualTo(800);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aPartOfAMemory(Use use) throws InterruptedException {
+        try (RdmaPair pair = RdmaPair.connect();
+                RpmaMemory memory = RpmaMemory.allocate(SIZE);
+                RdmaMr part = use.register(pair.server, memory, 5001, 10)) {
+            assertThat(part.address()).isEqualTo(memory.address() + 5001);
+            assertThat(part.size()).isEqualTo(10);
+            pair.server.qp().postRecv(part, 3, 7, 2);
+            pair.client.qp().postSendInline(inline("message"), 7, F_SIGNALED, 3);
+            sent(pair.client.qp(), 3);
+            received(pair.server.qp(), 2);
+            assertThat(get(memory, 5000, 12)).isEqualTo("\0\0\0\0message\0");
+            assertThatIndexOutOfBoundsException()
+                    .isThrownBy(() -> pair.server.qp().postRecv(part, 4, 7, 2))
+                    .withMessageContaining("bytes 4 to 4 + 7 of the local region, which has 10 bytes");
+            assertThatIllegalStateException()
+                    .isThrownBy(memory::close)
+                    .withMessageContaining(part.object().toString());
+        }
+    }
+
+    /** The device checks the range, not only the page. */
+    @Test
+    void theOtherSideHasNoAccessBesideThePart() throws InterruptedException {
+        for (int beside : new int[] {-8, 8}) {
+            try (RdmaPair pair = RdmaPair.connect();
+                    RpmaMemory memory = RpmaMemory.allocate(SIZE);
+                    RdmaMr part = RdmaMr.regWrite(pair.server, memory, 64, 8)) {
+                pair.client.qp().postWriteInline(inline("in range"), 8, F_SIGNALED, part.address(), part.rkey(), 1);
+                sent(pair.client.qp(), 1);
+                assertThat(get(memory, 64, 8)).isEqualTo("in range");
+                pair.client
+                        .qp()
+                        .postWriteInline(inline("outside!"), 8, F_SIGNALED, part.address() + beside, part.rkey(), 2);
+                sent(pair.client.qp(), 2, RpmaWcStatus.REM_ACCESS_ERR);
+                assertThat(get(memory, 64 + beside, 8)).isEqualTo("\0".repeat(8));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "-1, 1",
+        "0, -1",
+        "0, 65537",
+        "1, 65536",
+        "65536, 1",
+        "65537, 0",
+        "4294967296, 1",
+        "9223372036854775807, 1",
+        "1, 9223372036854775807",
+        "-9223372036854775808, -9223372036854775808"
+    })
+    void partsThatAreNotInTheMemory(long offset, long length) {
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            for (Use use : Use.values()) {
+                assertThatIndexOutOfBoundsException()
+                        .isThrownBy(() -> use.register(id, memory, offset, length))
+                        .withMessageContaining(Long.toString(offset))
+                        .withMessageContaining(Long.toString(length))
+                        .withMessageContaining("65536");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1, SIZE})
+    void aPartHasAByte(long offset) {
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            for (Use use : Use.values()) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> use.register(id, memory, offset, 0))
+                        .withMessageStartingWith("a region has at least 1 byte and ends before 2^63: 0 bytes");
             }
         }
     }

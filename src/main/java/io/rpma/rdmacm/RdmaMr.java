@@ -31,6 +31,9 @@ import java.util.function.LongSupplier;
  * is closed, even if nothing else refers to the memory or the region, because the other side can still write to the memory.
  * All ids of the device can use the region. It must be closed before the id that it was registered with.
  *
+ * <p>An offset of an operation is relative to the start of the region, also if the region is a part of a memory.
+ * {@link #address()} is the address of the first byte of the region.
+ *
  * <p>Safe for use by many threads.
  *
  * <p>Manual pages: rdma_reg_msgs(3), rdma_reg_read(3), rdma_reg_write(3), rdma_dereg_mr(3), ibv_reg_mr(3).
@@ -79,6 +82,24 @@ public final class RdmaMr implements AutoCloseable {
     }
 
     /**
+     * Registers a part of a memory, as {@link #regMsgs(RdmaId, RpmaMemory)}. The offsets of the region in operations
+     * are relative to the start of the part.
+     *
+     * @param id an id that is bound to a device
+     * @param memory the memory; it can't be closed before the region
+     * @param offset the offset of the first byte in the memory
+     * @param length the size of the part in bytes, at least 1
+     * @return the region; the caller closes it before the id
+     * @throws IndexOutOfBoundsException if a byte is outside the memory
+     * @throws IllegalArgumentException if {@code length} is 0, or {@code memory} is read-only
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
+     */
+    public static RdmaMr regMsgs(RdmaId id, RpmaMemory memory, long offset, long length) {
+        return register("rdma_reg_msgs", id, memory, offset, length, MSGS);
+    }
+
+    /**
      * Registers the remaining bytes of a direct buffer, as {@link #regMsgs(RdmaId, RpmaMemory)}.
      *
      * @param id an id that is bound to a device
@@ -106,6 +127,24 @@ public final class RdmaMr implements AutoCloseable {
      */
     public static RdmaMr regRead(RdmaId id, RpmaMemory memory) {
         return register("rdma_reg_read", id, memory, READ);
+    }
+
+    /**
+     * Registers a part of a memory, as {@link #regRead(RdmaId, RpmaMemory)}. The offsets of the region in operations
+     * are relative to the start of the part.
+     *
+     * @param id an id that is bound to a device
+     * @param memory the memory; it can't be closed before the region
+     * @param offset the offset of the first byte in the memory
+     * @param length the size of the part in bytes, at least 1
+     * @return the region; the caller closes it before the id
+     * @throws IndexOutOfBoundsException if a byte is outside the memory
+     * @throws IllegalArgumentException if {@code length} is 0, or {@code memory} is read-only
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
+     */
+    public static RdmaMr regRead(RdmaId id, RpmaMemory memory, long offset, long length) {
+        return register("rdma_reg_read", id, memory, offset, length, READ);
     }
 
     /**
@@ -139,6 +178,24 @@ public final class RdmaMr implements AutoCloseable {
     }
 
     /**
+     * Registers a part of a memory, as {@link #regWrite(RdmaId, RpmaMemory)}. The offsets of the region in operations
+     * are relative to the start of the part.
+     *
+     * @param id an id that is bound to a device
+     * @param memory the memory; it can't be closed before the region
+     * @param offset the offset of the first byte in the memory
+     * @param length the size of the part in bytes, at least 1
+     * @return the region; the caller closes it before the id
+     * @throws IndexOutOfBoundsException if a byte is outside the memory
+     * @throws IllegalArgumentException if {@code length} is 0, or {@code memory} is read-only
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
+     */
+    public static RdmaMr regWrite(RdmaId id, RpmaMemory memory, long offset, long length) {
+        return register("rdma_reg_write", id, memory, offset, length, WRITE);
+    }
+
+    /**
      * Registers the remaining bytes of a direct buffer, as {@link #regWrite(RdmaId, RpmaMemory)}.
      *
      * @param id an id that is bound to a device
@@ -169,6 +226,27 @@ public final class RdmaMr implements AutoCloseable {
      */
     public static RdmaMr reg(RdmaId id, RpmaMemory memory, RdmaAccess... access) {
         return register("ibv_reg_mr", id, memory, access);
+    }
+
+    /**
+     * Registers a part of a memory, as {@link #reg(RdmaId, RpmaMemory, RdmaAccess...)}. The offsets of the region in operations
+     * are relative to the start of the part.
+     *
+     * @param id an id that is bound to a device
+     * @param memory the memory; it can't be closed before the region
+     * @param offset the offset of the first byte in the memory
+     * @param length the size of the part in bytes, at least 1
+     * @param access the permitted uses; none for a source of sends and writes
+     * @return the region; the caller closes it before the id
+     * @throws IndexOutOfBoundsException if a byte is outside the memory
+     * @throws IllegalArgumentException if {@code length} is 0, {@code memory} is read-only and {@code access} permits writes, or
+     *     {@code access} has {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} without
+     *     {@link RdmaAccess#LOCAL_WRITE}
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
+     */
+    public static RdmaMr reg(RdmaId id, RpmaMemory memory, long offset, long length, RdmaAccess... access) {
+        return register("ibv_reg_mr", id, memory, offset, length, access);
     }
 
     /**
@@ -212,10 +290,7 @@ public final class RdmaMr implements AutoCloseable {
      */
     public static RdmaMr reg(RdmaId id, long address, long length, Object owner, RdmaAccess... access) {
         Objects.requireNonNull(owner, "owner");
-        if (address <= 0 || length <= 0 || address > Long.MAX_VALUE - length) {
-            throw new IllegalArgumentException("a region has at least 1 byte and ends before 2^63: " + length
-                    + " bytes at address 0x" + Long.toHexString(address));
-        }
+        checkRange(address, length);
         int mask = RdmaAccess.mask(access);
         NativeObject[] parents = owner instanceof RpmaMemory
                 ? new NativeObject[] {id.object(), object((RpmaMemory) owner, mask)}
@@ -224,10 +299,17 @@ public final class RdmaMr implements AutoCloseable {
     }
 
     private static RdmaMr register(String operation, RdmaId id, RpmaMemory memory, RdmaAccess... access) {
+        return register(operation, id, memory, 0, memory.size(), access);
+    }
+
+    private static RdmaMr register(
+            String operation, RdmaId id, RpmaMemory memory, long offset, long length, RdmaAccess... access) {
+        Objects.checkFromIndexSize(offset, length, memory.size());
+        checkRange(memory.address() + offset, length);
         int mask = RdmaAccess.mask(access);
         checkWritable(memory.isReadOnly(), mask);
         NativeObject[] parents = {id.object(), object(memory, mask)};
-        return register(operation, id, memory.address(), memory.size(), memory, parents, mask);
+        return register(operation, id, memory.address() + offset, length, memory, parents, mask);
     }
 
     private static NativeObject object(RpmaMemory memory, int access) {
@@ -249,6 +331,13 @@ public final class RdmaMr implements AutoCloseable {
         region.get(0);
         NativeObject[] parents = {id.object()};
         return register(operation, id, Natives.bufferAddress(region), region.capacity(), region, parents, mask);
+    }
+
+    private static void checkRange(long address, long length) {
+        if (address <= 0 || length <= 0 || address > Long.MAX_VALUE - length) {
+            throw new IllegalArgumentException("a region has at least 1 byte and ends before 2^63: " + length
+                    + " bytes at address 0x" + Long.toHexString(address));
+        }
     }
 
     private static void checkWritable(boolean readOnly, int access) {
