@@ -31,6 +31,12 @@
 #define PARTS 4
 #define NANOS_PER_SECOND 1000000000LL
 
+/* a buffer of the region */
+struct buffer {
+	struct buffer *next;
+	size_t offset;
+};
+
 /* the arguments of the operations */
 struct target {
 	struct rpma_conn *conn;
@@ -58,6 +64,8 @@ struct target {
 	uint64_t remote_addr;
 	uint32_t rkey;
 	uint64_t add;
+	struct buffer buffers[BATCH];
+	struct buffer *free_buffers;
 };
 
 /* carries out an operation this number of times */
@@ -332,6 +340,18 @@ static void poll_rdma_batch(struct target *t, int times)
 	}
 }
 
+/* a list that only one thread may use: the least that a pool of buffers does */
+static void take_and_give_back(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		struct buffer *buffer = t->free_buffers;
+		t->free_buffers = buffer->next;
+		use(buffer->offset);
+		buffer->next = t->free_buffers;
+		t->free_buffers = buffer;
+	}
+}
+
 static const struct {
 	const char *name;
 	operation *run;
@@ -370,6 +390,7 @@ static const struct {
 	{"rdmaEmptyPoll", poll_rdma_nothing, 1, 1, BLOCK},
 	{"rdmaEmptyWait", wait_for_rdma_nothing, 1, 1, BLOCK},
 	{"rdmaPollOf16", poll_rdma_batch, BATCH, 1, BLOCK},
+	{"poolTakeGiveBack", take_and_give_back, 1, 1, BLOCK},
 };
 
 static int64_t now(void)
@@ -438,10 +459,19 @@ static void map_region(struct rpma_peer *peer, char memory[REGION_SIZE], struct 
 	free(descriptor);
 }
 
+static void fill_list(struct target *target)
+{
+	for (size_t i = 0; i < BATCH; i++) {
+		target->buffers[i] = (struct buffer){target->free_buffers, i * target->length};
+		target->free_buffers = &target->buffers[i];
+	}
+}
+
 static void open_target(struct rpma_peer *peer, char memory[REGION_SIZE], struct target *target)
 {
 	target->length = 64;
 	target->imm = 1;
+	fill_list(target);
 	map_region(peer, memory, target);
 	connect_to(peer, target);
 }

@@ -29,7 +29,8 @@ import java.util.Objects;
  * }
  * }</pre>
  *
- * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while the memory is registered.
+ * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while the memory is registered, or a
+ * {@link RpmaMemoryPool} of it is open.
  *
  * <p>Do not truncate a file while it is mapped. As with a buffer of {@code FileChannel.map}, the methods of a buffer
  * throw {@link InternalError} if they access the part that was cut off. Other methods of the JDK that take the buffer
@@ -407,7 +408,8 @@ public final class RpmaMemory implements AutoCloseable {
      * <p>Unmaps the memory at once if it has no buffers. Otherwise the memory is unmapped after all buffers of it have
      * been garbage-collected. A registered buffer stays reachable.
      *
-     * @throws IllegalStateException if the memory is registered; the message names the region, and nothing is closed
+     * @throws IllegalStateException if the memory is registered or has a pool; the message names the region or the
+     *     pool, and nothing is closed
      * @throws RpmaException if the system refuses to unmap it
      */
     @Override

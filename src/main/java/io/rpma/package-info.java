@@ -17,7 +17,8 @@
  *
  * <p><b>Start.</b> {@link io.rpma.RpmaDevice} finds the device. {@link io.rpma.RpmaPeer} opens it and registers memory. One
  * side listens ({@link io.rpma.RpmaEp}), and the other side asks to connect ({@link io.rpma.RpmaConnReq}). Each side gets an
- * {@link io.rpma.RpmaConn}, which posts operations. Its {@link io.rpma.RpmaCq} reports their completions.
+ * {@link io.rpma.RpmaConn}, which posts operations. Its {@link io.rpma.RpmaCq} reports their completions. An
+ * {@link io.rpma.RpmaMemoryPool} gives out the buffers of a registered memory.
  *
  * <p><b>Life.</b> The program closes each object that has {@code close()}, children before parents: a parent refuses to close
  * before its children. A close is legal in every state, from every thread, and more than once. A second {@code close()} does

@@ -42,6 +42,7 @@ class JavadocSamplesTest {
             "io/rpma/RpmaEventLoop",
             "io/rpma/RpmaLog",
             "io/rpma/RpmaMemory",
+            "io/rpma/RpmaMemoryPool",
             "io/rpma/RpmaMrLocal",
             "io/rpma/RpmaMrRemote",
             "io/rpma/RpmaPeer",

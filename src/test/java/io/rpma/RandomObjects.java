@@ -24,6 +24,7 @@ final class RandomObjects {
     final Slots<RpmaSrqCfg> srqCfgs;
     final Slots<RpmaMrRemote> remotes;
     final Slots<RpmaMemory> memories;
+    final Slots<RpmaMemoryPool> pools;
     final Slots<ByteBuffer> views;
     final Slots<RpmaConn> conns;
     final Slots<RpmaEventLoop> loops;
@@ -41,6 +42,7 @@ final class RandomObjects {
         srqCfgs = calls.new Slots<>(3);
         remotes = calls.new Slots<>(8);
         memories = calls.new Slots<>(6);
+        pools = calls.new Slots<>(3);
         views = calls.new Slots<>(6);
         conns = calls.new Slots<>(8);
         batches = calls.new Slots<>(4);
@@ -54,6 +56,7 @@ final class RandomObjects {
         addConfigurations();
         addRemotes();
         addMemory(directory);
+        addPools();
         addConnections();
         addBatches();
         addEventLoops();
@@ -183,6 +186,30 @@ final class RandomObjects {
                 c -> views.one(c).duplicate().put(c.bytes(64)),
                 BufferOverflowException.class,
                 ReadOnlyBufferException.class);
+    }
+
+    private void addPools() {
+        calls.add(
+                8,
+                "RpmaMemoryPool.create",
+                c -> pools.put(
+                        c,
+                        RpmaMemoryPool.create(
+                                memories.any(c),
+                                c.maybeNull(new RpmaMemoryPool.SizeClass(c.size(), c.size())),
+                                new RpmaMemoryPool.SizeClass(64, 2))));
+        calls.add(32, "RpmaMemoryPool.take", c -> {
+            RpmaMemoryPool pool = pools.one(c);
+            long ticket = pool.take(c.number());
+            if (ticket != RpmaMemoryPool.EMPTY) {
+                assertTrue(pool.offset(ticket) + pool.length(ticket) <= pool.memory().size());
+                pool.buffer(ticket).put(0, (byte) 1);
+                pool.giveBack(ticket);
+            }
+        });
+        calls.add(4, "RpmaMemoryPool.giveBack", c -> pools.one(c).giveBack(c.context()));
+        calls.add(1, "RpmaMemoryPool.available", c -> assertTrue(pools.one(c).available() >= 0));
+        calls.add(2, "RpmaMemoryPool.close", c -> pools.one(c).close());
     }
 
     /** Adds the calls of connections that need no local region. A connection that is not established refuses the posts. */

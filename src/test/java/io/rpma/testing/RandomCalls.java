@@ -65,7 +65,8 @@ public final class RandomCalls {
             "is for datagrams",
             "is for connections",
             "without F_SIGNALED fill the send queue",
-            "all operations are receives");
+            "all operations are receives",
+            "is no ticket of a taken buffer");
 
     /** A part of every operation context, by which the context of a completion is checked. */
     private static final long MAGIC = 0x52504d41L << 32;

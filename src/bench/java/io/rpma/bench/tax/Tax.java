@@ -91,7 +91,8 @@ public final class Tax implements Callable<Integer> {
             new Operation("rdmaPreparedOf16", PREPARED_BATCH_NANOS),
             new Operation("rdmaEmptyPoll", CALL_NANOS),
             new Operation("rdmaEmptyWait", WAIT_NANOS),
-            new Operation("rdmaPollOf16", COMPLETION_NANOS));
+            new Operation("rdmaPollOf16", COMPLETION_NANOS),
+            new Operation("poolTakeGiveBack", CALL_NANOS));
 
     @Option(names = "--quick", description = "Measure for about a minute, with more noise.")
     private boolean quick;

@@ -1,0 +1,50 @@
+package io.rpma.bench.tax;
+
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMemoryPool;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** Buffers of a pool that all threads share; {@code tax.c} has a list of buffers that only one thread may use. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class PoolTaxBenchmark {
+    private static final int BUFFERS = 64;
+    private static final int LENGTH = 4096;
+
+    private RpmaMemory memory;
+    private RpmaMemoryPool pool;
+
+    /** Creates the pool. */
+    @Setup(Level.Trial)
+    public void open() {
+        NoopTarget.loadLibrary();
+        memory = RpmaMemory.allocate(BUFFERS * LENGTH);
+        pool = RpmaMemoryPool.create(memory, LENGTH);
+    }
+
+    /** Closes the pool and its memory. */
+    @TearDown(Level.Trial)
+    public void close() {
+        pool.close();
+        memory.close();
+    }
+
+    /** A buffer is taken, its offset is read as for a post, and it is given back. */
+    @Benchmark
+    public long poolTakeGiveBack() {
+        long ticket = pool.take();
+        long offset = pool.offset(ticket);
+        pool.giveBack(ticket);
+        return offset;
+    }
+}
