@@ -73,15 +73,13 @@ class RpmaMemoryPoolIT extends WithConnection {
                 RpmaMrLocal region = peer.register(pool.memory(), RpmaMrUsage.RECV)) {
             for (int i = 0; i < BUFFERS; i++) {
                 long ticket = pool.take();
-                Pair.assertPosted(
-                        pair.server.recv(region, pool.offset(ticket), pool.length(ticket), ticket));
+                Pair.assertPosted(pair.server.recv(region, pool.offset(ticket), pool.length(ticket), ticket));
             }
             assertThat(pool.take()).isEqualTo(RpmaMemoryPool.EMPTY);
             RpmaCompletions completions = RpmaCompletions.create(1);
             for (int i = 0; i < BUFFERS; i++) {
                 regions.localMemory.buffer().putLong(0, i + 1);
-                Pair.assertPosted(
-                        pair.client.send(regions.local, 0, Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, i));
+                Pair.assertPosted(pair.client.send(regions.local, 0, Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, i));
                 Pair.assertDone(pair.client, i);
                 assertThat(pair.server.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS))
                         .isEqualTo(1);

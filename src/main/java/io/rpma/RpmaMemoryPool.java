@@ -18,11 +18,13 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *     long ticket = pool.take();
  *     if (ticket != RpmaMemoryPool.EMPTY) {
  *         pool.buffer(ticket).putLong(42);
- *         conn.write(remote, 0, region, pool.offset(ticket), Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, ticket);
+ *         if (!conn.write(remote, 0, region, pool.offset(ticket), 8, RpmaConn.F_COMPLETION_ALWAYS, ticket)) {
+ *             pool.giveBack(ticket); // the send queue is full
+ *         }
  *     }
- *     int count = conn.getCq().await(completions); // later, or in another thread
+ *     int count = conn.getCq().poll(completions); // at any time, in any thread
  *     for (int i = 0; i < count; i++) {
- *         pool.giveBack(completions.wrId(i)); // also after a failure
+ *         pool.giveBack(completions.wrId(i)); // also if the operation has failed
  *     }
  * }
  * }</pre>
@@ -34,8 +36,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *
  * <p><b>Misuse.</b> Each method checks its ticket. A ticket whose buffer was given back, a ticket of another pool, and
  * any other number raise {@link IllegalStateException}, and the pool does not change. The check compares the ticket with
- * the ticket of the last taker of the buffer, which has a number of 39 bits. An old ticket fits again after exactly
- * 2^39 takes of the same buffer. A ticket of another pool, and a random number, can fit by chance.
+ * the ticket of the last taker of the buffer, which has a number of 39 bits. An old ticket is valid again after
+ * exactly 2^39 takes of the same buffer. A random number is valid with a probability of less than 2^-39.
  *
  * <p>The library can't check accesses through a {@link ByteBuffer} or an offset that the program keeps after
  * {@link #giveBack}. They do not crash the JVM, and remain inside the bytes of the buffer, but can change the bytes of
@@ -516,6 +518,6 @@ public final class RpmaMemoryPool implements AutoCloseable {
 
     @Override
     public String toString() {
-        return object + "[" + available() + " of " + size + " buffers are free]";
+        return object + "[" + size + " buffers]";
     }
 }

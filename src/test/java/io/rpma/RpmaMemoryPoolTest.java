@@ -21,9 +21,9 @@ import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -113,7 +113,17 @@ class RpmaMemoryPoolTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1, 1, 1", "64, 64, 1", "64, 63, 1", "65, 65, 1", "128, 65, 1", "192, 65, 1", "193, 65, 2", "4096, 64, 64", "4096, 1, 64"})
+    @CsvSource({
+        "1, 1, 1",
+        "64, 64, 1",
+        "64, 63, 1",
+        "65, 65, 1",
+        "128, 65, 1",
+        "192, 65, 1",
+        "193, 65, 2",
+        "4096, 64, 64",
+        "4096, 1, 64"
+    })
     void asManyBuffersAsFit(long size, int length, int count) {
         try (RpmaMemory other = RpmaMemory.allocate(size);
                 RpmaMemoryPool pool = RpmaMemoryPool.create(other, length)) {
@@ -152,8 +162,9 @@ class RpmaMemoryPoolTest {
     void aBufferFits(int length) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RpmaMemoryPool.create(memory, length))
-                .withMessage("a pool has 1 to 16777215 buffers, but the 1024 bytes of the memory have room for 0 buffers of "
-                        + length + " bytes");
+                .withMessage(
+                        "a pool has 1 to 16777215 buffers, but the 1024 bytes of the memory have room for 0 buffers of "
+                                + length + " bytes");
     }
 
     @Test
@@ -183,19 +194,16 @@ class RpmaMemoryPoolTest {
                 .withMessage("the buffers need 1025 bytes, and the memory has 1024: "
                         + "[SizeClass[length=1, count=1], SizeClass[length=1000, count=1]]");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> RpmaMemoryPool.create(
-                        memory, new SizeClass(Integer.MAX_VALUE, RpmaMemoryPool.MAX_BUFFERS)))
+                .isThrownBy(() ->
+                        RpmaMemoryPool.create(memory, new SizeClass(Integer.MAX_VALUE, RpmaMemoryPool.MAX_BUFFERS)))
                 .withMessageStartingWith("the buffers need 36028794871480319 bytes");
     }
 
     @Test
     void nothing() {
-        assertThatNullPointerException()
-                .isThrownBy(() -> RpmaMemoryPool.create(null, 1));
-        assertThatNullPointerException()
-                .isThrownBy(() -> RpmaMemoryPool.create(memory, (SizeClass[]) null));
-        assertThatNullPointerException()
-                .isThrownBy(() -> RpmaMemoryPool.create(memory, new SizeClass(1, 1), null));
+        assertThatNullPointerException().isThrownBy(() -> RpmaMemoryPool.create(null, 1));
+        assertThatNullPointerException().isThrownBy(() -> RpmaMemoryPool.create(memory, (SizeClass[]) null));
+        assertThatNullPointerException().isThrownBy(() -> RpmaMemoryPool.create(memory, new SizeClass(1, 1), null));
         pool().close();
     }
 
@@ -230,8 +238,8 @@ class RpmaMemoryPoolTest {
 
     @Test
     void theShortestSufficientBufferIsTaken() {
-        try (RpmaMemoryPool pool = RpmaMemoryPool.create(
-                memory, new SizeClass(256, 1), new SizeClass(64, 2), new SizeClass(512, 1))) {
+        try (RpmaMemoryPool pool =
+                RpmaMemoryPool.create(memory, new SizeClass(256, 1), new SizeClass(64, 2), new SizeClass(512, 1))) {
             assertThat(pool.size()).isEqualTo(4);
             List<Long> tickets = new ArrayList<>();
             for (long size : new long[] {0, 65, 257}) {
@@ -388,7 +396,10 @@ class RpmaMemoryPoolTest {
                 forged.add(random.nextLong());
             }
             forged.removeAll(taken);
-            assertThat(forged).as("seed " + seed).hasSizeGreaterThan(10_000).allSatisfy(ticket -> assertInvalid(pool, ticket));
+            assertThat(forged)
+                    .as("seed " + seed)
+                    .hasSizeGreaterThan(10_000)
+                    .allSatisfy(ticket -> assertInvalid(pool, ticket));
             giveBackAll(pool, taken);
         }
     }
@@ -438,9 +449,7 @@ class RpmaMemoryPoolTest {
     @Test
     void describesItself() {
         try (RpmaMemoryPool pool = pool()) {
-            long ticket = pool.take();
-            assertThat(pool.toString()).matches("RpmaMemoryPool#\\d+\\[7 of 8 buffers are free]");
-            pool.giveBack(ticket);
+            assertThat(pool.toString()).matches("RpmaMemoryPool#\\d+\\[8 buffers]");
         }
     }
 
@@ -518,7 +527,7 @@ class RpmaMemoryPoolTest {
                     if (thread == 0) {
                         long ticket = pool.take();
                         while (ticket == RpmaMemoryPool.EMPTY) {
-                            Thread.onSpinWait();
+                            spin();
                             ticket = pool.take();
                         }
                         long last = pool.buffer(ticket).getLong(8);
@@ -536,37 +545,65 @@ class RpmaMemoryPoolTest {
         }
     }
 
-    /** Several threads give the same buffer back: one succeeds. Other threads take and give back meanwhile. */
+    /** Two threads give the same buffer back at the same time, and take and give back others: one of the two succeeds. */
     @Test
-    void oneOfManyGivesBack() throws Exception {
-        int rounds = 20_000;
-        int givers = 3;
+    void oneOfTwoGivesBack() throws Exception {
+        long seed = System.nanoTime();
+        int rounds = 100_000;
         AtomicInteger successes = new AtomicInteger();
-        CyclicBarrier barrier = new CyclicBarrier(givers);
-        long[] ticket = new long[1];
+        AtomicLong offered = new AtomicLong();
+        AtomicInteger done = new AtomicInteger();
         try (RpmaMemoryPool pool = RpmaMemoryPool.create(memory, BUFFERS * STRIDE / 2)) {
-            Together.run(givers, thread -> {
+            Together.run(2, thread -> {
+                SplittableRandom random = new SplittableRandom(seed + thread);
+                long ticket = 0;
                 for (int i = 0; i < rounds; i++) {
                     if (thread == 0) {
-                        ticket[0] = pool.take();
+                        offered.set(pool.take());
                     }
-                    barrier.await(30, TimeUnit.SECONDS);
-                    try {
-                        pool.giveBack(ticket[0]);
-                        successes.incrementAndGet();
-                    } catch (IllegalStateException e) {
-                        assertThat(e).hasMessageContaining("is no ticket of a taken buffer");
+                    ticket = awaitOther(offered, ticket);
+                    for (int delay = random.nextInt(100); delay > 0; delay--) {
+                        Thread.onSpinWait();
                     }
-                    // the buffer of another ticket, at once
+                    giveBackCounted(pool, ticket, successes);
                     long other = pool.take();
                     if (other != RpmaMemoryPool.EMPTY) {
                         pool.giveBack(other);
                     }
-                    barrier.await(30, TimeUnit.SECONDS);
+                    done.incrementAndGet();
+                    while (done.get() < 2 * (i + 1)) {
+                        spin();
+                    }
                 }
             });
-            assertThat(successes).hasValue(rounds);
+            assertThat(successes).as("seed " + seed).hasValue(rounds);
             assertThat(takeAllAndGiveBack(pool)).isEqualTo(2);
+        }
+    }
+
+    /** Ends with the test if the other thread fails. */
+    private static void spin() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        Thread.onSpinWait();
+    }
+
+    private static long awaitOther(AtomicLong offered, long former) throws InterruptedException {
+        long ticket = offered.get();
+        while (ticket == former) {
+            spin();
+            ticket = offered.get();
+        }
+        return ticket;
+    }
+
+    private static void giveBackCounted(RpmaMemoryPool pool, long ticket, AtomicInteger successes) {
+        try {
+            pool.giveBack(ticket);
+            successes.incrementAndGet();
+        } catch (IllegalStateException e) {
+            assertThat(e).hasMessageContaining("is no ticket of a taken buffer");
         }
     }
 
