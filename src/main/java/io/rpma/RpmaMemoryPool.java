@@ -35,14 +35,14 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * {@code io.rpma.rdmacm}. Register the whole memory: the offsets of a region of a part are relative to the part.
  *
  * <p><b>Misuse.</b> Each method checks its ticket. A ticket whose buffer was given back, a ticket of another pool, and
- * any other number raise {@link IllegalStateException}, and the pool does not change. The check compares the ticket with
- * the ticket of the last taker of the buffer, which has a number of 39 bits. An old ticket is valid again after
- * exactly 2^39 takes of the same buffer. A random number is valid with a probability of less than 2^-39.
+ * any other number raise {@link IllegalStateException}, and the pool does not change. A ticket has a number of 39 bits,
+ * which each return of the buffer advances. An old ticket is valid again after exactly 2^39 takes of the same buffer. A
+ * random number is valid with a probability of less than 2^-39.
  *
  * <p>The library can't check accesses through a {@link ByteBuffer} or an offset that the program keeps after
  * {@link #giveBack}. They do not crash the JVM, and remain inside the bytes of the buffer, but can change the bytes of
- * the next taker. The same holds for operations under way: give a buffer back after its operation is completed, or after
- * its connection is closed.
+ * the next taker. The same holds for operations under way: give a buffer back after its operation is completed, or
+ * after its connection is closed.
  *
  * <p>Safe for use by many threads, without locks. A buffer can be taken in one thread and given back in another thread.
  * All accesses to the buffer before {@link #giveBack} happen before the accesses of the next taker. There are lists of
@@ -102,7 +102,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
     /** Two lines, because processors fetch lines in pairs. */
     private static final int HEAD_SHIFT = 4;
 
-    /** The sum of all steps, whose upper bits are the next first generation. First generations are far from each other. */
+    /** The upper bits are the first generation of the next size class. First generations are far from each other. */
     private static final AtomicLong GENERATIONS = new AtomicLong();
 
     private static final long GENERATION_STEP = 0x9e37_79b9_7f4a_7c15L;
@@ -373,8 +373,8 @@ public final class RpmaMemoryPool implements AutoCloseable {
     }
 
     /**
-     * {@return a view of the bytes of the buffer, big-endian, with the position 0 and the limit {@link #length}; read-only
-     * if the memory is}
+     * {@return a view of the bytes of the buffer, big-endian, with the position 0 and the limit {@link #length};
+     * read-only if the memory is}
      *
      * <p>The view belongs to the pool: each call for the same buffer resets the same view and returns it. After
      * {@link #giveBack}, the next taker has the view.
@@ -390,11 +390,11 @@ public final class RpmaMemoryPool implements AutoCloseable {
      * Gives a buffer back. From now on the ticket is not valid, and the bytes and the view belong to the next taker.
      *
      * @param ticket the ticket of the buffer
-     * @throws IllegalStateException if the ticket is not valid, for example because the buffer was already given back; or
-     *     this object is closed
+     * @throws IllegalStateException if the ticket is not valid, for example because the buffer was already given back;
+     *     or this object is closed
      */
     public void giveBack(long ticket) {
-        int index = check(ticket);
+        int index = index(ticket);
         int position = head(section(index).firstList + ownList());
         long head = heads.get(position);
         long free = FREE | ticket + ONE & ~INDEX;
@@ -423,8 +423,16 @@ public final class RpmaMemoryPool implements AutoCloseable {
     }
 
     private int check(long ticket) {
+        int index = index(ticket);
+        if (states.get(state(index)) != ticket) {
+            throw invalid(ticket);
+        }
+        return index;
+    }
+
+    private int index(long ticket) {
         int index = (int) (ticket & INDEX);
-        if (ticket <= 0 || index == 0 || index > size || states.get(state(index)) != ticket) {
+        if (ticket <= 0 || index == 0 || index > size) {
             throw invalid(ticket);
         }
         return index;
@@ -462,11 +470,11 @@ public final class RpmaMemoryPool implements AutoCloseable {
     }
 
     /**
-     * Closes the pool. Has no effect if it is already closed. The memory stays open. It stays mapped while the pool or a
-     * view of a buffer is reachable, also after {@link RpmaMemory#close()}.
+     * Closes the pool. Has no effect if it is already closed. The memory stays open. It stays mapped while the pool or
+     * a view of a buffer is reachable, also after {@link RpmaMemory#close()}.
      *
-     * <p>If this method fails because another thread takes a buffer meanwhile, further threads that try to take a buffer
-     * during the call can find the pool empty.
+     * <p>If this method fails because another thread takes a buffer meanwhile, further threads that try to take a
+     * buffer during the call can find the pool empty.
      *
      * @throws IllegalStateException if buffers are taken; the message has their number, and nothing is closed
      */

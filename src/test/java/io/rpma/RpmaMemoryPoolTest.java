@@ -545,7 +545,7 @@ class RpmaMemoryPoolTest {
         }
     }
 
-    /** Two threads give the same buffer back at the same time, and take and give back others: one of the two succeeds. */
+    /** Two threads give the same buffer back at the same time, and then take and give back others: one succeeds. */
     @Test
     void oneOfTwoGivesBack() throws Exception {
         long seed = System.nanoTime();
