@@ -48,8 +48,8 @@ public record Report(String suite, Machine machine, List<Result> results, List<T
         Files.writeString(file, JSON.toJson(this) + "\n");
     }
 
-    /** Returns whether all targets are met. */
+    /** Returns whether no target is missed. Noisy measurements miss no target. */
     public boolean passes() {
-        return targets.stream().allMatch(Target::pass);
+        return targets.stream().noneMatch(target -> target.verdict() == Target.Verdict.MISS);
     }
 }

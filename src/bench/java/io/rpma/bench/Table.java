@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A report as a readable table. */
 public final class Table {
@@ -80,10 +81,10 @@ public final class Table {
         return result.name() + params;
     }
 
-    /** Returns the text of targets, each with pass or miss. */
+    /** Returns the text of targets, each with its verdict, and of the numbers of verdicts. */
     static String ofTargets(List<Target> targets) {
         Table table = new Table();
-        table.add("target", "unit", "at most", "at least", "value", "");
+        table.add("target", "unit", "at most", "at least", "value", "C again / C", "");
         for (Target target : targets) {
             String bound = number(target.target());
             boolean most = target.bound() == Target.Bound.AT_MOST;
@@ -93,9 +94,23 @@ public final class Table {
                     most ? bound : NOTHING,
                     most ? NOTHING : bound,
                     number(target.value()),
-                    target.pass() ? "pass" : "MISS");
+                    target.control() == null ? NOTHING : number(target.control()),
+                    word(target.verdict()));
         }
-        return table.text();
+        return table.text()
+                + Stream.of(Target.Verdict.values())
+                        .map(verdict ->
+                                count(targets, verdict) + " " + verdict.name().toLowerCase(Locale.ROOT))
+                        .collect(Collectors.joining(", ", "", "\n"));
+    }
+
+    /** Returns the word of a verdict. A miss is in capitals, because a reader looks for it. */
+    private static String word(Target.Verdict verdict) {
+        return verdict == Target.Verdict.MISS ? verdict.name() : verdict.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static long count(List<Target> targets, Target.Verdict verdict) {
+        return targets.stream().filter(target -> target.verdict() == verdict).count();
     }
 
     private static String median(Result result) {

@@ -1,5 +1,8 @@
 package io.rpma.bench;
 
+import static io.rpma.bench.Target.Verdict.MISS;
+import static io.rpma.bench.Target.Verdict.NOISY;
+import static io.rpma.bench.Target.Verdict.PASS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -28,7 +31,8 @@ class ReportTest {
             List.of(C, CONTROL, JAVA),
             List.of(
                     Target.atMost("write: Java - C", 20, JAVA.minus(C), "ns"),
-                    Target.atLeast("pipelined: Java / C", 0.97, 0.5, "")));
+                    Target.atLeast("pipelined: Java / C", 0.97, 0.5, "").withControl(1),
+                    Target.atMost("waited: Java / C", 1.05, 1.3, "").withControl(0.9)));
 
     @TempDir
     private Path directory;
@@ -53,12 +57,38 @@ class ReportTest {
 
     @Test
     void holdsValuesAgainstTargets() {
-        assertThat(Target.atMost("most", 20, 20, "ns").pass()).isTrue();
-        assertThat(Target.atMost("most", 20, 20.01, "ns").pass()).isFalse();
-        assertThat(Target.atLeast("least", 0.97, 0.97, "").pass()).isTrue();
-        assertThat(Target.atLeast("least", 0.97, 0.96, "").pass()).isFalse();
-        assertThat(Target.atMost("most", 20, Double.NaN, "ns").pass()).isFalse();
+        assertThat(Target.atMost("most", 20, 20, "ns").verdict()).isEqualTo(PASS);
+        assertThat(Target.atMost("most", 20, 20.01, "ns").verdict()).isEqualTo(MISS);
+        assertThat(Target.atLeast("least", 0.97, 0.97, "").verdict()).isEqualTo(PASS);
+        assertThat(Target.atLeast("least", 0.97, 0.96, "").verdict()).isEqualTo(MISS);
+        assertThat(Target.atMost("most", 20, Double.NaN, "ns").verdict()).isEqualTo(MISS);
         assertThat(REPORT.passes()).isFalse();
+    }
+
+    /** A value of a noisy measurement is neither met nor missed, on whichever side of the target it is. */
+    @Test
+    void doesNotJudgeNoise() {
+        for (double value : List.of(0.5, 1.5)) {
+            Target target = Target.atMost("most", 1, value, "");
+            for (double quiet : List.of(0.95, 1.0, 1.05)) {
+                assertThat(target.withControl(quiet).verdict()).isEqualTo(target.verdict());
+            }
+            for (double noisy : List.of(0.949, 1.051, 2.0, Double.NaN)) {
+                assertThat(target.withControl(noisy).verdict()).isEqualTo(NOISY);
+            }
+        }
+    }
+
+    @Test
+    void onlyAMissFails() {
+        Target met = Target.atMost("met", 1, 0.5, "");
+        Target missed = Target.atMost("missed", 1, 1.5, "");
+        assertThat(passes(met, missed.withControl(1.1))).isTrue();
+        assertThat(passes(met.withControl(1.1), missed.withControl(1))).isFalse();
+    }
+
+    private static boolean passes(Target... targets) {
+        return new Report("some", MACHINE, List.of(), List.of(targets)).passes();
     }
 
     @Test
@@ -67,7 +97,11 @@ class ReportTest {
         REPORT.write(file);
         assertThat(Report.read(file)).isEqualTo(REPORT);
         assertThat(Files.readString(file))
-                .contains("\"suite\": \"some\"", "\"language\": \"control\"", "\"unit\": \"ns/op\"", "\"pass\": false");
+                .contains(
+                        "\"suite\": \"some\"",
+                        "\"language\": \"control\"",
+                        "\"unit\": \"ns/op\"",
+                        "\"verdict\": \"noisy\"");
     }
 
     @Test
@@ -87,8 +121,11 @@ class ReportTest {
                         "VM 17, librpma 1.3.0",
                         "                unit      C  C again   Java  Java - C  Java / C",
                         "write depth=16  ns/op  3.00     3.00  16.00     12.00      5.00",
-                        "write: Java - C      ns      20.00            12.00  pass",
-                        "pipelined: Java / C                     0.97   0.50  MISS");
+                        "target               unit  at most  at least  value  C again / C",
+                        "write: Java - C      ns      20.00            12.00                pass",
+                        "pipelined: Java / C                     0.97   0.50         1.00   MISS",
+                        "waited: Java / C               1.05            1.30         0.90  noisy",
+                        "1 pass, 1 miss, 1 noisy");
     }
 
     /** A language has a column if the report has results of it. Its cell is empty if the operation was not measured in it. */

@@ -5,6 +5,7 @@ import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
 import io.rpma.bench.Language;
 import io.rpma.bench.Machine;
+import io.rpma.bench.Repeats;
 import io.rpma.bench.Report;
 import io.rpma.bench.Result;
 import java.io.IOException;
@@ -136,6 +137,7 @@ public final class DeviceSuite implements Callable<Integer> {
     private CommandSpec command;
 
     private final Measurements measurements = new Measurements();
+    private Repeats repeats;
     private final Map<Point, Long> counts = new HashMap<>();
     private final long started = System.nanoTime();
 
@@ -147,6 +149,7 @@ public final class DeviceSuite implements Callable<Integer> {
         // an emulated flush makes nothing persistent unless the target's platform does more
         boolean persistent = pmem != null && RpmaDevice.remote(address).isFlushNative();
         Plan plan = quick ? Plan.quick(persistent) : Plan.full(persistent);
+        repeats = new Repeats(plan.repetitions());
         Files.createDirectories(Bench.OUTPUT);
         Placement placement = new Placement(clientCpu, targetCpu);
         for (int start = 0; start < plan.starts(); start++) {
@@ -196,7 +199,23 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    private void measurePoints(Clients clients, Plan plan, int start) throws IOException {
+    /** A part of a run, which adds its rounds to the measurements. */
+    private interface Part {
+        void measure(Measurements to) throws Exception;
+    }
+
+    /** Measures a part, and repeats it if it is noisy. */
+    private void measureQuietly(Part part) throws Exception {
+        measurements.addAll(repeats.quietest(
+                () -> {
+                    Measurements measured = new Measurements();
+                    part.measure(measured);
+                    return measured;
+                },
+                measured -> DeviceTargets.of(measured.results())));
+    }
+
+    private void measurePoints(Clients clients, Plan plan, int start) throws Exception {
         int firstRound = start * plan.rounds();
         int number = 0;
         for (Point point : plan.points()) {
@@ -207,11 +226,13 @@ public final class DeviceSuite implements Callable<Integer> {
             for (Language language : point.languages()) {
                 run(clients, language, point, least(point));
             }
-            for (int round = firstRound; round < firstRound + plan.rounds(); round++) {
-                for (Language language : order(point.languages(), round)) {
-                    measure(clients, language, point, count);
+            measureQuietly(to -> {
+                for (int round = firstRound; round < firstRound + plan.rounds(); round++) {
+                    for (Language language : order(point.languages(), round)) {
+                        measure(clients, language, point, count, to);
+                    }
                 }
-            }
+            });
         }
     }
 
@@ -243,13 +264,14 @@ public final class DeviceSuite implements Callable<Integer> {
         return Math.max(LEAST_COUNT, 2L * point.depth());
     }
 
-    private void measure(Clients clients, Language language, Point point, long count) throws IOException {
+    private void measure(Clients clients, Language language, Point point, long count, Measurements to)
+            throws IOException {
         String name = point.operation().command();
         double seconds = run(clients, language, point, count) / 1e9;
         if (point.isRoundTrip()) {
-            measurements.add(name, point.params(), language, Samples.read(SAMPLES));
+            to.add(name, point.params(), language, Samples.read(SAMPLES));
         } else {
-            measurements.add(name, point.params(), language, "ops/s", count / seconds);
+            to.add(name, point.params(), language, "ops/s", count / seconds);
         }
     }
 
@@ -316,7 +338,7 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     /** Measures with all connections open and only some in use, so that only the number of used connections changes. */
-    private void measureMany(Clients clients, Plan plan, int start) throws IOException {
+    private void measureMany(Clients clients, Plan plan, int start) throws Exception {
         int firstRound = start * MANY_ROUNDS;
         int most = Collections.max(plan.connections());
         for (Language language : Language.EVERYWHERE) {
@@ -328,16 +350,25 @@ public final class DeviceSuite implements Callable<Integer> {
         for (int count : plan.connections()) {
             runMany(clients, Language.JAVA, "loop", WARM_UP_COUNT, count);
         }
-        for (int round = firstRound; round < firstRound + MANY_ROUNDS; round++) {
-            say("writing on some of " + most + " connections, " + (round + 1) + "/" + plan.starts() * MANY_ROUNDS);
-            for (int count : plan.connections()) {
-                for (Language language : order(round)) {
-                    measureSpread(clients, language, count);
-                }
-                for (Language language : order(round)) {
-                    measureLoop(clients, language, count);
+        say("writing on some of " + most + " connections in turn");
+        measureQuietly(to -> {
+            for (int round = firstRound; round < firstRound + MANY_ROUNDS; round++) {
+                for (int count : plan.connections()) {
+                    for (Language language : order(round)) {
+                        measureSpread(clients, language, count, to);
+                    }
                 }
             }
+        });
+        for (int count : plan.connections()) {
+            say("writing on " + count + " of " + most + " connections in a loop");
+            measureQuietly(to -> {
+                for (int round = firstRound; round < firstRound + MANY_ROUNDS; round++) {
+                    for (Language language : order(round)) {
+                        measureLoop(clients, language, count, to);
+                    }
+                }
+            });
         }
         for (Language language : Language.EVERYWHERE) {
             say("disconnecting in " + language);
@@ -346,17 +377,18 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     /** Measures one write at a time, on each connection in turn. */
-    private void measureSpread(Clients clients, Language language, int connections) throws IOException {
+    private void measureSpread(Clients clients, Language language, int connections, Measurements to)
+            throws IOException {
         runMany(clients, language, "spread", SPREAD_COUNT, connections);
-        measurements.add("spread write", ofMany(connections), language, Samples.read(SAMPLES));
+        to.add("spread write", ofMany(connections), language, Samples.read(SAMPLES));
     }
 
     /** Measures writes on all connections at once, served by one thread. */
-    private void measureLoop(Clients clients, Language language, int connections) throws IOException {
+    private void measureLoop(Clients clients, Language language, int connections, Measurements to) throws IOException {
         int count = Math.max(LOOP_COUNT, LOOP_LEAST * connections);
         double seconds = runMany(clients, language, "loop", count, connections)[0] / 1e9;
-        measurements.add("loop write", ofMany(connections), language, Samples.read(SAMPLES));
-        measurements.add("loop write", ofMany(connections), language, "ops/s", count / seconds);
+        to.add("loop write", ofMany(connections), language, Samples.read(SAMPLES));
+        to.add("loop write", ofMany(connections), language, "ops/s", count / seconds);
     }
 
     private static Map<String, String> ofMany(int connections) {
@@ -377,20 +409,23 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    private void measureStartup(Plan plan) throws IOException, InterruptedException {
+    private void measureStartup(Plan plan) throws Exception {
         String jar = System.getProperty("rpma.jar", "target/classes");
         String classPath = jar + ":target/test-classes";
         List<String> c = List.of(Clients.program("startup"), address, Integer.toString(port));
         List<String> java = Clients.java(startupJvm, classPath, Startup.class, address, Integer.toString(port));
-        for (int round = 0; round < plan.coldRounds(); round++) {
-            say("starting " + (round + 1) + "/" + plan.coldRounds());
-            for (Language language : order(round)) {
-                measureStartup(language, language == Language.JAVA ? java : c);
+        say("starting " + plan.coldRounds() + " times");
+        measureQuietly(to -> {
+            for (int round = 0; round < plan.coldRounds(); round++) {
+                for (Language language : order(round)) {
+                    measureStartup(language, language == Language.JAVA ? java : c, to);
+                }
             }
-        }
+        });
     }
 
-    private void measureStartup(Language language, List<String> program) throws IOException, InterruptedException {
+    private void measureStartup(Language language, List<String> program, Measurements to)
+            throws IOException, InterruptedException {
         long spawned = System.nanoTime();
         String answer = CPrograms.run(program.toArray(new String[0])).strip();
         long last = spawned;
@@ -398,11 +433,11 @@ public final class DeviceSuite implements Callable<Integer> {
         for (int i = 0; i < times.length; i++) {
             // In C, the library is loaded before main begins, so that this phase takes no time.
             if (times[i] > last) {
-                measurements.add("start", Map.of("phase", PHASES.get(i)), language, "ms", (times[i] - last) / 1e6);
+                to.add("start", Map.of("phase", PHASES.get(i)), language, "ms", (times[i] - last) / 1e6);
             }
             last = times[i];
         }
-        measurements.add("start", Map.of("phase", "all"), language, "ms", (last - spawned) / 1e6);
+        to.add("start", Map.of("phase", "all"), language, "ms", (last - spawned) / 1e6);
     }
 
     private static List<Language> order(int round) {

@@ -54,35 +54,26 @@ final class DeviceTargets {
                 return;
             }
             double ratio = over(byLanguage, Language.JAVA);
+            double control = over(byLanguage, Language.CONTROL);
             String title = title(key, byLanguage);
             if (key.containsKey("depth")) {
-                targets.add(Target.atLeast(title, THROUGHPUT, ratio, ""));
+                targets.add(Target.atLeast(title, THROUGHPUT, ratio, "").withControl(control));
             } else if (key.get("value").equals("p50")) {
-                targets.add(Target.atMost(title, P50, ratio, ""));
+                targets.add(Target.atMost(title, P50, ratio, "").withControl(control));
             } else if (key.get("value").equals("p99")) {
-                targets.add(Target.atMost(title, P99, ratio, ""));
+                targets.add(Target.atMost(title, P99, ratio, "").withControl(control));
             }
         });
     }
 
-    /**
-     * Returns the name of a target. It includes the ratio of the two clients in C, which is the noise, and the ratio of bare
-     * JNI to C if bare JNI was measured.
-     */
+    /** Returns the name of a target. It includes the ratio of bare JNI to C if bare JNI was measured. */
     private static String title(Map<String, String> key, Map<Language, Result> byLanguage) {
         String bare = byLanguage.containsKey(Language.BARE)
-                ? String.format(Locale.ROOT, ", bare JNI / C %.2f", over(byLanguage, Language.BARE))
+                ? String.format(Locale.ROOT, " (bare JNI / C %.2f)", over(byLanguage, Language.BARE))
                 : "";
         String what = key.containsKey("depth") ? "depth " + key.get("depth") + " ops/s" : key.get("value");
         return String.format(
-                Locale.ROOT,
-                "%s %s B, %s, %s: Java / C (C / C %.2f%s)",
-                key.get("name"),
-                key.get("bytes"),
-                key.get("completions"),
-                what,
-                over(byLanguage, Language.CONTROL),
-                bare);
+                "%s %s B, %s, %s: Java / C%s", key.get("name"), key.get("bytes"), key.get("completions"), what, bare);
     }
 
     /** Adds targets for the round trip of an inline write, divided by the round trip of a write from a memory region. */
@@ -94,11 +85,15 @@ final class DeviceTargets {
             Map<String, String> other = new TreeMap<>(key);
             other.put("name", Operation.RDMA_WRITE.command());
             Map<Language, Result> registered = measured.get(other);
-            double java = inline.get(Language.JAVA).over(registered.get(Language.JAVA));
-            double c = inline.get(Language.C).over(registered.get(Language.C));
+            if (registered == null) {
+                return;
+            }
+            double java = growth(registered, inline, Language.JAVA);
+            double c = growth(registered, inline, Language.C);
+            double control = growth(registered, inline, Language.CONTROL) / c;
             String title = String.format(
                     Locale.ROOT, "rdma-write %s B, p50: inline / not inline, Java (C: %.2f)", key.get("bytes"), c);
-            targets.add(Target.atMost(title, INLINE, java, ""));
+            targets.add(Target.atMost(title, INLINE, java, "").withControl(control));
         });
     }
 
@@ -117,14 +112,15 @@ final class DeviceTargets {
         byConnections.forEach((connections, many) -> {
             double java = growth(one, many, Language.JAVA);
             double c = growth(one, many, Language.C);
+            double control = growth(one, many, Language.CONTROL) / c;
             String title = String.format(
                     Locale.ROOT, "write on each of %d connections in turn / on one, Java (C: %.2f)", connections, c);
-            targets.add(Target.atMost(title, SCALE, java, ""));
+            targets.add(Target.atMost(title, SCALE, java, "").withControl(control));
         });
     }
 
-    private static double growth(Map<Language, Result> one, Map<Language, Result> many, Language language) {
-        return many.get(language).over(one.get(language));
+    private static double growth(Map<Language, Result> from, Map<Language, Result> to, Language language) {
+        return to.get(language).over(from.get(language));
     }
 
     /** Adds targets for the throughput of connections that one event loop serves, divided by the throughput in C. */
@@ -135,15 +131,11 @@ final class DeviceTargets {
                 byConnections.put(Integer.valueOf(key.get("connections")), byLanguage);
             }
         });
-        byConnections.forEach((connections, byLanguage) -> targets.add(Target.atLeast(
-                String.format(
-                        Locale.ROOT,
-                        "loop over %d connections, ops/s: Java / C (C / C %.2f)",
-                        connections,
-                        over(byLanguage, Language.CONTROL)),
-                THROUGHPUT,
-                over(byLanguage, Language.JAVA),
-                "")));
+        byConnections.forEach((connections, byLanguage) -> {
+            String title = "loop over " + connections + " connections, ops/s: Java / C";
+            targets.add(Target.atLeast(title, THROUGHPUT, over(byLanguage, Language.JAVA), "")
+                    .withControl(over(byLanguage, Language.CONTROL)));
+        });
     }
 
     private static double over(Map<Language, Result> byLanguage, Language language) {
@@ -160,7 +152,7 @@ final class DeviceTargets {
         double java = all.get(Language.JAVA).median();
         String title = String.format(
                 Locale.ROOT, "first write: Java (%.0f ms) / C (%.0f ms) + start of the JVM (%.0f ms)", java, c, jvm);
-        targets.add(Target.atMost(title, STARTUP, java / (c + jvm), ""));
+        targets.add(Target.atMost(title, STARTUP, java / (c + jvm), "").withControl(over(all, Language.CONTROL)));
     }
 
     private Map<Language, Result> phase(String phase) {

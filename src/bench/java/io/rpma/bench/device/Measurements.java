@@ -37,6 +37,12 @@ final class Measurements {
         }
     }
 
+    /** Adds the rounds of other measurements after the rounds of these. */
+    void addAll(Measurements others) {
+        others.measured.forEach((key, rounds) ->
+                measured.computeIfAbsent(key, added -> new ArrayList<>()).addAll(rounds));
+    }
+
     /** Returns the name of a percentile, for example {@code p99.9}. */
     static String title(double percentile) {
         return percentile == Math.rint(percentile) ? "p" + (int) percentile : "p" + percentile;

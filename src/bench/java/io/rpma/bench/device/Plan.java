@@ -1,6 +1,7 @@
 package io.rpma.bench.device;
 
 import io.rpma.bench.Language;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -18,6 +19,7 @@ import java.util.stream.Stream;
  * @param registered the sizes of registered memory, in bytes
  * @param regions the number of small memory regions that are registered at the same time
  * @param coldRounds the number of rounds of registrations of the sizes {@code registered}, and of starts of a program
+ * @param repetitions the time for repetitions of noisy measurements
  */
 record Plan(
         List<Point> points,
@@ -29,7 +31,8 @@ record Plan(
         int scaleRounds,
         List<Long> registered,
         int regions,
-        int coldRounds) {
+        int coldRounds,
+        Duration repetitions) {
     private static final long KIB = 1 << 10;
     private static final long MIB = 1 << 20;
 
@@ -68,7 +71,8 @@ record Plan(
                 3,
                 List.of(MIB, 16 * MIB, 256 * MIB, 1024 * MIB, 2048 * MIB),
                 10_000,
-                5);
+                5,
+                Duration.ofMinutes(20));
     }
 
     /** Returns the plan of a run of about three minutes. */
@@ -98,7 +102,8 @@ record Plan(
                 1,
                 List.of(MIB, 16 * MIB),
                 2000,
-                3);
+                3,
+                Duration.ofSeconds(30));
     }
 
     private static List<Operation> ofLibrpma() {
