@@ -8,7 +8,8 @@
  *
  *   load OPERATION BYTES DEPTH poll|wait|block COUNT [FILE]
  *                           runs a load; answers its duration; writes the durations of the operations to FILE; librdmacm's
- *                           operations don't support block, and have at most 64 bytes
+ *                           operations don't support block, and have at most 64 bytes; rdma-write-chained has a depth of
+ *                           at least 2, and no FILE
  *   connect COUNT           opens connections until COUNT are open; answers the duration and the growth
  *   spread COUNT OVER FILE  writes 8 bytes COUNT times, on the first OVER of these connections in turn; answers the duration;
  *                           writes the durations of the operations to FILE
@@ -16,6 +17,9 @@
  *                           connection posts its next write when the last one has completed; answers the duration of the
  *                           writes, and of the registration of the connections; writes the durations of the operations to FILE
  *   disconnect              closes these connections; answers the duration
+ *   rdma-connect COUNT      opens librdmacm's connections until COUNT are open; answers the duration
+ *   rdma-loop COUNT OVER FILE
+ *                           does the same as loop, on the first OVER of librdmacm's connections
  *   register BYTES          registers and deregisters memory; answers both durations
  *   regions COUNT           registers COUNT pages one by one; answers the duration and the growth
  */
@@ -37,6 +41,8 @@ struct session {
 	struct connection connection; /* of the command load */
 	struct connection many[MOST_CONNECTIONS];
 	size_t count;
+	struct rdma_connection many_rdma[MOST_CONNECTIONS];
+	size_t rdma_count;
 };
 
 static long resident_kb(void)
@@ -87,6 +93,8 @@ static void command_load(struct session *session, const char *line)
 	if (load.operation == OPERATIONS || load.completions == COMPLETIONS)
 		misused(line);
 	if (is_rdmacm(load.operation) && (load.completions == BLOCK || load.size > INLINE_SIZE))
+		misused(line);
+	if (load.operation == RDMA_WRITE_CHAINED && (load.depth < 2 || path[0] != '\0'))
 		misused(line);
 	uint64_t *samples = path[0] == '\0' ? NULL : new_samples(load.count);
 	uint64_t time = run_load(&session->client, &session->connection, &load, samples);
@@ -148,6 +156,33 @@ static void command_disconnect(struct session *session)
 	printf("%lu\n", now_ns() - start);
 }
 
+static void command_rdma_connect(struct session *session, const char *line)
+{
+	const struct client *client = &session->client;
+	size_t count;
+	if (sscanf(line, "rdma-connect %zu", &count) != 1 || count > MOST_CONNECTIONS)
+		misused(line);
+	uint64_t start = now_ns();
+	for (; session->rdma_count < count; session->rdma_count++)
+		session->many_rdma[session->rdma_count] = open_rdma_connection(client->address, client->port + 3,
+									       SMALL_QUEUE_SIZE, client->rdma.memory);
+	printf("%lu\n", now_ns() - start);
+}
+
+static void command_rdma_loop(struct session *session, const char *line)
+{
+	uint64_t count;
+	size_t over;
+	char path[LINE];
+	if (sscanf(line, "rdma-loop %lu %zu %s", &count, &over, path) != 3 || over < 1 || over > session->rdma_count ||
+	    over > count)
+		misused(line);
+	uint64_t *samples = new_samples(count);
+	struct loop_times times = run_rdma_loop(session->many_rdma, over, count, samples);
+	write_samples(path, samples, count);
+	printf("%lu %lu\n", times.run, times.registration);
+}
+
 static void command_register(struct session *session, const char *line)
 {
 	size_t size;
@@ -204,6 +239,10 @@ static void run_command(struct session *session, const char *line)
 		command_loop(session, line);
 	else if (is_command(line, "disconnect"))
 		command_disconnect(session);
+	else if (is_command(line, "rdma-connect"))
+		command_rdma_connect(session, line);
+	else if (is_command(line, "rdma-loop"))
+		command_rdma_loop(session, line);
 	else if (is_command(line, "register"))
 		command_register(session, line);
 	else if (is_command(line, "regions"))
@@ -224,7 +263,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	session.client = open_client(argv[1], atoi(argv[2]));
 	session.connection = open_connection(&session.client, session.client.port, QUEUE_SIZE);
-	session.client.rdma = open_rdma_connection(argv[1], session.client.port + 2);
+	session.client.rdma = open_rdma_connection(argv[1], session.client.port + 2, QUEUE_SIZE, NULL);
 	puts("ok");
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		run_command(&session, line);

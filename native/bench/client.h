@@ -34,6 +34,7 @@ enum operation {
 	WRITE_WITH_IMM, /* until the answer without bytes has arrived */
 	RDMA_WRITE, /* from here on librdmacm's operations */
 	RDMA_WRITE_INLINE, /* the post copies the bytes */
+	RDMA_WRITE_CHAINED, /* one post for several writes, of which the last is signalled */
 	RDMA_READ,
 	RDMA_SEND, /* until the answer with the same bytes has arrived */
 	RDMA_FETCH_AND_ADD,
@@ -69,7 +70,7 @@ enum operation operation_of(const char *name);
 /* the way with this name, or COMPLETIONS */
 enum completions completions_of(const char *name);
 
-/* posts one operation of a load */
+/* posts one operation of a load, which is not RDMA_WRITE_CHAINED */
 void post_operation(const struct client *client, const struct connection *connection, const struct load *load,
 		    uint64_t number);
 
@@ -102,6 +103,9 @@ struct loop_times {
  */
 struct loop_times run_loop(const struct client *client, const struct connection *connections, size_t over,
 			   uint64_t count, uint64_t *samples);
+
+/* the same with librdmacm's connections */
+struct loop_times run_rdma_loop(const struct rdma_connection *connections, size_t over, uint64_t count, uint64_t *samples);
 
 /* opens the objects that a client's connections share; the client keeps the pointer to the target's address */
 struct client open_client(const char *address, int port);

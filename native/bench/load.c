@@ -11,6 +11,7 @@
 #include "client.h"
 
 #define CAPACITY 16
+#define MOST_CHAINED 16
 #define NOT_COUNTED UINT64_MAX /* operation context of a message, which only its answer completes */
 
 static const char *const names[OPERATIONS] = {
@@ -23,6 +24,7 @@ static const char *const names[OPERATIONS] = {
 	[WRITE_WITH_IMM] = "write-with-imm",
 	[RDMA_WRITE] = "rdma-write",
 	[RDMA_WRITE_INLINE] = "rdma-write-inline",
+	[RDMA_WRITE_CHAINED] = "rdma-write-chained",
 	[RDMA_READ] = "rdma-read",
 	[RDMA_SEND] = "rdma-send",
 	[RDMA_FETCH_AND_ADD] = "rdma-fetch-and-add",
@@ -92,6 +94,37 @@ static void post_fetch_and_add(const struct rdma_connection *rdma, size_t offset
 	};
 	struct ibv_send_wr *bad = NULL;
 	check_rdma("ibv_post_send()", ibv_post_send(rdma->id->qp, &wr, &bad));
+}
+
+/* the number of operations in the next post: half of the depth in a chain, so that one chain is under way during the post */
+static uint64_t length_of_post(const struct load *load, uint64_t posted)
+{
+	uint64_t length = load->depth / 2 < MOST_CHAINED ? load->depth / 2 : MOST_CHAINED;
+	if (load->operation != RDMA_WRITE_CHAINED)
+		return 1;
+	return length < load->count - posted ? length : load->count - posted;
+}
+
+/* the context of the last write, which alone has a completion, is the length of the chain */
+static void post_chain(const struct rdma_connection *rdma, const struct load *load, uint64_t first, uint64_t length)
+{
+	struct ibv_sge sges[MOST_CHAINED];
+	struct ibv_send_wr wrs[MOST_CHAINED];
+	struct ibv_send_wr *bad = NULL;
+	for (uint64_t i = 0; i < length; i++) {
+		bool last = i + 1 == length;
+		size_t offset = offset_of(load, first + i);
+		sges[i] = (struct ibv_sge){(uintptr_t)rdma->memory->addr + offset, (uint32_t)load->size, rdma->memory->lkey};
+		wrs[i].wr_id = length;
+		wrs[i].next = last ? NULL : &wrs[i + 1];
+		wrs[i].sg_list = &sges[i];
+		wrs[i].num_sge = 1;
+		wrs[i].opcode = IBV_WR_RDMA_WRITE;
+		wrs[i].send_flags = last ? IBV_SEND_SIGNALED : 0;
+		wrs[i].wr.rdma.remote_addr = rdma->remote_addr + offset;
+		wrs[i].wr.rdma.rkey = rdma->rkey;
+	}
+	check_rdma("ibv_post_send()", ibv_post_send(rdma->id->qp, wrs, &bad));
 }
 
 static void post_rdma(const struct rdma_connection *rdma, const struct load *load, uint64_t number)
@@ -256,7 +289,9 @@ unsigned take_completions(const struct client *client, const struct connection *
 		sched_yield();
 	for (int i = 0; i < taken; i++) {
 		check_status(&completions[i]);
-		if (completions[i].wr_id != NOT_COUNTED)
+		if (load->operation == RDMA_WRITE_CHAINED)
+			counted += (unsigned)completions[i].wr_id;
+		else if (completions[i].wr_id != NOT_COUNTED)
 			counted++;
 	}
 	return counted;
@@ -272,10 +307,17 @@ uint64_t run_load(const struct client *client, const struct connection *connecti
 	uint64_t start = now_ns();
 	uint64_t last = start;
 	while (done < load->count) {
-		for (; posted < load->count && posted - done < load->depth; posted++) {
+		while (posted < load->count) {
+			uint64_t length = length_of_post(load, posted);
+			if (posted - done + length > load->depth)
+				break;
 			if (answered)
 				receive_answer(client, connection, load, received++);
-			post_operation(client, connection, load, posted);
+			if (load->operation == RDMA_WRITE_CHAINED)
+				post_chain(&client->rdma, load, posted, length);
+			else
+				post_operation(client, connection, load, posted);
+			posted += length;
 		}
 		for (unsigned counted = take_completions(client, connection, load); counted > 0; counted--) {
 			if (samples != NULL) {

@@ -15,15 +15,15 @@ void check_rdma(const char *what, int rc)
 		fail(what);
 }
 
-struct rdma_cm_id *create_rdma_id(const char *address, int port, int flags)
+struct rdma_cm_id *create_rdma_id(const char *address, int port, int flags, uint32_t queue_size)
 {
 	struct rdma_addrinfo hints = {.ai_flags = flags, .ai_port_space = RDMA_PS_TCP};
 	struct rdma_addrinfo *info = NULL;
 	struct rdma_cm_id *id = NULL;
 	struct ibv_qp_init_attr attr = {
 		.cap = {
-			.max_send_wr = QUEUE_SIZE,
-			.max_recv_wr = QUEUE_SIZE,
+			.max_send_wr = queue_size,
+			.max_recv_wr = queue_size,
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
 			.max_inline_data = INLINE_SIZE,
@@ -51,11 +51,12 @@ void rearm_rdma(struct ibv_comp_channel *channel)
 	arm_rdma(cq);
 }
 
-struct rdma_connection open_rdma_connection(const char *address, int port)
+struct rdma_connection open_rdma_connection(const char *address, int port, uint32_t queue_size, struct ibv_mr *memory)
 {
-	struct rdma_connection connection = {.id = create_rdma_id(address, port, 0)};
+	struct rdma_connection connection = {.id = create_rdma_id(address, port, 0, queue_size), .memory = memory};
 	struct rdma_offer offer;
-	connection.memory = rdma_reg_msgs(connection.id, allocate(MEMORY_SIZE), MEMORY_SIZE);
+	if (memory == NULL)
+		connection.memory = rdma_reg_msgs(connection.id, allocate(MEMORY_SIZE), MEMORY_SIZE);
 	if (connection.memory == NULL)
 		fail("rdma_reg_msgs()");
 	/* as librpma does, so that a wait begins with a poll of the queue and nothing else */

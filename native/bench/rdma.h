@@ -27,7 +27,7 @@ struct rdma_connection {
 void check_rdma(const char *what, int rc);
 
 /* the flags are those of rdma_getaddrinfo(): RAI_PASSIVE for an id that listens, 0 for an id that connects */
-struct rdma_cm_id *create_rdma_id(const char *address, int port, int flags);
+struct rdma_cm_id *create_rdma_id(const char *address, int port, int flags, uint32_t queue_size);
 
 /* requests an event for the next completion */
 void arm_rdma(struct ibv_cq *cq);
@@ -35,6 +35,7 @@ void arm_rdma(struct ibv_cq *cq);
 /* takes the pending event of a queue, and requests the next event */
 void rearm_rdma(struct ibv_comp_channel *channel);
 
-struct rdma_connection open_rdma_connection(const char *address, int port);
+/* opens a connection with this memory, of another connection, or with memory of its own if memory is NULL */
+struct rdma_connection open_rdma_connection(const char *address, int port, uint32_t queue_size, struct ibv_mr *memory);
 
 #endif

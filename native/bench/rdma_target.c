@@ -19,6 +19,13 @@ struct rdma_end {
 	struct watch received;
 };
 
+/* the ids of one port */
+struct rdma_listener {
+	struct rdma_cm_id *id;
+	uint64_t messages; /* receives that are posted before a connection is accepted */
+	struct watch requests;
+};
+
 static struct ibv_mr *register_memory(const struct rdma_cm_id *id, size_t size, int access)
 {
 	struct ibv_mr *memory = ibv_reg_mr(id->pd, allocate(size), size, IBV_ACCESS_LOCAL_WRITE | access);
@@ -79,29 +86,48 @@ static void accept_with(struct rdma_cm_id *id, const struct ibv_mr *offered)
 	check_rdma("rdma_accept()", rdma_accept(id, &param));
 }
 
-/* waits for the end of the handshake; a connection stays open until the program ends */
-static void serve_rdma_request(const struct target *target, void *subject)
+static void prepare_messages(const struct target *target, struct rdma_end *end, uint64_t count)
 {
-	struct rdma_cm_id *listener = subject;
-	struct rdma_end *end = malloc(sizeof(*end));
-	if (end == NULL)
-		fail("malloc()");
-	check_rdma("rdma_get_request()", rdma_get_request(listener, &end->id));
-	end->messages = register_memory(end->id, MESSAGES * INLINE_SIZE, 0);
-	for (uint64_t message = 0; message < MESSAGES; message++)
+	end->messages = register_memory(end->id, count * INLINE_SIZE, 0);
+	for (uint64_t message = 0; message < count; message++)
 		receive(end, message);
 	arm_rdma(end->id->recv_cq);
 	end->received = (struct watch){serve_messages, end};
 	start_watch(target, end->id->recv_cq_channel->fd, &end->received);
-	accept_with(end->id, register_memory(end->id, MEMORY_SIZE, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-									   IBV_ACCESS_REMOTE_ATOMIC));
+}
+
+/*
+ * Waits for the end of the handshake. A connection stays open until the program ends. All connections share the offered memory,
+ * because librdmacm gives the ids of a device one protection domain.
+ */
+static void serve_rdma_request(const struct target *target, void *subject)
+{
+	static struct ibv_mr *offered;
+	const struct rdma_listener *listener = subject;
+	struct rdma_end *end = calloc(1, sizeof(*end));
+	if (end == NULL)
+		fail("calloc()");
+	check_rdma("rdma_get_request()", rdma_get_request(listener->id, &end->id));
+	if (offered == NULL)
+		offered = register_memory(end->id, MEMORY_SIZE,
+					  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+	if (listener->messages > 0)
+		prepare_messages(target, end, listener->messages);
+	accept_with(end->id, offered);
+}
+
+static void listen_with(const struct target *target, struct rdma_listener *listener, struct rdma_cm_id *id)
+{
+	listener->id = id;
+	check_rdma("rdma_listen()", rdma_listen(id, 0));
+	listener->requests = (struct watch){serve_rdma_request, listener};
+	start_watch(target, id->channel->fd, &listener->requests);
 }
 
 void listen_for_rdma(const struct target *target, const char *address, int port)
 {
-	static struct watch requests;
-	struct rdma_cm_id *listener = create_rdma_id(address, port, RAI_PASSIVE);
-	check_rdma("rdma_listen()", rdma_listen(listener, 0));
-	requests = (struct watch){serve_rdma_request, listener};
-	start_watch(target, listener->channel->fd, &requests);
+	static struct rdma_listener measured = {.messages = MESSAGES};
+	static struct rdma_listener many;
+	listen_with(target, &measured, create_rdma_id(address, port, RAI_PASSIVE, QUEUE_SIZE));
+	listen_with(target, &many, create_rdma_id(address, port + 1, RAI_PASSIVE, SMALL_QUEUE_SIZE));
 }

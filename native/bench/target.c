@@ -4,8 +4,8 @@
  * usage: target ADDRESS PORT [PMEM]
  *
  * Accepts connections until its standard input ends: at PORT connections with messages, at PORT + 1 connections without
- * messages and with small queues, and at PORT + 2 librdmacm's connections. The program sleeps unless a message or a request
- * arrives. Reads, writes and flushes do not wake it.
+ * messages and with small queues, and at PORT + 2 and PORT + 3 the same with librdmacm. The program sleeps unless a message or a
+ * request arrives. Reads, writes and flushes do not wake it.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -15,7 +15,10 @@ struct watch {
 /* serves the descriptor from now on; the caller owns the watch, and must keep it as long as the descriptor is open */
 void start_watch(const struct target *target, int fd, struct watch *watch);
 
-/* accepts librdmacm's connections at a port, and answers their messages */
+/*
+ * Accepts librdmacm's connections: at the port connections with messages, which it answers, and at the next port connections
+ * without messages and with small queues.
+ */
 void listen_for_rdma(const struct target *target, const char *address, int port);
 
 #endif

@@ -16,8 +16,10 @@ import com.google.gson.annotations.SerializedName;
  */
 public record Target(
         String what, Bound bound, double target, double value, String unit, Double control, Verdict verdict) {
-    /** The maximum distance from 1 of the control of a quiet measurement. */
-    private static final double MOST_NOISE = 0.05;
+    /** The range of the control of a quiet measurement. */
+    private static final double LEAST_CONTROL = 0.95;
+
+    private static final double MOST_CONTROL = 1.05;
 
     /** The kinds of targets. */
     public enum Bound {
@@ -67,6 +69,6 @@ public record Target(
     }
 
     private static boolean isQuiet(double control) {
-        return Math.abs(control - 1) <= MOST_NOISE;
+        return control >= LEAST_CONTROL && control <= MOST_CONTROL;
     }
 }

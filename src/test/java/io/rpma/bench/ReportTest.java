@@ -124,7 +124,7 @@ class ReportTest {
                         "target               unit  at most  at least  value  C again / C",
                         "write: Java - C      ns      20.00            12.00                pass",
                         "pipelined: Java / C                     0.97   0.50         1.00   MISS",
-                        "waited: Java / C               1.05            1.30         0.90  noisy",
+                        "waited: Java / C              1.05             1.30         0.90  noisy",
                         "1 pass, 1 miss, 1 noisy");
     }
 

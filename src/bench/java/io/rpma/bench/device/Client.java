@@ -14,7 +14,7 @@ import java.util.List;
 
 /**
  * The client in Java. {@code native/bench/client.c} is the client in C, and documents the commands. This client's answers to
- * {@code connect}, {@code regions} and {@code loop} have one more number at the end: the growth of the heap in bytes.
+ * {@code connect}, {@code regions} and both loops have one more number at the end: the growth of the heap in bytes.
  */
 final class Client extends LoadClient {
     private static final int PAGE = 4096;
@@ -28,6 +28,7 @@ final class Client extends LoadClient {
     private final RdmaConnection rdmaConnection;
     private final RpmaCompletions completions = Load.completions();
     private final List<Connection> many = new ArrayList<>();
+    private final List<RdmaConnection> manyRdma = new ArrayList<>();
 
     private Client(String address, int port) throws InterruptedException {
         this.address = address;
@@ -60,7 +61,11 @@ final class Client extends LoadClient {
             case "spread":
                 return spread(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Path.of(words[3]));
             case "loop":
-                return loop(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Path.of(words[3]));
+                return loop(many, Operation.WRITE, words);
+            case "rdma-connect":
+                return rdmaConnect(Integer.parseInt(words[1]));
+            case "rdma-loop":
+                return loop(manyRdma, Operation.RDMA_WRITE, words);
             case "disconnect":
                 return disconnect();
             case "register":
@@ -100,10 +105,19 @@ final class Client extends LoadClient {
         return Long.toString(time);
     }
 
-    private String loop(int count, int over, Path file) throws IOException, InterruptedException {
-        long[] samples = Samples.create(count);
-        String answer = Loop.run(many.subList(0, over), samples);
-        Samples.write(samples, file);
+    private String rdmaConnect(int count) throws InterruptedException {
+        long start = System.nanoTime();
+        while (manyRdma.size() < count) {
+            manyRdma.add(RdmaConnection.openSmall(address, port + 3, rdmaConnection.memory()));
+        }
+        return Long.toString(System.nanoTime() - start);
+    }
+
+    private static String loop(List<? extends End> connections, Operation operation, String[] words)
+            throws IOException, InterruptedException {
+        long[] samples = Samples.create(Integer.parseInt(words[1]));
+        String answer = Loop.run(connections.subList(0, Integer.parseInt(words[2])), operation, samples);
+        Samples.write(samples, Path.of(words[3]));
         return answer;
     }
 

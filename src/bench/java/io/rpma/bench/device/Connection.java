@@ -6,6 +6,7 @@ import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaCq;
+import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
@@ -116,6 +117,11 @@ record Connection(RpmaConn conn, RpmaCq cq, RpmaMrRemote dram, RpmaMrRemote pmem
     private void flush(RpmaMrRemote remote, long offset, long size, long number, RpmaFlushType type) {
         End.check(conn.write(remote, offset, memory, offset, size, RpmaConn.F_COMPLETION_ON_ERROR, number));
         End.check(conn.flush(remote, offset, size, type, RpmaConn.F_COMPLETION_ALWAYS, number));
+    }
+
+    @Override
+    public void serve(RpmaEventLoop loop, int batchSize, RpmaEventLoop.Handler<RpmaCompletions> handler) {
+        loop.onCompletion(cq, batchSize, (queue, completions) -> handler.handle(completions));
     }
 
     void close() throws InterruptedException {

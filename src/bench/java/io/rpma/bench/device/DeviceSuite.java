@@ -88,7 +88,7 @@ public final class DeviceSuite implements Callable<Integer> {
             names = "--port",
             defaultValue = "7310",
             paramLabel = "PORT",
-            description = "The first of three free ports; default ${DEFAULT-VALUE}.")
+            description = "The first of four free ports; default ${DEFAULT-VALUE}.")
     private int port;
 
     @Option(
@@ -159,6 +159,7 @@ public final class DeviceSuite implements Callable<Integer> {
                 warmUp(clients, plan);
                 measurePoints(clients, plan, start);
                 measureMany(clients, plan, start);
+                measureIds(clients, plan, start);
             }
         }
         try (Clients clients = Clients.start(Language.EVERYWHERE, address, port, pmem, startupJvm, Placement.ANY)) {
@@ -309,8 +310,8 @@ public final class DeviceSuite implements Callable<Integer> {
     private void measureGrowth(Clients clients, Plan plan) throws IOException {
         for (int round = 0; round < plan.scaleRounds(); round++) {
             for (Language language : order(plan.scaled(), round)) {
-                say("connecting up to " + Collections.max(plan.connections()) + " times in " + language);
-                grow(clients, language, plan.connections());
+                say("connecting up to " + Collections.max(plan.grown()) + " times in " + language);
+                grow(clients, language, plan.grown());
             }
         }
     }
@@ -365,7 +366,7 @@ public final class DeviceSuite implements Callable<Integer> {
             measureQuietly(to -> {
                 for (int round = firstRound; round < firstRound + MANY_ROUNDS; round++) {
                     for (Language language : order(round)) {
-                        measureLoop(clients, language, count, to);
+                        measureLoop(clients, language, "loop", count, to);
                     }
                 }
             });
@@ -373,6 +374,27 @@ public final class DeviceSuite implements Callable<Integer> {
         for (Language language : Language.EVERYWHERE) {
             say("disconnecting in " + language);
             clients.run(language, "disconnect");
+        }
+    }
+
+    /** Measures writes on ids of librdmacm, served by one thread. The ids stay open until the clients end. */
+    private void measureIds(Clients clients, Plan plan, int start) throws Exception {
+        int firstRound = start * MANY_ROUNDS;
+        int most = Collections.max(plan.ids());
+        for (Language language : Language.EVERYWHERE) {
+            say("connecting " + most + " ids in " + language);
+            clients.run(language, "rdma-connect " + most);
+        }
+        for (int count : plan.ids()) {
+            runMany(clients, Language.JAVA, "rdma-loop", WARM_UP_COUNT, count);
+            say("writing on " + count + " of " + most + " ids in a loop");
+            measureQuietly(to -> {
+                for (int round = firstRound; round < firstRound + MANY_ROUNDS; round++) {
+                    for (Language language : order(round)) {
+                        measureLoop(clients, language, "rdma-loop", count, to);
+                    }
+                }
+            });
         }
     }
 
@@ -384,11 +406,12 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     /** Measures writes on all connections at once, served by one thread. */
-    private void measureLoop(Clients clients, Language language, int connections, Measurements to) throws IOException {
+    private void measureLoop(Clients clients, Language language, String loop, int connections, Measurements to)
+            throws IOException {
         int count = Math.max(LOOP_COUNT, LOOP_LEAST * connections);
-        double seconds = runMany(clients, language, "loop", count, connections)[0] / 1e9;
-        to.add("loop write", ofMany(connections), language, Samples.read(SAMPLES));
-        to.add("loop write", ofMany(connections), language, "ops/s", count / seconds);
+        double seconds = runMany(clients, language, loop, count, connections)[0] / 1e9;
+        to.add(loop + " write", ofMany(connections), language, Samples.read(SAMPLES));
+        to.add(loop + " write", ofMany(connections), language, "ops/s", count / seconds);
     }
 
     private static Map<String, String> ofMany(int connections) {

@@ -16,6 +16,8 @@ final class DeviceTargets {
     private static final double P50 = 1.05;
     private static final double P99 = 1.2;
     private static final double THROUGHPUT = 0.97;
+    private static final double CHAINED = 1.1;
+    private static final double IDS_LOOP = 1.05;
     private static final double STARTUP = 1.2;
     private static final double SCALE = 1.5;
 
@@ -42,8 +44,10 @@ final class DeviceTargets {
             all.addOperation(operation.command(), targets);
         }
         all.addInline(targets);
+        all.addChained(targets);
         all.addScale(targets);
         all.addLoop(targets);
+        all.addIdsLoop(targets);
         all.addStartup(targets);
         return targets;
     }
@@ -97,6 +101,31 @@ final class DeviceTargets {
         });
     }
 
+    /** Adds targets for the throughput of chained writes in Java, divided by the throughput of librpma's writes in C. */
+    private void addChained(List<Target> targets) {
+        measured.forEach((key, chained) -> {
+            if (!key.get("name").equals(Operation.RDMA_WRITE_CHAINED.command())) {
+                return;
+            }
+            Map<String, String> other = new TreeMap<>(key);
+            other.put("name", Operation.WRITE.command());
+            Map<Language, Result> single = measured.get(other);
+            if (single == null) {
+                return;
+            }
+            double c = growth(single, chained, Language.C);
+            double java = chained.get(Language.JAVA).over(single.get(Language.C));
+            double control = growth(single, chained, Language.CONTROL) / c;
+            String title = String.format(
+                    Locale.ROOT,
+                    "write %s B, depth %s ops/s: chained in Java / librpma in C (C chained: %.2f)",
+                    key.get("bytes"),
+                    key.get("depth"),
+                    c);
+            targets.add(Target.atLeast(title, CHAINED, java, "").withControl(control));
+        });
+    }
+
     /** Adds targets for the time of a write on many connections in turn, divided by its time on one connection. */
     private void addScale(List<Target> targets) {
         Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
@@ -125,17 +154,32 @@ final class DeviceTargets {
 
     /** Adds targets for the throughput of connections that one event loop serves, divided by the throughput in C. */
     private void addLoop(List<Target> targets) {
-        Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
-        measured.forEach((key, byLanguage) -> {
-            if (key.get("name").equals("loop write") && key.get("unit").equals("ops/s")) {
-                byConnections.put(Integer.valueOf(key.get("connections")), byLanguage);
-            }
-        });
-        byConnections.forEach((connections, byLanguage) -> {
+        throughput("loop write").forEach((connections, byLanguage) -> {
             String title = "loop over " + connections + " connections, ops/s: Java / C";
             targets.add(Target.atLeast(title, THROUGHPUT, over(byLanguage, Language.JAVA), "")
                     .withControl(over(byLanguage, Language.CONTROL)));
         });
+    }
+
+    /** Adds targets for the time of a write on ids that one event loop serves, divided by the time in C. */
+    private void addIdsLoop(List<Target> targets) {
+        throughput("rdma-loop write").forEach((ids, byLanguage) -> {
+            String title = "loop over " + ids + " ids, time of a write: Java / C";
+            double java = byLanguage.get(Language.C).over(byLanguage.get(Language.JAVA));
+            double control = byLanguage.get(Language.C).over(byLanguage.get(Language.CONTROL));
+            targets.add(Target.atMost(title, IDS_LOOP, java, "").withControl(control));
+        });
+    }
+
+    /** Returns the throughput of a measurement by the numbers of its connections. */
+    private Map<Integer, Map<Language, Result>> throughput(String name) {
+        Map<Integer, Map<Language, Result>> byConnections = new TreeMap<>();
+        measured.forEach((key, byLanguage) -> {
+            if (key.get("name").equals(name) && key.get("unit").equals("ops/s")) {
+                byConnections.put(Integer.valueOf(key.get("connections")), byLanguage);
+            }
+        });
+        return byConnections;
     }
 
     private static double over(Map<Language, Result> byLanguage, Language language) {

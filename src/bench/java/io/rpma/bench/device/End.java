@@ -1,6 +1,7 @@
 package io.rpma.bench.device;
 
 import io.rpma.RpmaCompletions;
+import io.rpma.RpmaEventLoop;
 
 /** A client's side of a connection with the target, with the memory of its operations. Loads run on it. */
 interface End {
@@ -15,6 +16,20 @@ interface End {
      */
     void post(Operation operation, long offset, long size, long number);
 
+    /**
+     * Adds a write to the chain that {@link #postChain} posts. Only librdmacm's connections have chains.
+     *
+     * @param number the context of the write, which has a completion only if it is the last
+     */
+    default void chain(long offset, long size, long number) {
+        throw new UnsupportedOperationException("no chains");
+    }
+
+    /** Posts the chain. */
+    default void postChain() {
+        throw new UnsupportedOperationException("no chains");
+    }
+
     /** Posts the receive of an answer. */
     void receive(long offset, long size, long number);
 
@@ -23,6 +38,9 @@ interface End {
 
     /** Waits for completions of operations of this kind, and takes them. */
     int await(Operation operation, RpmaCompletions completions) throws InterruptedException;
+
+    /** Registers a handler of the completions of operations with an event loop. */
+    void serve(RpmaEventLoop loop, int batchSize, RpmaEventLoop.Handler<RpmaCompletions> handler);
 
     /** Checks the result of a post. */
     static void check(boolean posted) {

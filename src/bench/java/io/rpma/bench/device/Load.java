@@ -15,6 +15,9 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
     /** The size of the memory on both sides. */
     static final long MEMORY_SIZE = 16 << 20;
 
+    /** The maximum number of operations in a chain. */
+    static final int MOST_CHAINED = 16;
+
     private static final int CAPACITY = 16;
 
     /** Returns the load of a command; {@code native/bench/client.c} documents the words of the command. */
@@ -61,6 +64,7 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
         private final long[] samples;
         private final int first;
         private final boolean answered = operation.isAnswered();
+        private final boolean chained = operation == Operation.RDMA_WRITE_CHAINED;
         private long posted;
         private long received;
         private long done;
@@ -74,6 +78,18 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
         }
 
         void next() throws InterruptedException {
+            if (chained) {
+                postChains();
+            } else {
+                postSingly();
+            }
+            int taken = take(end, completions);
+            for (int i = 0; i < taken; i++) {
+                count(i);
+            }
+        }
+
+        private void postSingly() {
             for (; posted < count && posted - done < depth; posted++) {
                 if (answered) {
                     end.receive(offset(received), size, received);
@@ -81,9 +97,20 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
                 }
                 end.post(operation, offset(posted), size, posted);
             }
-            int taken = take(end, completions);
-            for (int i = 0; i < taken; i++) {
-                count(i);
+        }
+
+        /** Posts chains of half of the depth, so that one chain is under way during a post. */
+        private void postChains() {
+            while (posted < count) {
+                long length = Math.min(Math.min(MOST_CHAINED, depth / 2), count - posted);
+                if (posted - done + length > depth) {
+                    return;
+                }
+                for (long i = 0; i < length; i++) {
+                    end.chain(offset(posted + i), size, length);
+                }
+                end.postChain();
+                posted += length;
             }
         }
 
@@ -92,6 +119,10 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
                 throw new IllegalStateException("an operation failed: " + completions.status(index));
             }
             if (completions.wrId(index) == End.NOT_COUNTED) {
+                return;
+            }
+            if (chained) {
+                done += completions.wrId(index);
                 return;
             }
             if (samples != null) {

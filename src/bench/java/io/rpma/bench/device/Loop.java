@@ -1,7 +1,6 @@
 package io.rpma.bench.device;
 
 import io.rpma.RpmaCompletions;
-import io.rpma.RpmaConn;
 import io.rpma.RpmaEventLoop;
 import java.util.List;
 
@@ -13,7 +12,8 @@ final class Loop {
     private static final int CAPACITY = 16;
 
     private final RpmaEventLoop loop = RpmaEventLoop.create();
-    private final List<Connection> connections;
+    private final List<? extends End> connections;
+    private final Operation operation;
     private final long[] postedAt;
     private final long[] samples;
     private int posted;
@@ -26,8 +26,9 @@ final class Loop {
     private long end;
     private Throwable failure;
 
-    private Loop(List<Connection> connections, long[] samples) {
+    private Loop(List<? extends End> connections, Operation operation, long[] samples) {
         this.connections = connections;
+        this.operation = operation;
         this.samples = samples;
         postedAt = new long[connections.size()];
         loop.onFailure((source, thrown) -> {
@@ -40,14 +41,16 @@ final class Loop {
      * Runs a loop.
      *
      * @param connections the connections to serve
+     * @param operation the write of these connections
      * @param samples gets the time from each post to the handling of its completion; its length is the number of operations
      * @return three numbers: the duration of the operations and the duration of the registration of the connections, in
      *     nanoseconds, and the growth of the heap by the registration, in bytes
      */
-    static String run(List<Connection> connections, long[] samples) throws InterruptedException {
+    static String run(List<? extends End> connections, Operation operation, long[] samples)
+            throws InterruptedException {
         UsedMemory before = UsedMemory.now();
         long start = System.nanoTime();
-        Loop loop = new Loop(connections, samples);
+        Loop loop = new Loop(connections, operation, samples);
         for (int place = 0; place < connections.size(); place++) {
             loop.register(place);
         }
@@ -57,7 +60,7 @@ final class Loop {
     }
 
     private void register(int place) {
-        loop.onCompletion(connections.get(place).cq(), CAPACITY, (cq, completions) -> handle(place, completions));
+        connections.get(place).serve(loop, CAPACITY, completions -> handle(place, completions));
     }
 
     private long run() throws InterruptedException {
@@ -100,11 +103,8 @@ final class Loop {
     }
 
     private void post(int place, long now) {
-        Connection connection = connections.get(place);
         postedAt[place] = now;
         posted++;
-        End.check(connection
-                .conn()
-                .write(connection.dram(), 0, connection.memory(), 0, Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, 0));
+        connections.get(place).post(operation, 0, Long.BYTES, 0);
     }
 }

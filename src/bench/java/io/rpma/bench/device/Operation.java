@@ -17,6 +17,8 @@ enum Operation {
     RDMA_WRITE("rdma-write"),
     /** A write whose bytes the post copies into the queue. */
     RDMA_WRITE_INLINE("rdma-write-inline"),
+    /** A write in a chain: one post for several writes, of which only the last has a completion. */
+    RDMA_WRITE_CHAINED("rdma-write-chained"),
     RDMA_READ("rdma-read"),
     /** A message, and the target's answer with the same bytes. */
     RDMA_SEND("rdma-send"),

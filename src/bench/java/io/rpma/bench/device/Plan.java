@@ -13,7 +13,9 @@ import java.util.stream.Stream;
  * @param starts the number of starts of the programs for these measurements
  * @param rounds the number of rounds after each of these starts
  * @param millis the approximate time of one of these measurements, in milliseconds
- * @param connections the numbers of connections, ascending
+ * @param connections the numbers of connections that are used in turn or in a loop, ascending
+ * @param ids the numbers of librdmacm's ids that are used in a loop
+ * @param grown the numbers of connections up to which the opening of connections is measured, ascending
  * @param scaled the programs in which the opening and closing of connections is measured
  * @param scaleRounds the number of rounds of these programs, and of the registrations of small memory regions
  * @param registered the sizes of registered memory, in bytes
@@ -27,6 +29,8 @@ record Plan(
         int rounds,
         long millis,
         List<Integer> connections,
+        List<Integer> ids,
+        List<Integer> grown,
         List<Language> scaled,
         int scaleRounds,
         List<Long> registered,
@@ -49,6 +53,13 @@ record Plan(
                         if (operation != Operation.ATOMIC_WRITE || size == WORD) {
                             points.add(new Point(operation, size, depth, completions));
                         }
+                        // beside the unchained writes, because a target compares them
+                        if (operation == Operation.WRITE
+                                && completions == Completions.POLL
+                                && depth > 1
+                                && size <= RdmaConnection.INLINE_SIZE) {
+                            points.add(new Point(Operation.RDMA_WRITE_CHAINED, size, depth, completions));
+                        }
                     }
                 }
             }
@@ -66,6 +77,8 @@ record Plan(
                 3,
                 3,
                 90,
+                List.of(1, 10, 100, 1000),
+                List.of(1, 100, 1000),
                 List.of(1, 10, 100, 1000),
                 Language.EVERYWHERE,
                 3,
@@ -86,18 +99,21 @@ record Plan(
         points.add(new Point(Operation.RDMA_WRITE, RdmaConnection.INLINE_SIZE, 1, Completions.WAIT));
         points.add(new Point(Operation.WRITE, 64 * KIB, 1, Completions.POLL));
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.WAIT));
-        points.add(new Point(Operation.WRITE, WORD, 1, Completions.BLOCK));
-        points.add(new Point(Operation.WRITE, KIB, 16, Completions.POLL));
+        points.add(new Point(Operation.WRITE, WORD, 16, Completions.POLL));
+        points.add(new Point(Operation.RDMA_WRITE_CHAINED, WORD, 16, Completions.POLL));
         points.add(new Point(Operation.READ, KIB, 16, Completions.POLL));
         points.add(new Point(Operation.FLUSH_PERSISTENT, KIB, 16, Completions.POLL));
         points.add(new Point(Operation.SEND, KIB, 16, Completions.POLL));
-        points.add(new Point(Operation.WRITE, KIB, 64, Completions.POLL));
+        points.add(new Point(Operation.WRITE, 64, 64, Completions.POLL));
+        points.add(new Point(Operation.RDMA_WRITE_CHAINED, 64, 64, Completions.POLL));
         return new Plan(
                 possible(points, persistent),
                 1,
                 5,
                 100,
-                List.of(1, 10, 100, 1000),
+                List.of(1, 100, 1000),
+                List.of(100),
+                List.of(1, 100),
                 List.of(Language.C, Language.JAVA),
                 1,
                 List.of(MIB, 16 * MIB),
@@ -113,12 +129,14 @@ record Plan(
     }
 
     /**
-     * Adds librdmacm's operations, except the atomic, with the inline size. Larger sizes take the same path as librpma's
-     * operations.
+     * Adds librdmacm's operations, except the atomic and the chained write, with the inline size. Larger sizes take the same
+     * path as librpma's operations.
      */
     private static void addRdmacm(List<Point> points, int depth) {
         for (Operation operation : Operation.values()) {
-            if (operation.isRdmacm() && operation != Operation.RDMA_FETCH_AND_ADD) {
+            if (operation.isRdmacm()
+                    && operation != Operation.RDMA_FETCH_AND_ADD
+                    && operation != Operation.RDMA_WRITE_CHAINED) {
                 points.add(new Point(operation, RdmaConnection.INLINE_SIZE, depth, Completions.POLL));
             }
         }

@@ -3,9 +3,11 @@ package io.rpma.bench.device;
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
 
 import io.rpma.RpmaCompletions;
+import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaMemory;
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaAddrInfo;
+import io.rpma.rdmacm.RdmaBatch;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
@@ -25,10 +27,12 @@ import java.util.concurrent.TimeUnit;
  * @param qp the queue pair
  * @param memory the source and destination on this side
  * @param inlineData the source of inline operations
+ * @param batch the chain of writes
  * @param remoteAddr the address of the target's volatile memory
  * @param rkey the key of the target's volatile memory
  */
-record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inlineData, long remoteAddr, int rkey)
+record RdmaConnection(
+        RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inlineData, RdmaBatch batch, long remoteAddr, int rkey)
         implements End {
     /** The maximum size of an inline post. */
     static final int INLINE_SIZE = 64;
@@ -39,17 +43,29 @@ record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inline
     private static final int REMOTE_ADDR = 0;
     private static final int RKEY = 8;
 
+    /** Opens a connection with memory of its own, which is measured alone. */
     static RdmaConnection open(String address, int port) throws InterruptedException {
-        RdmaId id;
+        RdmaId id = create(address, port, Connection.QUEUE_SIZE);
+        return connect(id, RdmaMr.reg(id, RpmaMemory.allocate(Load.MEMORY_SIZE), RdmaAccess.LOCAL_WRITE));
+    }
+
+    /** Opens one of many connections, with the memory of another connection. */
+    static RdmaConnection openSmall(String address, int port, RdmaMr memory) throws InterruptedException {
+        return connect(create(address, port, Connection.SMALL_QUEUE_SIZE), memory);
+    }
+
+    private static RdmaId create(String address, int port, int queueSize) {
         try (RdmaAddrInfo info = RdmaAddrInfo.active(address, port, RdmaPortSpace.TCP)) {
-            id = RdmaId.createEp(
+            return RdmaId.createEp(
                     info,
                     new RdmaQpInitAttr()
-                            .maxSendWr(Connection.QUEUE_SIZE)
-                            .maxRecvWr(Connection.QUEUE_SIZE)
+                            .maxSendWr(queueSize)
+                            .maxRecvWr(queueSize)
                             .maxInlineData(INLINE_SIZE));
         }
-        RdmaMr memory = RdmaMr.reg(id, RpmaMemory.allocate(Load.MEMORY_SIZE), RdmaAccess.LOCAL_WRITE);
+    }
+
+    private static RdmaConnection connect(RdmaId id, RdmaMr memory) throws InterruptedException {
         id.connect(new RdmaConnParam());
         byte[] offer = id.awaitEvent(RdmaEventType.ESTABLISHED, TIMEOUT_S, TimeUnit.SECONDS)
                 .privateData();
@@ -59,6 +75,7 @@ record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inline
                 id.qp(),
                 memory,
                 RdmaInlineData.create(INLINE_SIZE),
+                RdmaBatch.create(Load.MOST_CHAINED),
                 fields.getLong(REMOTE_ADDR),
                 fields.getInt(RKEY));
     }
@@ -84,6 +101,23 @@ record RdmaConnection(RdmaId id, RdmaQp qp, RdmaMr memory, RdmaInlineData inline
             default:
                 throw new AssertionError(operation);
         }
+    }
+
+    @Override
+    public void chain(long offset, long size, long number) {
+        End.check(batch.write(qp, memory, offset, size, 0, remoteAddr + offset, rkey, number));
+    }
+
+    @Override
+    public void postChain() {
+        batch.signalLast();
+        int length = batch.count();
+        End.check(batch.post() == length);
+    }
+
+    @Override
+    public void serve(RpmaEventLoop loop, int batchSize, RpmaEventLoop.Handler<RpmaCompletions> handler) {
+        qp.onSendComp(loop, batchSize, handler);
     }
 
     @Override

@@ -105,7 +105,7 @@ public final class Tax implements Callable<Integer> {
 
     /** The extent of the measurement. A round takes {@code samples} samples of each operation in each program. */
     private enum Effort {
-        QUICK(2, 2, 100, Duration.ofSeconds(15)),
+        QUICK(1, 2, 100, Duration.ofSeconds(15)),
         FULL(5, 5, 300, Duration.ofMinutes(5));
 
         private final int rounds;

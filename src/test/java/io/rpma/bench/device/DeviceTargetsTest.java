@@ -177,11 +177,48 @@ class DeviceTargetsTest {
                                 .withControl(1));
     }
 
+    @Test
+    void holdsTheLoopOverIdsAgainstC() {
+        loop("rdma-loop write", 1, 1000, 1000);
+        loop("rdma-loop write", 1000, 2000, 1600);
+        assertThat(DeviceTargets.of(measurements.results()))
+                .containsExactly(
+                        Target.atMost("loop over 1 ids, time of a write: Java / C", 1.05, 1, "")
+                                .withControl(1),
+                        Target.atMost("loop over 1000 ids, time of a write: Java / C", 1.05, 1.25, "")
+                                .withControl(1));
+    }
+
+    @Test
+    void holdsChainsAgainstChainsAndAgainstSingleWrites() {
+        for (Language language : Language.EVERYWHERE) {
+            Map<String, String> params = new Point(Operation.WRITE, 8, 16, Completions.POLL).params();
+            measurements.add("write", params, language, "ops/s", language == Language.JAVA ? 970 : 1000);
+            measurements.add("rdma-write-chained", params, language, "ops/s", language == Language.JAVA ? 1500 : 2000);
+        }
+        assertThat(DeviceTargets.of(measurements.results()))
+                .containsExactly(
+                        Target.atLeast("write 8 B, poll, depth 16 ops/s: Java / C", 0.97, 0.97, "")
+                                .withControl(1),
+                        Target.atLeast("rdma-write-chained 8 B, poll, depth 16 ops/s: Java / C", 0.97, 0.75, "")
+                                .withControl(1),
+                        Target.atLeast(
+                                        "write 8 B, depth 16 ops/s: chained in Java / librpma in C (C chained: 2.00)",
+                                        1.1,
+                                        1.5,
+                                        "")
+                                .withControl(1));
+    }
+
     private void loop(int connections, double c, double java) {
+        loop("loop write", connections, c, java);
+    }
+
+    private void loop(String name, int connections, double c, double java) {
         Map<String, String> params = Map.of("connections", Integer.toString(connections));
-        measurements.add("loop write", params, Language.C, "ops/s", c);
-        measurements.add("loop write", params, Language.CONTROL, "ops/s", c);
-        measurements.add("loop write", params, Language.JAVA, "ops/s", java);
+        measurements.add(name, params, Language.C, "ops/s", c);
+        measurements.add(name, params, Language.CONTROL, "ops/s", c);
+        measurements.add(name, params, Language.JAVA, "ops/s", java);
     }
 
     @Test

@@ -20,9 +20,12 @@ class PlanTest {
             assertThat(plan.points()).doesNotHaveDuplicates();
             assertThat(plan.points()).extracting(Point::operation).contains(Operation.values());
             assertThat(plan.points()).extracting(Point::depth).contains(1, 16, 64);
-            assertThat(plan.points()).extracting(Point::completions).contains(Completions.values());
+            assertThat(plan.points()).extracting(Point::completions).contains(Completions.POLL, Completions.WAIT);
             assertThat(plan.connections()).startsWith(1).isSorted();
+            assertThat(plan.grown()).startsWith(1).isSorted();
         }
+        assertThat(Plan.full(true).points()).extracting(Point::completions).contains(Completions.BLOCK);
+        assertThat(Plan.full(true).ids()).contains(1, 100, 1000);
     }
 
     @Test
@@ -73,6 +76,21 @@ class PlanTest {
                     .filteredOn(point -> point.operation() == Operation.RDMA_FETCH_AND_ADD)
                     .isNotEmpty()
                     .allMatch(point -> point.size() == Long.BYTES);
+        }
+    }
+
+    /** A chain needs a depth of two, and a target compares it with librpma's writes under the same conditions. */
+    @Test
+    void measuresChainsBesideSingleWrites() {
+        for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
+            List<Point> chained = plan.points().stream()
+                    .filter(point -> point.operation() == Operation.RDMA_WRITE_CHAINED)
+                    .toList();
+            assertThat(chained).isNotEmpty().allMatch(point -> point.depth() > 1);
+            assertThat(plan.points())
+                    .containsAll(chained.stream()
+                            .map(point -> new Point(Operation.WRITE, point.size(), point.depth(), point.completions()))
+                            .toList());
         }
     }
 
