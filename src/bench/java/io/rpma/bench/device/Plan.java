@@ -88,7 +88,7 @@ record Plan(
                 Duration.ofMinutes(20));
     }
 
-    /** Returns the plan of a run of about three minutes. */
+    /** Returns the plan of a run of about three and a half minutes. */
     static Plan quick(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (Operation operation : ofLibrpma()) {
