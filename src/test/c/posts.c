@@ -1,13 +1,17 @@
 /*
  * posts.c -- writes a line to the standard error output for each work request that the process posts to a send queue, for each
- * read that it finds complete, and for the traffic class and the timeout that it gives to a queue pair; removes the bits in
- * HIDE_CAPABILITIES, a number, from the capabilities of each device
+ * system call that makes a device in software send, for each read that the process finds complete, and for the traffic class and
+ * the timeout that it gives to a queue pair; removes the bits in HIDE_CAPABILITIES, a number, from the capabilities of each device
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 typedef int query_device_ex_fn(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *,
 		size_t);
@@ -108,6 +112,24 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_sen
 		print_post(name_of(wr->opcode), wr->wr.rdma.remote_addr, length, wr->send_flags, "");
 	}
 	return device_of(qp->context)->post_send(qp, list, bad);
+}
+
+static bool is_device(int fd)
+{
+	for (int i = 0; i < MAX_DEVICES && devices[i].context != NULL; i++) {
+		if (devices[i].context->cmd_fd == fd)
+			return true;
+	}
+	return false;
+}
+
+/* The provider of soft-RoCE writes a command to the device when it has put the work requests of a call into the queue. */
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+	const struct ib_uverbs_cmd_hdr *command = bytes;
+	if (is_device(fd) && size >= sizeof(*command) && command->command == IB_USER_VERBS_CMD_POST_SEND)
+		fprintf(stderr, "rang\n");
+	return syscall(SYS_write, fd, bytes, size);
 }
 
 static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t addr, const void *value)

@@ -15,6 +15,7 @@ public final class Posts {
     private static final String POSTED = "posted ";
     private static final String COMPLETED = "completed ";
     private static final String MODIFIED = "modified ";
+    private static final String RANG = "rang";
 
     private Posts() {}
 
@@ -28,6 +29,11 @@ public final class Posts {
     /** Returns the work requests. */
     public static List<String> of(Jvm.Finished finished) {
         return after(POSTED, finished);
+    }
+
+    /** Returns the number of system calls that made a device in software send. */
+    public static long doorbells(Jvm.Finished finished) {
+        return finished.err().lines().filter(RANG::equals).count();
     }
 
     /** Returns the traffic classes and the timeouts of queue pairs, each after the number of the queue pair. */
