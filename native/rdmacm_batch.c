@@ -36,7 +36,7 @@
 /* the flag in a record's field of a work request that is built; RdmaBatch has the same constant */
 #define BUILT (1L << 31)
 
-/* RdmaBatch.Op has the same order */
+/* RdmaBatch.Op has the same order; the operations before COMPARE_AND_SWAP need no more than a remote address and its key */
 enum op { WRITE, WRITE_WITH_IMM, READ, SEND, SEND_WITH_IMM, COMPARE_AND_SWAP, FETCH_AND_ADD, UD_SEND, UD_SEND_WITH_IMM, RECV };
 
 /* the local bytes of an operation; RdmaBatch has the same constants */
@@ -121,15 +121,22 @@ static inline bool is_datagram(enum op op)
 	return op == UD_SEND || op == UD_SEND_WITH_IMM;
 }
 
-/* sets the local bytes of an operation on regions; returns the number of parts, or the failure */
-static inline jint set_memory(const volatile struct batch *batch, const volatile struct record *r, jlong source,
-		struct ibv_sge *sges)
+static inline bool is_for_datagrams(const struct rdma_cm_id *id)
 {
-	if (kind_of(source) == PARTS) {
-		jint count = count_of(source);
-		return rdmacm_sges(batch->parts + offset_of(source), count, sges) == 0 ? count : RESULT_CLOSED;
-	}
-	return rdmacm_set_region(sges, r->mr, r->offset, r->length) == RESULT_POSTED ? 1 : RESULT_CLOSED;
+	return id->qp->qp_type == IBV_QPT_UD;
+}
+
+/* sets the local bytes of an operation on one region; returns 1, or the failure */
+static inline jint set_region(const volatile struct record *r, struct ibv_sge *sge)
+{
+	return rdmacm_set_region(sge, r->mr, r->offset, r->length) == RESULT_POSTED ? 1 : RESULT_CLOSED;
+}
+
+/* sets the local bytes of an operation on several regions; returns the number of parts, or the failure */
+static inline jint set_parts(const volatile struct batch *batch, jlong source, struct ibv_sge *sges)
+{
+	jint count = count_of(source);
+	return rdmacm_sges(batch->parts + offset_of(source), count, sges) == 0 ? count : RESULT_CLOSED;
 }
 
 /* sets inline data; returns 1, or the failure */
@@ -142,55 +149,58 @@ static inline jint set_copied(const volatile struct batch *batch, enum op op, jl
 	return 1;
 }
 
-/* sets the other side of an operation; RESULT_POSTED or the failure */
-static inline jint set_other_side(const volatile struct record *r, enum op op, const struct rdma_cm_id *id,
-		struct ibv_send_wr *wr)
+/* sets the other side of an atomic or of a datagram; RESULT_POSTED or the failure; a separate function, as set_copies() */
+static __attribute__((noinline)) jint set_atomic_or_datagram(const volatile struct record *r, enum op op,
+		const struct rdma_cm_id *id, struct ibv_send_wr *wr)
 {
 	jlong keys = r->keys;
 	/* with another type of queue pair, a provider would take an address for an address handle */
-	if ((id->qp->qp_type == IBV_QPT_UD) != is_datagram(op))
+	if (is_for_datagrams(id) != is_datagram(op))
 		return MIXED;
-	switch (op) {
-	case WRITE:
-	case WRITE_WITH_IMM:
-	case READ:
-		rdmacm_set_remote(wr, r->remote_addr, (jint)keys);
-		break;
-	case COMPARE_AND_SWAP:
-	case FETCH_AND_ADD:
-		rdmacm_set_atomic(wr, r->remote_addr, (jint)keys, r->compare_add, r->swap);
-		break;
-	case UD_SEND:
-	case UD_SEND_WITH_IMM:
+	if (is_datagram(op))
 		return rdmacm_set_destination(wr, id, r->ah, (jint)keys, (jint)(keys >> 32));
-	case SEND:
-	case SEND_WITH_IMM:
-	case RECV:
-		break;
-	}
+	rdmacm_set_atomic(wr, r->remote_addr, (jint)keys, r->compare_add, r->swap);
 	return RESULT_POSTED;
 }
 
-/* sets all of a work request of the send queue but its local bytes and its successor; RESULT_POSTED or the failure */
-static inline jint set_operation(const volatile struct record *r, jlong what, const struct rdma_cm_id *id,
+/*
+ * Sets all of a work request of the send queue but its local bytes and its successor. Returns RESULT_POSTED or the failure. A
+ * send has no remote address: no device uses the one that it gets here.
+ */
+static inline jint set_operation(const volatile struct record *r, jlong what, const struct rdma_cm_id *id, bool for_datagrams,
 		struct ibv_send_wr *wr)
 {
 	enum op op = op_of(what);
 	rdmacm_set_message(wr, opcodes[op], (jint)(what >> 8 & 0x7fffff), (jint)(what >> 32), r->context);
-	return set_other_side(r, op, id, wr);
+	if (__builtin_expect(op >= COMPARE_AND_SWAP || for_datagrams, 0))
+		return set_atomic_or_datagram(r, op, id, wr);
+	rdmacm_set_remote(wr, r->remote_addr, (jint)r->keys);
+	return RESULT_POSTED;
+}
+
+/*
+ * Sets the local bytes of an operation on copies in the batch. Returns the number of parts, or the failure. In the loop of
+ * add_sends(), this code would slow down the operations on one region.
+ */
+static __attribute__((noinline)) jint set_copies(const volatile struct batch *batch, enum op op, jlong source,
+		struct ibv_send_wr *wr, struct ibv_sge *sges)
+{
+	return kind_of(source) == INLINE ? set_copied(batch, op, source, wr, sges) : set_parts(batch, source, sges);
 }
 
 /* sets a work request of the send queue, but not its successor; returns the number of parts, or the failure */
 static inline jint set_send(const volatile struct batch *batch, const volatile struct record *r, jlong what,
-		const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges)
+		const struct rdma_cm_id *id, bool for_datagrams, struct ibv_send_wr *wr, struct ibv_sge *sges)
 {
-	jint result = set_operation(r, what, id, wr);
-	if (result != RESULT_POSTED)
-		return result;
 	jlong source = r->source;
-	jint parts = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, wr, sges)
-					       : set_memory(batch, r, source, sges);
+	jint result = set_operation(r, what, id, for_datagrams, wr);
 	wr->sg_list = sges;
+	wr->num_sge = 1;
+	if (__builtin_expect(result != RESULT_POSTED, 0))
+		return result;
+	if (__builtin_expect(kind_of(source) == REGION, 1))
+		return set_region(r, sges);
+	jint parts = set_copies(batch, op_of(what), source, wr, sges);
 	wr->num_sge = parts;
 	return parts;
 }
@@ -200,7 +210,11 @@ static inline jint set_recv(const volatile struct batch *batch, const volatile s
 		struct ibv_sge *sges)
 {
 	jlong source = r->source;
-	jint parts = kind_of(source) != INLINE ? set_memory(batch, r, source, sges) : MIXED;
+	jint parts = MIXED;
+	if (kind_of(source) == REGION)
+		parts = set_region(r, sges);
+	else if (kind_of(source) == PARTS)
+		parts = set_parts(batch, source, sges);
 	wr->wr_id = (uint64_t)r->context;
 	wr->sg_list = sges;
 	wr->num_sge = parts;
@@ -227,13 +241,15 @@ static inline jint check_queue(const struct rdma_cm_id *id, bool is_recv)
 static inline jint add_sends(struct chain *chain, const volatile struct batch *batch, const volatile struct record *records,
 		jint count, jlong what, jlong queue)
 {
+	const struct rdma_cm_id *id = chain->id;
+	bool for_datagrams = is_for_datagrams(id);
 	/* the counters are local variables: in memory, each operation would wait for the counters of the one before it */
 	struct ibv_sge *sges = chain->sges;
 	jint parts = 0;
 	jint i = 0;
 	do {
 		struct ibv_send_wr *wr = &chain->sends[i];
-		parts = set_send(batch, &records[i], what, chain->id, wr, sges);
+		parts = set_send(batch, &records[i], what, id, for_datagrams, wr, sges);
 		if (parts < 0)
 			break;
 		wr->next = wr + 1;
@@ -345,10 +361,10 @@ static bool build(volatile struct batch *batch, jint index, jint end, const stru
 	struct ibv_send_wr wr = {0};
 	jlong what = r->what;
 	jlong source = r->source;
-	if (!can_be_built(r) || set_operation(r, what, id, &wr) != RESULT_POSTED)
+	if (!can_be_built(r) || set_operation(r, what, id, is_for_datagrams(id), &wr) != RESULT_POSTED)
 		return false;
 	jint result = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, &wr, &built->sge)
-						: rdmacm_set_region(&built->sge, r->mr, r->offset, r->length);
+						: set_region(r, &built->sge);
 	if (result < 0)
 		return false;
 	wr.sg_list = &built->sge;
