@@ -7,9 +7,8 @@
  * Two threads must not use one batch at once. If they do, the fields of their records can mix. This can break their
  * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a handle
  * contains handles of one kind of object in all operations. Parts and inline data have their own memory, so that no inline data
- * is taken for a part. One field contains the place and the number of parts or bytes. Only the
- * offset and the length of a region can exceed the region. The device refuses them. The shim refuses an operation that does not
- * fit its queue.
+ * is taken for a part. One field contains the kind of the local bytes, their number and their place. Only the offset and the
+ * length in a region can exceed the region. The device refuses them. The shim refuses an operation that does not fit its queue.
  *
  * The work requests of a prepared batch stay built between its posts. A post checks that their objects are open. Each chain of
  * built work requests has a fixed end, and a link is written once: threads that race can't make a provider follow a link to a
@@ -46,16 +45,16 @@ enum source { REGION, PARTS, INLINE };
 struct record {
 	jlong what; /* from the lowest bit: 8 bits operation, 23 flags, 1 BUILT, 32 immediate data */
 	jlong queue;
-	jlong source; /* from the lowest bit: 8 bits enum source, 24 number of parts or bytes, 32 offset in their memory */
+	/* from the lowest bit: 8 bits enum source, 24 number of parts or bytes, 32 offset in their memory or length in a region */
+	jlong source;
 	jlong mr;
 	jlong offset;
-	jlong length;
 	jlong remote_addr;
 	jlong keys; /* lower half: rkey, or number of the remote queue pair; upper half: key of the remote queue pair */
+	jlong context;
 	jlong compare_add;
 	jlong swap;
 	jlong ah;
-	jlong context;
 };
 
 /* the memory of a batch */
@@ -111,7 +110,7 @@ static inline jint count_of(jlong source)
 	return (jint)(source >> 8 & 0xffffff);
 }
 
-static inline jlong offset_of(jlong source)
+static inline jlong upper_half(jlong source)
 {
 	return (jlong)((uint64_t)source >> 32);
 }
@@ -127,16 +126,16 @@ static inline bool is_for_datagrams(const struct rdma_cm_id *id)
 }
 
 /* sets the local bytes of an operation on one region; returns 1, or the failure */
-static inline jint set_region(const volatile struct record *r, struct ibv_sge *sge)
+static inline jint set_region(const volatile struct record *r, jlong source, struct ibv_sge *sge)
 {
-	return rdmacm_set_region(sge, r->mr, r->offset, r->length) == RESULT_POSTED ? 1 : RESULT_CLOSED;
+	return rdmacm_set_region(sge, r->mr, r->offset, upper_half(source)) == RESULT_POSTED ? 1 : RESULT_CLOSED;
 }
 
 /* sets the local bytes of an operation on several regions; returns the number of parts, or the failure */
 static inline jint set_parts(const volatile struct batch *batch, jlong source, struct ibv_sge *sges)
 {
 	jint count = count_of(source);
-	return rdmacm_sges(batch->parts + offset_of(source), count, sges) == 0 ? count : RESULT_CLOSED;
+	return rdmacm_sges(batch->parts + upper_half(source), count, sges) == 0 ? count : RESULT_CLOSED;
 }
 
 /* sets inline data; returns 1, or the failure */
@@ -145,7 +144,7 @@ static inline jint set_copied(const volatile struct batch *batch, enum op op, jl
 {
 	if (op == READ || op == COMPARE_AND_SWAP || op == FETCH_AND_ADD)
 		return MIXED;
-	rdmacm_set_inline(wr, sge, batch->inline_data + offset_of(source), count_of(source));
+	rdmacm_set_inline(wr, sge, batch->inline_data + upper_half(source), count_of(source));
 	return 1;
 }
 
@@ -199,7 +198,7 @@ static inline jint set_send(const volatile struct batch *batch, const volatile s
 	if (__builtin_expect(result != RESULT_POSTED, 0))
 		return result;
 	if (__builtin_expect(kind_of(source) == REGION, 1))
-		return set_region(r, sges);
+		return set_region(r, source, sges);
 	jint parts = set_copies(batch, op_of(what), source, wr, sges);
 	wr->num_sge = parts;
 	return parts;
@@ -212,7 +211,7 @@ static inline jint set_recv(const volatile struct batch *batch, const volatile s
 	jlong source = r->source;
 	jint parts = MIXED;
 	if (kind_of(source) == REGION)
-		parts = set_region(r, sges);
+		parts = set_region(r, source, sges);
 	else if (kind_of(source) == PARTS)
 		parts = set_parts(batch, source, sges);
 	wr->wr_id = (uint64_t)r->context;
@@ -364,7 +363,7 @@ static bool build(volatile struct batch *batch, jint index, jint end, const stru
 	if (!can_be_built(r) || set_operation(r, what, id, is_for_datagrams(id), &wr) != RESULT_POSTED)
 		return false;
 	jint result = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, &wr, &built->sge)
-						: set_region(r, &built->sge);
+						: set_region(r, source, &built->sge);
 	if (result < 0)
 		return false;
 	wr.sg_list = &built->sge;

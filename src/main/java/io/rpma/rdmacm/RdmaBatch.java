@@ -52,19 +52,18 @@ import java.util.NoSuchElementException;
  */
 public final class RdmaBatch {
     // the fields of struct record in native/rdmacm_batch.c
-    private static final int FIELDS = 12;
+    private static final int FIELDS = 11;
     static final int WHAT = 0;
     private static final int QUEUE = 1;
     static final int SOURCE = 2;
     static final int MR = 3;
     static final int OFFSET = 4;
-    static final int LENGTH = 5;
-    static final int REMOTE_ADDR = 6;
-    private static final int KEYS = 7;
+    static final int REMOTE_ADDR = 5;
+    private static final int KEYS = 6;
+    static final int CONTEXT = 7;
     static final int COMPARE_ADD = 8;
     static final int SWAP = 9;
     private static final int AH = 10;
-    static final int CONTEXT = 11;
 
     // the parts of the field WHAT
     private static final int OP_MASK = 0xff;
@@ -135,9 +134,9 @@ public final class RdmaBatch {
     /**
      * Creates an empty batch for operations without inline data and without lists of parts.
      *
-     * @param capacity the maximum number of operations, at least 1; each takes 96 bytes on the heap and 96 bytes outside it
+     * @param capacity the maximum number of operations, at least 1; each takes 88 bytes on the heap and 88 bytes outside it
      * @return the batch
-     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 22,369,621
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,222
      */
     public static RdmaBatch create(int capacity) {
         return create(capacity, 0, 0);
@@ -146,11 +145,11 @@ public final class RdmaBatch {
     /**
      * Creates an empty batch, with room for lists of parts and for inline data.
      *
-     * @param capacity the maximum number of operations, at least 1; each takes 96 bytes on the heap and 96 bytes outside it
+     * @param capacity the maximum number of operations, at least 1; each takes 88 bytes on the heap and 88 bytes outside it
      * @param parts the maximum number of parts of all lists together, at least 0; each takes 24 bytes outside the heap
      * @param inlineBytes the maximum number of bytes of all inline data together, at least 0
      * @return the batch
-     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 22,369,621, {@code parts} is negative or
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,222, {@code parts} is negative or
      *     more than 89,478,485, or {@code inlineBytes} is negative
      */
     public static RdmaBatch create(int capacity, int parts, int inlineBytes) {
@@ -873,10 +872,9 @@ public final class RdmaBatch {
 
     private void setRegion(int record, long mr, long offset, long length) {
         long[] fields = records.array();
-        fields[record + SOURCE] = REGION;
+        fields[record + SOURCE] = region(length);
         fields[record + MR] = mr;
         fields[record + OFFSET] = offset;
-        fields[record + LENGTH] = length;
     }
 
     /** Copies a list. Returns false if there is too little room at the moment. */
@@ -912,6 +910,11 @@ public final class RdmaBatch {
         return true;
     }
 
+    /** Returns the source of an operation on one region. The length is at most 2^31 - 1. */
+    static long region(long length) {
+        return length << UPPER | REGION;
+    }
+
     static long source(int kind, int count, int at) {
         return (long) at << UPPER | (long) count << COUNT_SHIFT | kind;
     }
@@ -927,6 +930,10 @@ public final class RdmaBatch {
     }
 
     static int placeOf(long source) {
+        return (int) (source >>> UPPER);
+    }
+
+    static int lengthOf(long source) {
         return (int) (source >>> UPPER);
     }
 

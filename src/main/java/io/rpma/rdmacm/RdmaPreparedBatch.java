@@ -84,7 +84,7 @@ public final class RdmaPreparedBatch {
             switch (RdmaBatch.sourceOf(source)) {
                 case RdmaBatch.REGION:
                     sizes[i] = sizeOf(i);
-                    maxLengths[i] = records.get(i, RdmaBatch.LENGTH);
+                    maxLengths[i] = RdmaBatch.lengthOf(source);
                     break;
                 case RdmaBatch.INLINE:
                     maxLengths[i] = RdmaBatch.countOf(source);
@@ -192,7 +192,7 @@ public final class RdmaPreparedBatch {
         }
         Check.range("local", offset, length, sizes[index]);
         change(index, RdmaBatch.OFFSET, offset);
-        change(index, RdmaBatch.LENGTH, length);
+        change(index, RdmaBatch.SOURCE, RdmaBatch.region(length));
     }
 
     /**
