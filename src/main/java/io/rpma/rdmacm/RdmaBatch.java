@@ -872,7 +872,7 @@ public final class RdmaBatch {
 
     private void setRegion(int record, long mr, long offset, long length) {
         long[] fields = records.array();
-        fields[record + SOURCE] = region(length);
+        fields[record + SOURCE] = source(REGION, 0, (int) length);
         fields[record + MR] = mr;
         fields[record + OFFSET] = offset;
     }
@@ -910,13 +910,8 @@ public final class RdmaBatch {
         return true;
     }
 
-    /** Returns the source of an operation on one region. The length is at most 2^31 - 1. */
-    static long region(long length) {
-        return length << UPPER | REGION;
-    }
-
-    static long source(int kind, int count, int at) {
-        return (long) at << UPPER | (long) count << COUNT_SHIFT | kind;
+    static long source(int kind, int count, int upper) {
+        return (long) upper << UPPER | (long) count << COUNT_SHIFT | kind;
     }
 
     // the parts of a source
@@ -929,11 +924,8 @@ public final class RdmaBatch {
         return (int) source >>> COUNT_SHIFT;
     }
 
-    static int placeOf(long source) {
-        return (int) (source >>> UPPER);
-    }
-
-    static int lengthOf(long source) {
+    /** Returns the offset of parts or inline data in the batch's memory, or the length in a region. */
+    static int upperOf(long source) {
         return (int) (source >>> UPPER);
     }
 

@@ -84,15 +84,15 @@ public final class RdmaPreparedBatch {
             switch (RdmaBatch.sourceOf(source)) {
                 case RdmaBatch.REGION:
                     sizes[i] = sizeOf(i);
-                    maxLengths[i] = RdmaBatch.lengthOf(source);
+                    maxLengths[i] = RdmaBatch.upperOf(source);
                     break;
                 case RdmaBatch.INLINE:
                     maxLengths[i] = RdmaBatch.countOf(source);
-                    inlineEnd = Math.max(inlineEnd, RdmaBatch.placeOf(source) + RdmaBatch.countOf(source));
+                    inlineEnd = Math.max(inlineEnd, RdmaBatch.upperOf(source) + RdmaBatch.countOf(source));
                     break;
                 default:
                     int bytes = RdmaBatch.countOf(source) * RdmaSgeList.SIZE;
-                    partsEnd = Math.max(partsEnd, RdmaBatch.placeOf(source) + bytes);
+                    partsEnd = Math.max(partsEnd, RdmaBatch.upperOf(source) + bytes);
                     break;
             }
         }
@@ -192,7 +192,7 @@ public final class RdmaPreparedBatch {
         }
         Check.range("local", offset, length, sizes[index]);
         change(index, RdmaBatch.OFFSET, offset);
-        change(index, RdmaBatch.SOURCE, RdmaBatch.region(length));
+        change(index, RdmaBatch.SOURCE, RdmaBatch.source(RdmaBatch.REGION, 0, (int) length));
     }
 
     /**
@@ -209,7 +209,7 @@ public final class RdmaPreparedBatch {
         check(index, source(index) == RdmaBatch.INLINE, "inline data");
         checkLength(index, length);
         RdmaInlineData.use(src, length, length);
-        int place = RdmaBatch.placeOf(records.get(index, RdmaBatch.SOURCE));
+        int place = RdmaBatch.upperOf(records.get(index, RdmaBatch.SOURCE));
         src.copy(inlineData, place, length);
         change(index, RdmaBatch.SOURCE, RdmaBatch.source(RdmaBatch.INLINE, length, place));
     }
