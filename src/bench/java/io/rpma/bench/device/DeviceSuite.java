@@ -181,7 +181,9 @@ public final class DeviceSuite implements Callable<Integer> {
         }
         for (Point point : small) {
             say("warming up " + point);
-            long count = point.completions() == Completions.POLL ? WARM_UP_COUNT : WARM_UP_WAITS;
+            long posts = point.completions() == Completions.POLL ? WARM_UP_COUNT : WARM_UP_WAITS;
+            boolean chained = point.operation() == Operation.RDMA_WRITE_CHAINED;
+            long count = chained ? posts * Load.chainLength(point.depth()) : posts;
             for (Language language : point.languages()) {
                 if (WARMED_UP.contains(language)) {
                     run(clients, language, point, count);

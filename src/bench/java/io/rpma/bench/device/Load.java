@@ -20,6 +20,11 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
 
     private static final int CAPACITY = 16;
 
+    /** Returns the length of a chain: half of the depth, so that one chain is under way during the post of the next. */
+    static int chainLength(int depth) {
+        return Math.min(MOST_CHAINED, depth / 2);
+    }
+
     /** Returns the load of a command; {@code native/bench/client.c} documents the words of the command. */
     static Load of(String[] words) {
         return new Load(
@@ -99,10 +104,9 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
             }
         }
 
-        /** Posts chains of half of the depth, so that one chain is under way during a post. */
         private void postChains() {
             while (posted < count) {
-                long length = Math.min(Math.min(MOST_CHAINED, depth / 2), count - posted);
+                long length = Math.min(chainLength(depth), count - posted);
                 if (posted - done + length > depth) {
                     return;
                 }

@@ -204,7 +204,7 @@ class DeviceTargetsTest {
                                 .withControl(1),
                         Target.atLeast(
                                         "write 8 B, depth 16 ops/s: chained in Java / librpma in C (C chained: 2.00)",
-                                        1.1,
+                                        0.97,
                                         1.5,
                                         "")
                                 .withControl(1));
