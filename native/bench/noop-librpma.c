@@ -1,7 +1,8 @@
 /*
  * noop-librpma.c -- a librpma that does nothing, so that only the path to librpma is measured
  *
- * Replaces librpma.so.0 in a process that loads it first. There is one static object of each kind. The completion queue of a
+ * Replaces librpma.so.0 in a process that loads it first. There is one static object of each kind, except that memory regions are
+ * allocated, as in librpma: otherwise the registrations of several threads would write to one object. The completion queue of a
  * connection is always empty, and its receive completion queue is always full. Another thread completes the receives of the
  * shared receive queue, so that a program can wait for them.
  *
@@ -33,7 +34,9 @@ struct rpma_conn_req { char unused; };
 struct rpma_ep { char unused; };
 struct rpma_srq { char unused; };
 struct rpma_srq_cfg { char unused; };
-struct rpma_mr_remote { char unused; };
+struct rpma_mr_remote {
+	size_t size;
+};
 struct rpma_mr_local {
 	void *address;
 	size_t size;
@@ -69,8 +72,6 @@ static struct rpma_conn_req the_conn_req;
 static struct rpma_ep the_ep;
 static struct rpma_srq the_srq;
 static struct rpma_srq_cfg the_srq_cfg;
-static struct rpma_mr_local the_mr_local;
-static struct rpma_mr_remote the_mr_remote;
 static struct rpma_cq empty_cq = {.fd = -1};
 static struct rpma_cq full_cq = {.completions = 1 << 16, .fd = -1};
 static struct rpma_cq srq_cq = {.is_used_up = true, .fd = -1};
@@ -178,13 +179,17 @@ int rpma_peer_cfg_from_descriptor(const void *desc, size_t desc_size, struct rpm
 
 int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage, struct rpma_mr_local **mr_ptr)
 {
-	the_mr_local = (struct rpma_mr_local){ptr, size, usage};
-	*mr_ptr = &the_mr_local;
+	struct rpma_mr_local *mr = malloc(sizeof(*mr));
+	if (mr == NULL)
+		return RPMA_E_NOMEM;
+	*mr = (struct rpma_mr_local){ptr, size, usage};
+	*mr_ptr = mr;
 	return 0;
 }
 
 int rpma_mr_dereg(struct rpma_mr_local **mr_ptr)
 {
+	free(*mr_ptr);
 	*mr_ptr = NULL;
 	return 0;
 }
@@ -226,13 +231,20 @@ int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advi
 
 int rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size, struct rpma_mr_remote **mr_ptr)
 {
-	*mr_ptr = &the_mr_remote;
+	const char *fields = desc;
+	uint64_t size = 0;
+	struct rpma_mr_remote *mr = malloc(sizeof(*mr));
+	if (mr == NULL)
+		return RPMA_E_NOMEM;
+	memcpy(&size, fields + DESCRIPTOR_SIZE_AT, sizeof(size));
+	mr->size = le64toh(size);
+	*mr_ptr = mr;
 	return 0;
 }
 
 int rpma_mr_remote_get_size(const struct rpma_mr_remote *mr, size_t *size)
 {
-	*size = the_mr_local.size;
+	*size = mr->size;
 	return 0;
 }
 
@@ -244,6 +256,7 @@ int rpma_mr_remote_get_flush_type(const struct rpma_mr_remote *mr, int *flush_ty
 
 int rpma_mr_remote_delete(struct rpma_mr_remote **mr_ptr)
 {
+	free(*mr_ptr);
 	*mr_ptr = NULL;
 	return 0;
 }

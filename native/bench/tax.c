@@ -1,10 +1,11 @@
 /*
  * tax.c -- the cost of a call of librpma or librdmacm in C: the counterpart of io.rpma.bench.tax
  *
- * usage: tax OPERATION SAMPLES
+ * usage: tax OPERATION SAMPLES [THREADS MILLISECONDS]
  *
- * Prints the nanoseconds of one operation for each sample. Run it with libraries that do nothing (noop-librpma.c and
- * noop-rdmacm.c).
+ * Prints the nanoseconds of one operation for each sample. With THREADS, this number of threads run the operation at once, and
+ * the nanoseconds are the mean of the threads; a sample then takes MILLISECONDS. Run it with libraries that do nothing
+ * (noop-librpma.c and noop-rdmacm.c). The threads share their objects, which makes no difference to these libraries.
  */
 #include <arpa/inet.h>
 #include <librpma.h>
@@ -30,6 +31,9 @@
 #define INLINE_SIZE 64
 #define PARTS 4
 #define NANOS_PER_SECOND 1000000000LL
+#define NANOS_PER_MILLISECOND 1000000LL
+#define MOST_THREADS 1024
+#define CACHE_LINE 64
 
 /* a buffer of the region */
 struct buffer {
@@ -39,6 +43,7 @@ struct buffer {
 
 /* the arguments of the operations */
 struct target {
+	struct rpma_peer *peer;
 	struct rpma_conn *conn;
 	struct rpma_cq *empty_cq;
 	struct rpma_cq *full_cq;
@@ -379,45 +384,80 @@ static void take_and_give_back(struct target *t, int times)
 	}
 }
 
-static const struct {
+static void open_and_close(struct target *t, int times)
+{
+	(void)t;
+	for (int i = 0; i < times; i++) {
+		struct rpma_conn_cfg *cfg = NULL;
+		check(rpma_conn_cfg_new(&cfg));
+		check(rpma_conn_cfg_delete(&cfg));
+	}
+}
+
+static void register_and_close(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		struct rpma_mr_local *mr = NULL;
+		check(rpma_mr_reg(t->peer, t->memory, REGION_SIZE, RPMA_MR_USAGE_READ_DST, &mr));
+		check(rpma_mr_dereg(&mr));
+	}
+}
+
+static void connect_and_close(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		struct rpma_conn_req *req = NULL;
+		struct rpma_conn *conn = NULL;
+		check(rpma_conn_req_new(t->peer, "localhost", "7204", NULL, &req));
+		check(rpma_conn_req_connect(&req, NULL, &conn));
+		check(rpma_conn_delete(&conn));
+	}
+}
+
+static const struct measured {
 	const char *name;
 	operation *run;
 	int parts; /* operations in one run */
-	int threads; /* that run it at once, each with its own target */
 	int block;
 } operations[] = {
-	{"read", post_read, 1, 1, BLOCK},
-	{"write", post_write, 1, 1, BLOCK},
-	{"writeBesideAnother", post_write, 1, 2, BLOCK},
-	{"writeWithImm", post_write_with_imm, 1, 1, BLOCK},
-	{"atomicWrite", post_atomic_write, 1, 1, BLOCK},
-	{"flush", post_flush, 1, 1, BLOCK},
-	{"send", post_send, 1, 1, BLOCK},
-	{"sendWithImm", post_send_with_imm, 1, 1, BLOCK},
-	{"recv", post_recv, 1, 1, BLOCK},
-	{"emptyPoll", poll_nothing, 1, 1, BLOCK},
-	{"emptyWait", wait_for_nothing, 1, 1, BLOCK},
-	{"receive", wait_for_receive, 1, 1, BLOCK_OF_WAITS},
-	{"pollOf16", poll_batch, BATCH, 1, BLOCK},
-	{"batchOf16", post_batch, BATCH, 1, BLOCK},
-	{"preparedWrite", post_write, 1, 1, BLOCK},
-	{"preparedOf16", post_batch, BATCH, 1, BLOCK},
-	{"rdmaWrite", post_rdma_write, 1, 1, BLOCK},
-	{"rdmaWriteInline", post_rdma_write_inline, 1, 1, BLOCK},
-	{"rdmaWritev", post_rdma_writev, 1, 1, BLOCK},
-	{"rdmaWriteWithImm", post_rdma_write_with_imm, 1, 1, BLOCK},
-	{"rdmaRead", post_rdma_read, 1, 1, BLOCK},
-	{"rdmaFetchAndAdd", post_rdma_fetch_and_add, 1, 1, BLOCK},
-	{"rdmaSend", post_rdma_send, 1, 1, BLOCK},
-	{"rdmaSendInline", post_rdma_send_inline, 1, 1, BLOCK},
-	{"rdmaRecv", post_rdma_recv, 1, 1, BLOCK},
-	{"rdmaBatchOf16", post_rdma_batch, BATCH, 1, BLOCK},
-	{"rdmaPreparedWrite", post_rdma_prepared_write, 1, 1, BLOCK},
-	{"rdmaPreparedOf16", post_rdma_prepared_batch, BATCH, 1, BLOCK},
-	{"rdmaEmptyPoll", poll_rdma_nothing, 1, 1, BLOCK},
-	{"rdmaEmptyWait", wait_for_rdma_nothing, 1, 1, BLOCK},
-	{"rdmaPollOf16", poll_rdma_batch, BATCH, 1, BLOCK},
-	{"poolTakeGiveBack", take_and_give_back, 1, 1, BLOCK},
+	{"read", post_read, 1, BLOCK},
+	{"write", post_write, 1, BLOCK},
+	{"writeWithImm", post_write_with_imm, 1, BLOCK},
+	{"atomicWrite", post_atomic_write, 1, BLOCK},
+	{"flush", post_flush, 1, BLOCK},
+	{"send", post_send, 1, BLOCK},
+	{"sendWithImm", post_send_with_imm, 1, BLOCK},
+	{"recv", post_recv, 1, BLOCK},
+	{"emptyPoll", poll_nothing, 1, BLOCK},
+	{"emptyWait", wait_for_nothing, 1, BLOCK},
+	{"receive", wait_for_receive, 1, BLOCK_OF_WAITS},
+	{"pollOf16", poll_batch, BATCH, BLOCK},
+	{"batchOf16", post_batch, BATCH, BLOCK},
+	{"preparedWrite", post_write, 1, BLOCK},
+	{"preparedOf16", post_batch, BATCH, BLOCK},
+	{"rdmaWrite", post_rdma_write, 1, BLOCK},
+	{"rdmaWriteInline", post_rdma_write_inline, 1, BLOCK},
+	{"rdmaWritev", post_rdma_writev, 1, BLOCK},
+	{"rdmaWriteWithImm", post_rdma_write_with_imm, 1, BLOCK},
+	{"rdmaRead", post_rdma_read, 1, BLOCK},
+	{"rdmaFetchAndAdd", post_rdma_fetch_and_add, 1, BLOCK},
+	{"rdmaSend", post_rdma_send, 1, BLOCK},
+	{"rdmaSendInline", post_rdma_send_inline, 1, BLOCK},
+	{"rdmaRecv", post_rdma_recv, 1, BLOCK},
+	{"rdmaBatchOf16", post_rdma_batch, BATCH, BLOCK},
+	{"rdmaPreparedWrite", post_rdma_prepared_write, 1, BLOCK},
+	{"rdmaPreparedOf16", post_rdma_prepared_batch, BATCH, BLOCK},
+	{"rdmaEmptyPoll", poll_rdma_nothing, 1, BLOCK},
+	{"rdmaEmptyWait", wait_for_rdma_nothing, 1, BLOCK},
+	{"rdmaPollOf16", poll_rdma_batch, BATCH, BLOCK},
+	{"poolTakeGiveBack", take_and_give_back, 1, BLOCK},
+	{"writeShared", post_write, 1, BLOCK},
+	{"emptyPollShared", poll_nothing, 1, BLOCK},
+	{"openAndClose", open_and_close, 1, BLOCK},
+	{"registerAndClose", register_and_close, 1, BLOCK},
+	{"registerAndCloseShared", register_and_close, 1, BLOCK},
+	{"connectAndClose", connect_and_close, 1, BLOCK},
+	{"connectAndCloseShared", connect_and_close, 1, BLOCK},
 };
 
 static int64_t now(void)
@@ -496,6 +536,7 @@ static void fill_list(struct target *target)
 
 static void open_target(struct rpma_peer *peer, char memory[REGION_SIZE], struct target *target)
 {
+	target->peer = peer;
 	target->length = 64;
 	target->imm = 1;
 	fill_list(target);
@@ -518,51 +559,94 @@ static void close_target(struct target *target)
 	check(rpma_mr_dereg(&target->local));
 }
 
-/* a thread that repeats the operation until the end */
-struct other {
+/* a thread that repeats an operation until the end */
+struct worker {
+	_Alignas(CACHE_LINE) struct target target;
+	const struct measured *measured;
 	pthread_t thread;
-	operation *run;
-	struct target target;
-	atomic_bool ended;
+	_Alignas(CACHE_LINE) atomic_long times;
 };
 
-static void *run_other(void *argument)
+static struct worker workers[MOST_THREADS];
+static atomic_bool ended;
+
+static void *work(void *argument)
 {
-	struct other *other = argument;
-	while (!atomic_load(&other->ended))
-		other->run(&other->target, BLOCK);
+	struct worker *worker = argument;
+	while (!atomic_load_explicit(&ended, memory_order_relaxed)) {
+		worker->measured->run(&worker->target, worker->measured->block);
+		atomic_fetch_add_explicit(&worker->times, worker->measured->block, memory_order_relaxed);
+	}
 	return NULL;
 }
 
-static void start_other(struct other *other, struct rpma_peer *peer, operation *run)
+static long times_of(int threads)
 {
-	static char memory[REGION_SIZE];
-	open_target(peer, memory, &other->target);
-	other->run = run;
-	check(-pthread_create(&other->thread, NULL, run_other, other));
+	long times = 0;
+	for (int i = 0; i < threads; i++)
+		times += atomic_load_explicit(&workers[i].times, memory_order_relaxed);
+	return times;
 }
 
-static void end_other(struct other *other)
+/* the mean nanoseconds of one run; this thread sleeps meanwhile, longer if the threads had no processor */
+static double sample_workers(int threads, int64_t nanos)
 {
-	atomic_store(&other->ended, true);
-	check(-pthread_join(other->thread, NULL));
-	close_target(&other->target);
+	const struct timespec pause = {nanos / NANOS_PER_SECOND, nanos % NANOS_PER_SECOND};
+	int64_t start = now();
+	long before = times_of(threads);
+	long times = 0;
+	while (times == 0) {
+		check(nanosleep(&pause, NULL));
+		times = times_of(threads) - before;
+	}
+	return (double)(now() - start) * threads / (double)times;
+}
+
+static void measure_workers(const struct measured *measured, const struct target *target, int threads, int64_t nanos,
+		long samples)
+{
+	for (int i = 0; i < threads; i++) {
+		workers[i].target = *target;
+		workers[i].measured = measured;
+		check(-pthread_create(&workers[i].thread, NULL, work, &workers[i]));
+	}
+	(void)sample_workers(threads, nanos);
+	for (long i = 0; i < samples; i++)
+		printf("%.3f\n", sample_workers(threads, nanos) / measured->parts);
+	atomic_store(&ended, true);
+	for (int i = 0; i < threads; i++)
+		check(-pthread_join(workers[i].thread, NULL));
+}
+
+static void measure(const struct measured *measured, struct target *target, long samples)
+{
+	(void)sample(measured->run, measured->block, target);
+	for (long i = 0; i < samples; i++)
+		printf("%.3f\n", sample(measured->run, measured->block, target) / measured->parts);
+}
+
+/* the argument, or 0 if it is missing or no number */
+static long number(int argc, char *argv[], int index)
+{
+	return index < argc ? strtol(argv[index], NULL, 10) : 0;
 }
 
 int main(int argc, char *argv[])
 {
-	long samples = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+	long samples = number(argc, argv, 2);
+	long threads = number(argc, argv, 3);
+	long milliseconds = number(argc, argv, 4);
+	bool has_threads = argc == 5 && threads > 0 && threads <= MOST_THREADS && milliseconds > 0;
 	size_t chosen = 0;
 	size_t count = sizeof(operations) / sizeof(operations[0]);
 	while (samples > 0 && chosen < count && strcmp(operations[chosen].name, argv[1]) != 0)
 		chosen++;
-	if (samples <= 0 || chosen == count) {
-		fprintf(stderr, "usage: tax OPERATION SAMPLES\n");
+	if (samples <= 0 || chosen == count || (argc != 3 && !has_threads)) {
+		fprintf(stderr, "usage: tax OPERATION SAMPLES [THREADS MILLISECONDS]\n");
 		return 2;
 	}
 
 	static char memory[REGION_SIZE];
-	static struct other other;
 	struct target target = {0};
 	struct ibv_context *context = NULL;
 	struct rpma_peer *peer = NULL;
@@ -574,14 +658,10 @@ int main(int argc, char *argv[])
 	open_target(peer, memory, &target);
 	make_id(channel, memory, &target);
 
-	if (operations[chosen].threads > 1)
-		start_other(&other, peer, operations[chosen].run);
-	int block = operations[chosen].block;
-	(void)sample(operations[chosen].run, block, &target);
-	for (long i = 0; i < samples; i++)
-		printf("%.3f\n", sample(operations[chosen].run, block, &target) / operations[chosen].parts);
-	if (operations[chosen].threads > 1)
-		end_other(&other);
+	if (has_threads)
+		measure_workers(&operations[chosen], &target, (int)threads, milliseconds * NANOS_PER_MILLISECOND, samples);
+	else
+		measure(&operations[chosen], &target, samples);
 
 	destroy_id(&target);
 	close_target(&target);

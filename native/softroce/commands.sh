@@ -56,7 +56,7 @@ bench_part() {
 }
 
 command_bench() {
-    local -a quick=() bench
+    local -a quick=() bench reports=(target/bench/{tax,device}.json)
     ((${#arguments[@]} == 0)) || usage_error "bench takes no argument: ${arguments[0]}"
     ! $quick_bench || quick=(--quick)
     needs_qemu="a second processor (bench)"
@@ -69,8 +69,12 @@ command_bench() {
     rm -f target/bench/*.json target/bench/*.png
     native/bench/build
     bench_part "the cost of a call" bounded "${bench[@]}" tax "${quick[@]}" </dev/null
+    if ! $quick_bench; then
+        bench_part "several threads" bounded "${bench[@]}" threads </dev/null
+        reports+=(target/bench/threads.json)
+    fi
     bench_part "on a device" run_on_bed "$softroce/bench" "${quick[@]}" </dev/null
-    bench_part "all targets" "${bench[@]}" summary target/bench/tax.json target/bench/device.json
+    bench_part "all targets" "${bench[@]}" summary "${reports[@]}"
     say "the figures and pictures are in target/bench"
 }
 

@@ -2,6 +2,7 @@ package io.rpma.bench;
 
 import io.rpma.bench.device.DeviceSuite;
 import io.rpma.bench.tax.Tax;
+import io.rpma.bench.tax.Threads;
 import io.rpma.examples.common.Program;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
         name = "bench",
         description = "Measures the library beside C.",
         synopsisSubcommandLabel = "SUITE",
-        subcommands = {Tax.class, DeviceSuite.class, Bench.Show.class, Bench.Summary.class})
+        subcommands = {Tax.class, Threads.class, DeviceSuite.class, Bench.Show.class, Bench.Summary.class})
 public final class Bench extends Program {
     /** The directory of the suites' output. Each suite writes its report there, under its name. */
     public static final Path OUTPUT = Path.of("target/bench");

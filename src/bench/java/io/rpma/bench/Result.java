@@ -18,6 +18,9 @@ import java.util.function.DoubleBinaryOperator;
 public record Result(
         String name, Map<String, String> params, Language language, String unit, List<Double> rounds, double median) {
 
+    /** The parameter with the number of threads. {@link Table} has columns for each of its values. */
+    public static final String THREADS = "threads";
+
     /** Makes a result from the numbers of its rounds. */
     public static Result of(
             String name, Map<String, String> params, Language language, String unit, List<Double> rounds) {

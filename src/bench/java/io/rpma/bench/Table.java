@@ -10,12 +10,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A report as a readable table. */
 public final class Table {
     private static final String NOTHING = "";
+    private static final String DIFFERENCE = "Java - C";
 
     /**
      * The percentiles that the table shows, and {@link #NOTHING} for results that are no percentiles. The report's file has all
@@ -36,7 +38,7 @@ public final class Table {
                 machine.cpu() + ", " + machine.kernel(),
                 machine.jdk() + ", librpma " + machine.librpma(),
                 "",
-                results(report).text(),
+                (hasThreads(report) ? byThreads(report) : results(report)).text(),
                 ofTargets(report.targets()));
     }
 
@@ -47,7 +49,7 @@ public final class Table {
         Table table = new Table();
         List<String> header = new ArrayList<>(List.of("", "unit"));
         languages.forEach(language -> header.add(language.title()));
-        header.addAll(List.of("Java - C", "Java / C"));
+        header.addAll(List.of(DIFFERENCE, "Java / C"));
         table.rows.add(header);
         Map<List<Object>, Map<Language, Result>> measured = new LinkedHashMap<>();
         for (Result result : report.results()) {
@@ -73,9 +75,48 @@ public final class Table {
         return table;
     }
 
+    private static boolean hasThreads(Report report) {
+        return report.results().stream().anyMatch(result -> result.params().containsKey(Result.THREADS));
+    }
+
+    /** The table of a report whose results all have a number of threads. The report's file has the control too. */
+    private static Table byThreads(Report report) {
+        Map<List<String>, List<Result>> byRow = report.results().stream()
+                .collect(Collectors.groupingBy(
+                        result -> List.of(title(result), result.unit()), LinkedHashMap::new, Collectors.toList()));
+        List<String> numbers =
+                report.results().stream().map(Table::threads).distinct().toList();
+        List<String> groups = new ArrayList<>(List.of(NOTHING, NOTHING));
+        List<String> header = new ArrayList<>(List.of(NOTHING, "unit"));
+        for (String threads : numbers) {
+            groups.addAll(List.of(Result.THREADS + "=" + threads, NOTHING, NOTHING));
+            header.addAll(List.of(Language.C.title(), Language.JAVA.title(), DIFFERENCE));
+        }
+        Table table = new Table();
+        table.rows.addAll(List.of(groups, header));
+        byRow.forEach((title, results) -> {
+            List<String> row = new ArrayList<>(title);
+            for (String threads : numbers) {
+                Map<Language, Result> byLanguage = results.stream()
+                        .filter(result -> threads(result).equals(threads))
+                        .collect(Collectors.toMap(Result::language, Function.identity()));
+                Result c = byLanguage.get(Language.C);
+                Result java = byLanguage.get(Language.JAVA);
+                row.addAll(List.of(median(c), median(java), number(java.minus(c))));
+            }
+            table.rows.add(row);
+        });
+        return table;
+    }
+
+    private static String threads(Result result) {
+        return result.params().get(Result.THREADS);
+    }
+
     private static String title(Result result) {
         String params = new TreeMap<>(result.params())
                 .entrySet().stream()
+                        .filter(param -> !param.getKey().equals(Result.THREADS))
                         .map(param -> " " + param.getKey() + "=" + param.getValue())
                         .collect(Collectors.joining());
         return result.name() + params;

@@ -147,6 +147,30 @@ class ReportTest {
     }
 
     @Test
+    void showsNumbersOfThreadsSideBySide() {
+        List<Result> results = List.of(
+                ofThreads("write", "1", Language.C, 1),
+                ofThreads("write", "1", Language.CONTROL, 1),
+                ofThreads("write", "1", Language.JAVA, 11),
+                ofThreads("write", "2", Language.C, 2),
+                ofThreads("write", "2", Language.JAVA, 13),
+                ofThreads("poll", "1", Language.C, 3),
+                ofThreads("poll", "1", Language.JAVA, 4),
+                ofThreads("poll", "2", Language.C, 5),
+                ofThreads("poll", "2", Language.JAVA, 7));
+        assertThat(Table.of(new Report("some", MACHINE, results, List.of())).lines())
+                .contains(
+                        "              threads=1                   threads=2",
+                        "       unit           C   Java  Java - C          C   Java  Java - C",
+                        "write  ns/op       1.00  11.00     10.00       2.00  13.00     11.00",
+                        "poll   ns/op       3.00   4.00      1.00       5.00   7.00      2.00");
+    }
+
+    private static Result ofThreads(String name, String threads, Language language, double nanos) {
+        return Result.of(name, Map.of(Result.THREADS, threads), language, "ns/op", List.of(nanos));
+    }
+
+    @Test
     void knowsTheMachine() throws IOException {
         Machine machine = Machine.here("none");
         assertThat(machine.cpu()).matches("\\d+ x .+");

@@ -29,9 +29,8 @@ public class NoopTarget {
     static final int BATCH = 16;
     private static final int REGION_SIZE = 4096;
 
-    private RpmaPeer peer;
-    private RpmaMemory memory;
-
+    RpmaPeer peer;
+    RpmaMemory memory;
     RpmaConn conn;
     RpmaCq emptyCq;
     RpmaCq fullCq;

@@ -9,25 +9,18 @@ import io.rpma.bench.Report;
 import io.rpma.bench.Result;
 import io.rpma.bench.Target;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.profile.GCProfiler;
-import org.openjdk.jmh.results.BenchmarkResult;
 import org.openjdk.jmh.results.IterationResult;
-import org.openjdk.jmh.results.RunResult;
-import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.Options;
-import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
-import org.openjdk.jmh.runner.options.VerboseMode;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -45,8 +38,6 @@ import picocli.CommandLine.Spec;
 public final class Tax implements Callable<Integer> {
     /** Short, so that other work of the machine does not interrupt all samples; {@code SAMPLE_NANOS} in C. */
     private static final TimeValue SAMPLE = TimeValue.milliseconds(2);
-
-    private static final TimeValue WARM_UP = TimeValue.milliseconds(100);
 
     private static final String PROFILED = "gc.alloc.rate.norm";
     private static final Map<String, String> FASTEST = Map.of("sample", "fastest");
@@ -66,7 +57,6 @@ public final class Tax implements Callable<Integer> {
     private static final List<Operation> OPERATIONS = List.of(
             new Operation("read", CALL_NANOS),
             new Operation("write", CALL_NANOS),
-            new Operation("writeBesideAnother", CALL_NANOS),
             new Operation("writeWithImm", CALL_NANOS),
             new Operation("atomicWrite", CALL_NANOS),
             new Operation("flush", CALL_NANOS),
@@ -168,8 +158,12 @@ public final class Tax implements Callable<Integer> {
         }
 
         private void addRound(Effort effort) throws IOException, InterruptedException, RunnerException {
-            c.add(runC(operation, effort));
-            Collection<IterationResult> samples = runJava(operation, effort).getIterationResults();
+            c.add(Programs.inC(operation.name, effort.samples));
+            Options options = Programs.options(operation.name, effort.warmUps, effort.samples)
+                    .measurementTime(SAMPLE)
+                    .addProfiler(GCProfiler.class)
+                    .build();
+            List<IterationResult> samples = Programs.inJava(options);
             java.add(samples.stream()
                     .map(sample -> sample.getPrimaryResult().getScore())
                     .toList());
@@ -178,7 +172,7 @@ public final class Tax implements Callable<Integer> {
                             sample -> sample.getSecondaryResults().get(PROFILED).getScore())
                     .min()
                     .orElseThrow());
-            control.add(runC(operation, effort));
+            control.add(Programs.inC(operation.name, effort.samples));
         }
 
         List<Result> results() {
@@ -235,34 +229,5 @@ public final class Tax implements Callable<Integer> {
 
     static List<String> operations() {
         return OPERATIONS.stream().map(Operation::name).toList();
-    }
-
-    private static List<Double> runC(Operation operation, Effort effort) throws IOException, InterruptedException {
-        String program = Bench.OUTPUT.resolve("tax").toString();
-        return CPrograms.run(program, operation.name, Integer.toString(effort.samples))
-                .lines()
-                .map(Double::valueOf)
-                .toList();
-    }
-
-    private static BenchmarkResult runJava(Operation operation, Effort effort) throws RunnerException {
-        Path library = Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath();
-        Options options = new OptionsBuilder()
-                .include("^" + Tax.class.getPackageName() + "\\.\\w+\\." + operation.name + "$")
-                .forks(1)
-                .warmupIterations(effort.warmUps)
-                .warmupTime(WARM_UP)
-                .measurementIterations(effort.samples)
-                .measurementTime(SAMPLE)
-                .addProfiler(GCProfiler.class)
-                .jvmArgs("-D" + NoopTarget.LIBRARY_PROPERTY + "=" + library, "--enable-native-access=ALL-UNNAMED")
-                .shouldFailOnError(true)
-                .verbosity(VerboseMode.SILENT)
-                .build();
-        Collection<RunResult> results = new Runner(options).run();
-        if (results.size() != 1) {
-            throw new RunnerException(results.size() + " benchmarks are called " + operation.name);
-        }
-        return results.iterator().next().getBenchmarkResults().iterator().next();
     }
 }

@@ -10,7 +10,6 @@ import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.infra.Blackhole;
 
 /** Single posts and polls; {@code tax.c} has the same functions. */
@@ -27,13 +26,6 @@ public class TaxBenchmark {
     @Benchmark
     public boolean write(NoopTarget t) {
         return t.conn.write(t.remote, t.offset, t.local, t.offset, t.length, F_COMPLETION_ALWAYS, t.opContext);
-    }
-
-    /** {@code rpma_write} by two threads at once, each on its own connection. */
-    @Benchmark
-    @Threads(2)
-    public boolean writeBesideAnother(NoopTarget t) {
-        return write(t);
     }
 
     /** {@code rpma_write_with_imm}. */

@@ -12,6 +12,9 @@ import io.rpma.testing.Tool;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -61,6 +64,15 @@ class TaxTest {
     }
 
     @Test
+    void threadsRunInC() throws Exception {
+        for (String operation : Threads.operations()) {
+            assertThat(CPrograms.run(program, operation, "2", "2", "1").lines().map(Double::valueOf))
+                    .hasSize(2)
+                    .allSatisfy(nanos -> assertThat(nanos).isPositive().isFinite());
+        }
+    }
+
+    @Test
     void otherOperationsAreRefused() {
         assertThatIOException()
                 .isThrownBy(() -> CPrograms.run(program, "no", "1"))
@@ -71,16 +83,42 @@ class TaxTest {
         assertThatIOException().isThrownBy(() -> CPrograms.run(program)).withMessageContaining("status 2: usage");
     }
 
-    /** The operations run in a separate JVM, which has not loaded another librpma. */
+    @Test
+    void otherThreadsAreRefused() {
+        List<List<String>> refused =
+                List.of(List.of("2"), List.of("0", "1"), List.of("-1", "1"), List.of("2", "0"), List.of("100000", "1"));
+        for (List<String> threads : refused) {
+            Stream<String> command = Stream.concat(Stream.of(program, "write", "1"), threads.stream());
+            assertThatIOException()
+                    .as(threads.toString())
+                    .isThrownBy(() -> CPrograms.run(command.toArray(String[]::new)))
+                    .withMessageContaining("status 2: usage");
+        }
+    }
+
     @Test
     void everyOperationRunsInJava() throws Exception {
+        Set<String> operations = new TreeSet<>(Tax.operations());
+        operations.addAll(Threads.operations());
+        assertThat(runJava(Tax.class.getPackageName())).containsExactlyInAnyOrderElementsOf(operations);
+    }
+
+    @Test
+    void threadsRunInJava() throws Exception {
+        assertThat(runJava(ThreadsBenchmark.class.getSimpleName() + " -t 2"))
+                .isNotEmpty()
+                .isSubsetOf(Threads.operations());
+    }
+
+    /** Runs operations in a separate JVM, which has not loaded another librpma, and returns their names. */
+    private List<String> runJava(String chosen) throws Exception {
         Path results = directory.resolve("results.json");
         String options = "-f 0 -wi 0 -i 1 -r 1ms -foe true -rf json -rff " + results;
         Jvm.Finished jmh = Jvm.likeThis()
                 .options("-D" + NoopTarget.LIBRARY_PROPERTY + "=" + library, "-Djmh.ignoreLock=true")
-                .run(("org.openjdk.jmh.Main " + Tax.class.getPackageName() + " " + options).split(" "));
+                .run(("org.openjdk.jmh.Main " + chosen + " " + options).split(" "));
         assertThat(jmh.status()).as(jmh.toString()).isZero();
-        assertThat(benchmarks(results)).containsExactlyInAnyOrderElementsOf(Tax.operations());
+        return benchmarks(results);
     }
 
     private static List<String> benchmarks(Path results) throws Exception {

@@ -1,0 +1,8 @@
+package io.rpma.bench.tax;
+
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+
+/** Arguments that all threads share. */
+@State(Scope.Benchmark)
+public class SharedTarget extends NoopTarget {}
