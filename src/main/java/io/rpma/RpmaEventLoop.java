@@ -60,7 +60,9 @@ import java.util.function.BiConsumer;
  * <p><b>Handlers that fail</b> do not affect other registrations. {@link #onFailure} gets the exception, and the
  * registration of the handler ends. The connection or shared receive queue stays open, but this registration no longer
  * serves it: close it in the failure handler. A registration for requests does not end: the loop closes the request, or
- * the connection if the handler has connected the request.
+ * the connection if the handler has connected the request. It closes the id of a request of librdmacm, with its memory
+ * regions and address handles. The handler must close all other objects that it has made, for example an
+ * {@link RpmaMrLocal}, before it throws the exception.
  *
  * <p>{@link #onFailure} also gets the exception if a request can't be taken, or if librpma does not know an event. The
  * registration continues. Exception: a registration for requests ends if its configuration or the shared receive queue

@@ -9,10 +9,12 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaMemory;
 import io.rpma.internal.OpenResources;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.TestDevice;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -308,6 +310,64 @@ class RdmaEventLoopIT {
             assertThat(events.isActive()).isTrue();
             RdmaPair.sent(pair.client.qp(), 1);
         }
+    }
+
+    /** The handler throws before or after the acceptance, while objects that depend on the id are open. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aHandlerOfRequestsThatThrowsLeavesNothingOpen(boolean accepts) throws Exception {
+        int port = TestDevice.port();
+        RuntimeException failure = new RuntimeException("test");
+        List<RdmaId> ids = new ArrayList<>();
+        try (RdmaId listener = listen(port);
+                RpmaMemory memory = RpmaMemory.allocate(8)) {
+            RpmaEventLoop.Registration registration = listener.onRequest(loop, id -> {
+                ids.add(id);
+                id.createQp(RdmaPair.attr());
+                RdmaMr.regMsgs(id, memory);
+                RdmaMr.regWrite(id, ByteBuffer.allocateDirect(8));
+                if (accepts) {
+                    id.accept(new RdmaConnParam());
+                }
+                throw failure;
+            });
+            try (RdmaId client = RdmaPair.connecting(port)) {
+                assertThat(next(failures)).isSameAs(failure).hasNoSuppressedExceptions();
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> ids.get(0).localAddr())
+                        .withMessageEndingWith("is closed");
+                assertThat(client.qp().qpNum()).isNotZero();
+            }
+            assertThat(registration.isActive()).isTrue();
+        }
+    }
+
+    /** Another id needs the id of the request. The failure names it. */
+    @Test
+    void anIdWhoseReceiveQueueAnotherIdUsesStaysOpen() throws Exception {
+        int port = TestDevice.port();
+        RuntimeException failure = new RuntimeException("test");
+        BlockingQueue<RdmaId> ids = new LinkedBlockingQueue<>();
+        try (RdmaId listener = listen(port);
+                RdmaId user = RdmaPair.resolved(port)) {
+            listener.onRequest(loop, id -> {
+                ids.add(id);
+                user.createQp(RdmaPair.attr().srq(id.createSrq(4, 1)));
+                throw failure;
+            });
+            try (RdmaId client = RdmaPair.connecting(port)) {
+                assertThat(next(failures)).isSameAs(failure);
+                assertThat(failure.getSuppressed())
+                        .singleElement()
+                        .satisfies(e -> assertThat(e)
+                                .isInstanceOf(IllegalStateException.class)
+                                .hasMessageContaining("can't be closed before queue pair of " + user));
+                assertThat(client.qp().qpNum()).isNotZero();
+            }
+        }
+        ids.take().close();
+    }
+
     }
 
     @Test

@@ -4,9 +4,11 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.Collectors;
@@ -49,6 +51,9 @@ public final class NativeObject {
     /** Reports a leak; null for a part. */
     private final Cleaner.Cleanable leak;
 
+    /** Closes the object together with its parent, or null. Does not refer to the facade. */
+    private Consumer<NativeObject> closer;
+
     private Queue<Runnable> closings;
     private volatile Object server;
 
@@ -88,6 +93,17 @@ public final class NativeObject {
      */
     public NativeObject part(String type) {
         return new NativeObject(this, type);
+    }
+
+    /**
+     * Lets {@link #closeChildren} of a parent close this object.
+     *
+     * @param close closes the object that it gets; does not refer to the facade
+     * @return this object
+     */
+    public NativeObject closedWithParent(Consumer<NativeObject> close) {
+        closer = close;
+        return this;
     }
 
     /**
@@ -203,6 +219,36 @@ public final class NativeObject {
         endUses();
         free(operation, delete);
         return true;
+    }
+
+    /**
+     * Closes the open children that have {@link #closedWithParent}. Continues after a failure. If memory is exhausted, children
+     * stay open, and {@link #markClosed} reports them.
+     *
+     * @param failure gets the failures as suppressed exceptions
+     */
+    public void closeChildren(Throwable failure) {
+        try {
+            for (NativeObject child : openChildren()) {
+                child.closeAfter(failure);
+            }
+        } catch (OutOfMemoryError e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    private void closeAfter(Throwable failure) {
+        try {
+            closer.accept(this);
+        } catch (RuntimeException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    private synchronized List<NativeObject> openChildren() {
+        return children.stream()
+                .filter(child -> child.closer != null && child.handle != 0)
+                .collect(Collectors.toList());
     }
 
     /**

@@ -31,7 +31,7 @@ public final class RdmaAh implements AutoCloseable {
     private long handle;
 
     private RdmaAh(NativeObject owner) {
-        object = new NativeObject(this, "RdmaAh", owner);
+        object = new NativeObject(this, "RdmaAh", owner).closedWithParent(RdmaAh::close);
     }
 
     /**
@@ -73,6 +73,10 @@ public final class RdmaAh implements AutoCloseable {
      */
     @Override
     public void close() {
+        close(object);
+    }
+
+    private static void close(NativeObject object) {
         object.close("ibv_destroy_ah", Natives::ahDestroy);
     }
 

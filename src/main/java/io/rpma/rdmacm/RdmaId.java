@@ -204,7 +204,7 @@ public final class RdmaId implements AutoCloseable {
     private void closeAfter(Throwable failure) {
         try {
             close();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             failure.addSuppressed(e);
         }
     }
@@ -739,9 +739,10 @@ public final class RdmaId implements AutoCloseable {
 
     /**
      * Registers a handler of the requests of this listening id with an event loop. The loop takes the requests as
-     * {@link #getRequest()} does. If the handler throws an exception, the loop closes the id of the request, and the
-     * registration continues. The id stays open if a memory region or an address handle of it is open. The registration ends
-     * if the shared receive queue of the attributes of {@link #createEp} is closed.
+     * {@link #getRequest()} does. If the handler throws an exception, the loop closes the memory regions and the address
+     * handles of the request's id, and the id itself, and the registration continues. The id stays open only if another id
+     * uses its shared receive queue. The registration ends if the shared receive queue of the attributes of {@link #createEp}
+     * is closed.
      *
      * @param loop the loop
      * @param handler accepts, rejects or closes the id of each request
@@ -834,6 +835,7 @@ public final class RdmaId implements AutoCloseable {
         /** One client's failure must not lock out the others. */
         @Override
         public boolean survivesCall(RdmaId id, Throwable failure) {
+            id.object.closeChildren(failure);
             id.closeAfter(failure);
             return true;
         }

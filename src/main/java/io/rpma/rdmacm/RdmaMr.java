@@ -63,7 +63,7 @@ public final class RdmaMr implements AutoCloseable {
         this.address = address;
         this.size = size;
         this.access = access;
-        object = new NativeObject(this, "RdmaMr", parents);
+        object = new NativeObject(this, "RdmaMr", parents).closedWithParent(RdmaMr::close);
     }
 
     /**
@@ -434,6 +434,10 @@ public final class RdmaMr implements AutoCloseable {
      */
     @Override
     public void close() {
+        close(object);
+    }
+
+    private static void close(NativeObject object) {
         // after a failure the device may still use the memory, which therefore stays reachable
         if (object.close("rdma_dereg_mr", Natives::rdmaMrDereg)) {
             MEMORY.remove(object);

@@ -235,4 +235,31 @@ class NativeObjectTest {
         made.close("rpma_ep_shutdown", delete);
         parent.close(DELETE, delete);
     }
+
+    /** Not a child that is being made, whose native object would leak, and not a child of another kind. */
+    @Test
+    void closesTheChildrenThatAreClosedWithIt() {
+        NativeObject parent = open("RdmaId");
+        NativeObject failing = open("RdmaMr", parent)
+                .closedWithParent(child -> child.close("rdma_dereg_mr", id -> RpmaError.PROVIDER.code()));
+        NativeObject other = open("RdmaAh", parent).closedWithParent(child -> child.close("ibv_destroy_ah", delete));
+        NativeObject user = open("queue pair", parent);
+        NativeObject making = new NativeObject(new Object(), "RdmaMr", parent)
+                .closedWithParent(child -> child.close("rdma_dereg_mr", delete));
+        making.begin();
+        Exception failure = new Exception("test");
+        parent.closeChildren(failure);
+        assertThat(List.of(failing, other)).allMatch(NativeObject::isClosed);
+        assertThat(List.of(user, making, parent)).noneMatch(NativeObject::isClosed);
+        assertThat(deleted).hasValue(1);
+        assertThat(failure.getSuppressed())
+                .singleElement()
+                .satisfies(e -> assertThat(e).hasMessageStartingWith("rdma_dereg_mr failed"));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> parent.close(DELETE, delete))
+                .withMessage(parent + " can't be closed before " + user + ", " + making);
+        making.endMaking();
+        user.close(DELETE, delete);
+        parent.close(DELETE, delete);
+    }
 }
