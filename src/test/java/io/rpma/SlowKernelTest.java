@@ -8,6 +8,7 @@ import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Pair;
+import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
@@ -72,6 +73,30 @@ class SlowKernelTest {
         assertThat(closing).isNotDone();
         standIn.letGo();
         closing.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+    }
+
+    /** A loop would get no event of the id, whose events have moved to another channel. */
+    @Test
+    void anIdThatBeginsToListenIsNotServedForItsEvents() throws Exception {
+        try (RpmaEventLoop loop = RpmaEventLoop.create();
+                RdmaId id = RdmaId.create(RdmaPortSpace.TCP)) {
+            id.bindAddr(RdmaPair.address(TestDevice.port()));
+            standIn.hold("ucma:LISTEN", 1);
+            CompletableFuture<Void> listening = CompletableFuture.runAsync(() -> id.listen(0));
+            standIn.awaitHeld(1);
+            FutureTask<RpmaEventLoop.Registration> registration = new FutureTask<>(() -> id.onEvent(loop, event -> {}));
+            Thread registering = new Thread(registration);
+            registering.start();
+            // waits for the end of listen()
+            Eventually.become(
+                    "the thread waits or has ended",
+                    () -> registering.getState() == Thread.State.WAITING || !registering.isAlive());
+            standIn.letGo();
+            listening.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            assertThatThrownBy(() -> registration.get(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+                    .hasCauseExactlyInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining(id + " listens");
+        }
     }
 
     /** The rejection holds the lock of the endpoint's events. */

@@ -847,7 +847,18 @@ public final class RdmaId implements AutoCloseable {
         Events(RpmaEventLoop.Handler<? super RdmaEvent> handler) {
             super(RdmaId.this, object);
             this.handler = Objects.requireNonNull(handler, "handler");
-            checkNotListening();
+        }
+
+        /** Under the lock of {@link #listen}, which refuses a claimed id. */
+        @Override
+        public void claim(Object loop) {
+            control.lock();
+            try {
+                checkNotListening();
+                super.claim(loop);
+            } finally {
+                control.unlock();
+            }
         }
 
         @Override
