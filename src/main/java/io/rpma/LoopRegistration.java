@@ -198,25 +198,12 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
 
     private void takeFailed(Throwable failure) {
         if (source.survives(failure)) {
-            starved = leavesItem(failure);
+            starved = source.leavesItem(failure);
             loop.failed(source(), failure);
         } else if (active && !descriptor.isClosed()) {
             // not if the object is closed: its close ends the registration
             fail(failure);
         }
-    }
-
-    /**
-     * Whether the item of a failed attempt may still be in place. If it is, the descriptor stays readable, and an
-     * immediate retry would fail again.
-     */
-    private static boolean leavesItem(Throwable failure) {
-        if (failure instanceof RpmaException) {
-            return ((RpmaException) failure).error() == RpmaError.NOMEM
-                    || failure.getMessage().contains("rdma_get_cm_event")
-                    || failure.getMessage().contains("rdma_get_request");
-        }
-        return failure instanceof OutOfMemoryError;
     }
 
     /**

@@ -38,6 +38,20 @@ final class LoopSources {
             return failure instanceof RpmaException || failure instanceof Error;
         }
 
+        /**
+         * librpma drops a request if it fails after it has taken the event. Only its messages say which call has failed, and
+         * there are none if the shim has no memory for them.
+         */
+        @Override
+        public boolean leavesItem(Throwable failure) {
+            if (failure instanceof RpmaException) {
+                RpmaException e = (RpmaException) failure;
+                return e.error() == RpmaError.PROVIDER
+                        && (e.detail().isEmpty() || e.detail().contains("rdma_get_cm_event()"));
+            }
+            return failure instanceof OutOfMemoryError;
+        }
+
         /** One client's failure must not lock out the others. */
         @Override
         public boolean survivesCall(RpmaConnReq request, Throwable failure) {

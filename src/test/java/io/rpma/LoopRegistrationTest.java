@@ -220,6 +220,11 @@ class LoopRegistrationTest {
             public boolean survives(Throwable failure) {
                 return true;
             }
+
+            @Override
+            public boolean leavesItem(Throwable failure) {
+                return true;
+            }
         };
         long start = System.nanoTime();
         things.register();

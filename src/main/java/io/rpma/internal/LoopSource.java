@@ -65,6 +65,17 @@ public abstract class LoopSource<T> {
     }
 
     /**
+     * {@return whether the item of the last {@link #take} may still be in place, after a failure that the registration survives}
+     *
+     * <p>If it is, the descriptor stays readable, and an immediate retry would fail again.
+     *
+     * @param failure the failure
+     */
+    public boolean leavesItem(Throwable failure) {
+        return false;
+    }
+
+    /**
      * Ends the use of an item whose handler has failed.
      *
      * @param taken the item

@@ -27,16 +27,25 @@ public final class RdmaEvent {
     private static final int PRIVATE_DATA = 24;
     private static final int AH_ATTR = 280;
 
+    /** The type until the native method has filled the array. */
+    private static final int NOT_TAKEN = -1;
+
     private final ByteBuffer event;
 
     /** Allocates the memory before the event is taken. If the allocation failed afterwards, the event would be lost. */
     RdmaEvent() {
         event = ByteBuffer.allocate(SIZE).order(ByteOrder.nativeOrder());
+        event.putInt(TYPE, NOT_TAKEN);
     }
 
     /** The array for the native method to fill. */
     byte[] bytes() {
         return event.array();
+    }
+
+    /** Returns whether the native method has filled the array. */
+    boolean isTaken() {
+        return event.getInt(TYPE) != NOT_TAKEN;
     }
 
     /** {@return the type of the event} */

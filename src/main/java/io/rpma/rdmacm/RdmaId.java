@@ -416,7 +416,7 @@ public final class RdmaId implements AutoCloseable {
         NativeObject queue = requestQueue();
         long start = Waiter.start(nanos);
         while (Waiter.await(GET_REQUEST, queue, Waiter.left(nanos, start))) {
-            Optional<RdmaId> taken = takeRequest(queue);
+            Optional<RdmaId> taken = takeRequest(queue, new RdmaEvent());
             if (taken.isPresent()) {
                 return taken;
             }
@@ -433,9 +433,8 @@ public final class RdmaId implements AutoCloseable {
         return queue;
     }
 
-    /** Takes a request if there is one. Another thread may already have taken it. */
-    private Optional<RdmaId> takeRequest(NativeObject queue) {
-        RdmaEvent event = new RdmaEvent();
+    /** Takes a request if there is one, with its event. Another thread may already have taken it. */
+    private Optional<RdmaId> takeRequest(NativeObject queue, RdmaEvent event) {
         RdmaId id = new RdmaId(portSpace, event, null);
         Optional<RdmaId> present = Optional.of(id);
         LongSupplier taking = () -> Natives.idGetRequest(queue.handle(), event.bytes());
@@ -810,6 +809,9 @@ public final class RdmaId implements AutoCloseable {
         private final NativeObject queue;
         private final RpmaEventLoop.Handler<? super RdmaId> handler;
 
+        /** The event of the last take; null if there was no memory for it. */
+        private RdmaEvent event;
+
         Requests(NativeObject queue, RpmaEventLoop.Handler<? super RdmaId> handler) {
             super(RdmaId.this, queue);
             this.queue = queue;
@@ -818,7 +820,9 @@ public final class RdmaId implements AutoCloseable {
 
         @Override
         public RdmaId take() {
-            return takeRequest(queue).orElse(null);
+            event = null;
+            event = new RdmaEvent();
+            return takeRequest(queue, event).orElse(null);
         }
 
         @Override
@@ -830,6 +834,12 @@ public final class RdmaId implements AutoCloseable {
         @Override
         public boolean survives(Throwable failure) {
             return failure instanceof RpmaException || failure instanceof Error;
+        }
+
+        /** After librdmacm has taken the event, a failure rejects the request, or the event was no request. */
+        @Override
+        public boolean leavesItem(Throwable failure) {
+            return event == null || !event.isTaken();
         }
 
         /** One client's failure must not lock out the others. */
