@@ -127,9 +127,15 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
         }
     }
 
+    /** Called by the thread of {@link RpmaEventLoop#run}. */
     private void submit() {
         try {
-            executor.execute(this::serveTurn);
+            if (loop.isEnding()) {
+                // the executor may call the handler in this thread
+                loop.executeUnlessClosed(this::submit, 0);
+            } else {
+                executor.execute(this::serveTurn);
+            }
         } catch (Throwable e) {
             fail(e);
         }
@@ -142,7 +148,7 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
             do {
                 more = serve();
                 calls++;
-            } while (more && calls < CALLS_IN_TURN && !Thread.currentThread().isInterrupted());
+            } while (more && calls < CALLS_IN_TURN && !loop.isEnding());
             if (more) {
                 // the loop submits the next turn: if this method submitted it to an executor that runs tasks in the
                 // calling thread, each turn would add frames to the stack

@@ -516,8 +516,8 @@ public final class RpmaEventLoop implements AutoCloseable {
      * and any handler, may call this method. It does not wait for the end of {@link #run()}.
      *
      * <p>The registrations and the tasks stay, and the next {@link #run()} continues with them. Until then, the loop
-     * takes nothing for handlers without an executor. An executor completes the calls that it has begun, at most 16 of
-     * each registration.
+     * takes nothing for handlers without an executor. An executor completes the calls that it has begun in its own
+     * threads, at most 16 of each registration.
      *
      * <p>If {@link #run()} is not under way, the next {@link #run()} returns at once, so a stop is not lost if the
      * thread of {@link #run()} starts late. Several calls before {@link #run()} returns have the effect of one.
@@ -563,9 +563,12 @@ public final class RpmaEventLoop implements AutoCloseable {
         return task != null && task.time - now <= 0;
     }
 
-    /** Checked before each call: an interruption ends {@link #run()}, because it would disturb the next handler. */
-    private boolean isEnding() {
-        return stopping || Thread.currentThread().isInterrupted();
+    /**
+     * Whether the current thread must not begin another call: it is interrupted, which would disturb the next handler, or it is
+     * the thread of {@link #run()}, and the loop is stopped.
+     */
+    boolean isEnding() {
+        return Thread.currentThread().isInterrupted() || stopping && runner.get() == Thread.currentThread();
     }
 
     private void run(Task task) {

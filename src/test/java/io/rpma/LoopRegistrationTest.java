@@ -340,6 +340,36 @@ class LoopRegistrationTest {
         assertThat(failures).isEmpty();
     }
 
+    /**
+     * The handler of one object stops the loop while the object has more things and another object is ready. The executor runs
+     * its tasks in the thread of the loop.
+     */
+    @Test
+    void aStopEndsTheTurnOfAnExecutorInTheThreadOfTheLoop() throws Exception {
+        Things[] things = new Things[2];
+        running.call(() -> {
+            for (int i = 0; i < things.length; i++) {
+                things[i] = register(signal(), Runnable::run, thing -> {
+                    seen.add(thing);
+                    loop.stop();
+                });
+            }
+        });
+        running.call(() -> {
+            things[0].give(2);
+            things[1].give(2);
+        });
+        assertThat(running.awaitEnd()).isFalse();
+        assertThat(seen).hasSize(1);
+        for (int calls = 2; calls <= 4; calls++) {
+            loop.run();
+            assertThat(seen).hasSize(calls);
+        }
+        assertThat(seen).containsExactlyInAnyOrder(1, 2, 1, 2);
+        assertThat(things).allMatch(Things::isActive);
+        assertThat(failures).isEmpty();
+    }
+
     /** A stop during a turn of the executor: the turn has 16 calls, and the next run has the others. */
     @Test
     void anExecutorCompletesItsTurnAfterAStop() throws Exception {
