@@ -85,8 +85,9 @@ import java.util.function.BiConsumer;
  *
  * <p>Only the loop serves a registered object: other loops and waits ({@link RpmaCq#await}, {@link RpmaConn#await},
  * {@link RpmaConn#nextEvent}, {@link RpmaEp#nextConnReq}, and the waits of {@code io.rpma.rdmacm}) throw
- * {@link IllegalStateException} until the registration ends. A wait for events or requests that began before the registration continues, and may take an item before the
- * loop does. If the loop takes the item first, the wait throws {@link IllegalStateException}.
+ * {@link IllegalStateException} until the registration ends. A wait for events or requests that began before the
+ * registration continues, and may take an item before the loop does. If the loop takes the item first, the wait throws
+ * {@link IllegalStateException}.
  *
  * <p>Safe for use by many threads. A registered object is not garbage-collected. A loop and its {@code n} connections
  * have {@code 3 + 2 * n} file descriptors, or {@code 3 + 3 * n} if each connection has a completion queue for receives

@@ -68,6 +68,14 @@ class RdmaOptionIT {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {0, 1, 255})
+    void everyTypeOfServiceOfTheRangeIsAccepted(int tos) {
+        try (RdmaId id = create()) {
+            id.setTos(tos);
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {-1, 256, Integer.MAX_VALUE})
     void otherTypesOfServiceAreRefused(int tos) {
         try (RdmaId id = create()) {
@@ -140,10 +148,10 @@ class RdmaOptionIT {
                 RdmaId bound = create();
                 RdmaId resolved = resolved(port)) {
             bound.bindAddr(address(0));
-            String remedy = "already: call setReuseAddr() before bindAddr()";
-            assertRefused(bound, "is bound " + remedy, () -> bound.setReuseAddr(true));
-            assertRefused(resolved, "has a route " + remedy, () -> resolved.setReuseAddr(false));
-            assertRefused(listener, "listens " + remedy, () -> listener.setReuseAddr(true));
+            String late = ": it is too late for setReuseAddr()";
+            assertRefused(bound, "is bound" + late, () -> bound.setReuseAddr(true));
+            assertRefused(resolved, "has a route" + late, () -> resolved.setReuseAddr(false));
+            assertRefused(listener, "listens" + late, () -> listener.setReuseAddr(true));
         }
     }
 
@@ -154,15 +162,17 @@ class RdmaOptionIT {
                 RdmaId client = resolved(port);
                 RdmaAddrInfo there = RdmaAddrInfo.active(TestDevice.address(), port, RdmaPortSpace.TCP);
                 RdmaId endpoint = RdmaId.createEp(there, null)) {
-            String remedy = "already: call setTos() before resolveRoute()";
-            assertRefused(listener, "listens " + remedy, () -> listener.setTos(1));
-            assertRefused(client, "has a route " + remedy, () -> client.setTos(1));
-            assertRefused(endpoint, "has a route " + remedy, () -> endpoint.setTos(1));
+            String late = ": it is too late for setTos()";
+            assertRefused(listener, "listens" + late, () -> listener.setTos(1));
+            assertRefused(client, "has a route" + late, () -> client.setTos(1));
+            assertRefused(endpoint, "has a route" + late, () -> endpoint.setTos(1));
             client.createQp(RdmaPair.attr());
             client.connect(new RdmaConnParam());
-            assertRefused(client, "connects " + remedy, () -> client.setTos(1));
+            assertRefused(client, "connects" + late, () -> client.setTos(1));
             try (RdmaId server = request(listener)) {
-                assertRefused(server, "has a route " + remedy, () -> server.setTos(1));
+                assertRefused(server, "has a route" + late, () -> server.setTos(1));
+                assertRefused(
+                        server, "has a route: it is too late for setReuseAddr()", () -> server.setReuseAddr(true));
             }
         }
     }
@@ -170,19 +180,19 @@ class RdmaOptionIT {
     @Test
     void beforeTheConnectionBegins() throws InterruptedException {
         int port = TestDevice.port();
-        String remedy = "already: call setAckTimeout() before connect() or accept()";
+        String late = ": it is too late for setAckTimeout()";
         try (RdmaId listener = listen(port);
                 RdmaId client = resolved(port)) {
-            assertRefused(listener, "listens " + remedy, () -> listener.setAckTimeout(14));
+            assertRefused(listener, "listens" + late, () -> listener.setAckTimeout(14));
             client.setAckTimeout(14);
             client.createQp(RdmaPair.attr());
             client.connect(new RdmaConnParam());
-            assertRefused(client, "connects " + remedy, () -> client.setAckTimeout(14));
+            assertRefused(client, "connects" + late, () -> client.setAckTimeout(14));
             try (RdmaId server = request(listener)) {
                 server.setAckTimeout(14);
                 server.createQp(RdmaPair.attr());
                 server.accept(new RdmaConnParam());
-                assertRefused(server, "connects " + remedy, () -> server.setAckTimeout(14));
+                assertRefused(server, "connects" + late, () -> server.setAckTimeout(14));
             }
         }
     }

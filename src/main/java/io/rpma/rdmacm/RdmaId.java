@@ -89,7 +89,7 @@ public final class RdmaId implements AutoCloseable {
 
     /** The progress of an id. The system accepts an option even if it comes too late to have an effect. */
     private enum Stage {
-        CREATED("is created"),
+        CREATED("is new"),
         BOUND("is bound"),
         /** The resolution of the route has begun, or the route is from the request. */
         ROUTED("has a route"),
@@ -239,13 +239,12 @@ public final class RdmaId implements AutoCloseable {
      * option is for ids that connect from the same port.
      *
      * @param reuse true to share the address and port, false (the initial value) to have them alone
-     * @throws IllegalStateException if closed, or after {@link #bindAddr}, {@link #resolveAddr}, {@link #listen} or
-     *     {@link #createEp}
+     * @throws IllegalStateException if closed, after {@link #bindAddr}, {@link #resolveAddr} or {@link #listen}, or if the id
+     *     is from {@link #createEp} or {@link #getRequest}
      * @throws io.rpma.RpmaException if the system refuses the call
      */
     public void setReuseAddr(boolean reuse) {
-        setOption(
-                Stage.BOUND, "setReuseAddr() before bindAddr()", () -> Natives.idSetReuseAddr(object.handle(), reuse));
+        setOption(Stage.BOUND, "setReuseAddr", () -> Natives.idSetReuseAddr(object.handle(), reuse));
     }
 
     /**
@@ -261,18 +260,22 @@ public final class RdmaId implements AutoCloseable {
      */
     public void setTos(int tos) {
         checkOption("type of service", tos, MAX_TOS);
-        setOption(Stage.ROUTED, "setTos() before resolveRoute()", () -> Natives.idSetTos(object.handle(), tos));
+        setOption(Stage.ROUTED, "setTos", () -> Natives.idSetTos(object.handle(), tos));
     }
 
     /**
-     * Sets the time after which a packet without an acknowledgement is resent: 4.096 &micro;s * 2<sup>timeout</sup>. Each side
-     * has its own timeout: set it before {@link #connect} or {@link #accept}. The ids that {@link #getRequest} returns do not
-     * have the timeout of the listener. {@link RdmaConnParam#retryCount} is the number of times that a packet is resent.
+     * Sets the time after which a packet without an acknowledgement is resent: 4.096 &micro;s * 2<sup>timeout</sup>, for example
+     * 67 ms for 14. {@link RdmaConnParam#retryCount} is the number of times that a packet is resent.
      *
-     * <p>On RoCE, a timeout that was set before {@link #resolveRoute} also determines the timeout of the side that accepts the
-     * request, if that side sets none.
+     * <p>The timeout is a field of the queue pair, which the system sets when the connection is made: set the timeout before
+     * {@link #connect} or {@link #accept}. Each side has its own timeout. The ids that {@link #getRequest} returns do not have
+     * the timeout of the listener. On RoCE, a timeout that was set before {@link #resolveRoute} also determines the timeout of
+     * the side that accepts the request, if that side sets none.
      *
-     * @param timeout 1 to 31, or 0 to wait indefinitely
+     * <p>Devices differ: the InfiniBand specification lets a device wait for up to four times as long, and a device can have a
+     * minimum above the smallest timeouts. iWARP, whose packets TCP resends, has no such field: the call has no effect.
+     *
+     * @param timeout 1 (8.192 &micro;s) to 31 (2.4 hours), or 0 to wait indefinitely
      * @throws IllegalArgumentException if {@code timeout} is out of range
      * @throws IllegalStateException if closed, after {@link #listen}, {@link #connect} or {@link #accept}, or if the id is for
      *     {@link RdmaPortSpace#UDP}
@@ -283,10 +286,7 @@ public final class RdmaId implements AutoCloseable {
         if (portSpace == RdmaPortSpace.UDP) {
             throw new IllegalStateException(object + " is for datagrams, which are not acknowledged");
         }
-        setOption(
-                Stage.LISTENING,
-                "setAckTimeout() before connect() or accept()",
-                () -> Natives.idSetAckTimeout(object.handle(), timeout));
+        setOption(Stage.LISTENING, "setAckTimeout", () -> Natives.idSetAckTimeout(object.handle(), timeout));
     }
 
     private static void checkOption(String name, int value, int most) {
@@ -295,14 +295,14 @@ public final class RdmaId implements AutoCloseable {
         }
     }
 
-    private void setOption(Stage tooLate, String remedy, LongSupplier setting) {
-        call("rdma_set_option", () -> setOptionBefore(tooLate, remedy, setting));
+    private void setOption(Stage tooLate, String method, LongSupplier setting) {
+        call("rdma_set_option", () -> setOptionBefore(tooLate, method, setting));
     }
 
-    private long setOptionBefore(Stage tooLate, String remedy, LongSupplier setting) {
+    private long setOptionBefore(Stage tooLate, String method, LongSupplier setting) {
         object.checkOpen();
         if (stage.compareTo(tooLate) >= 0) {
-            throw new IllegalStateException(object + " " + stage.description + " already: call " + remedy);
+            throw new IllegalStateException(object + " " + stage.description + ": it is too late for " + method + "()");
         }
         return setting.getAsLong();
     }

@@ -61,7 +61,7 @@ public final class RandomCalls {
             "does not listen",
             "has no request to reject",
             "has no connection",
-            "already: call set",
+            "is too late for set",
             "is for datagrams",
             "is for connections",
             "without F_SIGNALED fill the send queue",
