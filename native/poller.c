@@ -105,19 +105,19 @@ static jint poller_delete(JNI_PARAMS, jlong handle)
 	return 0;
 }
 
-/* one-shot, so that a descriptor ends no further waits while its object is served */
-static int watch(const struct poller *poller, int fd, uint64_t number, bool again)
+static int watch(const struct poller *poller, int fd, uint64_t number, bool once, bool again)
 {
 	int operation = again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-	int result = control(poller, operation, fd, EPOLLIN | EPOLLONESHOT, number);
+	uint32_t events = EPOLLIN | (once ? EPOLLONESHOT : 0);
+	int result = control(poller, operation, fd, events, number);
 	/* another object with the same descriptor is in the set */
 	if (result != 0 && errno == EEXIST)
-		result = control(poller, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLONESHOT, number);
+		result = control(poller, EPOLL_CTL_MOD, fd, events, number);
 	return result == 0 ? 0 : log_error("epoll_ctl()", errno);
 }
 
-/* the next time that the object is ready, a wait returns its number, once; the number must not be NO_NUMBER */
-static jint poller_watch(JNI_PARAMS, jlong handle, jlong object, jlong number, jboolean again)
+/* waits return the number of the object while it is ready, or once; the number must not be NO_NUMBER */
+static jint poller_watch(JNI_PARAMS, jlong handle, jlong object, jlong number, jboolean once, jboolean again)
 {
 	const struct poller *poller = handle_hold(handle);
 	if (poller == NULL)
@@ -126,7 +126,7 @@ static jint poller_watch(JNI_PARAMS, jlong handle, jlong object, jlong number, j
 	int rc = handle_hold_fd(object, &fd);
 	if (rc == 0) {
 		log_begin();
-		rc = log_end(watch(poller, fd, (uint64_t)number, again));
+		rc = log_end(watch(poller, fd, (uint64_t)number, once, again));
 		handle_release(object);
 	}
 	handle_release(handle);
@@ -197,7 +197,7 @@ static void poller_wake(JNI_PARAMS, jlong handle)
 static const JNINativeMethod methods[] = {
 	{"pollerNew", "()J", poller_new},
 	{"pollerDelete", "(J)I", poller_delete},
-	{"pollerWatch", "(JJJZ)I", poller_watch},
+	{"pollerWatch", "(JJJZZ)I", poller_watch},
 	{"pollerUnwatch", "(JJ)V", poller_unwatch},
 	{"pollerWait", "(J[JI)I", poller_wait},
 	{"pollerWake", "(J)V", poller_wake},

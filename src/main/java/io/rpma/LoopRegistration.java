@@ -13,8 +13,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A registration with an event loop. It takes items from its source, one at a time, and calls the handler with each.
  *
- * <p>The loop watches the descriptor only while the registration is idle. A descriptor that stays readable during a
- * long call therefore does not wake the loop.
+ * <p>The loop's own thread serves a registration without an executor, and does not wait meanwhile. So the descriptor stays
+ * armed, which saves a system call for each wake-up. With an executor, the loop watches the descriptor only while the
+ * registration is idle: a descriptor that stays readable during a call must not wake the loop.
  *
  * @param <T> the type of the items
  */
@@ -73,7 +74,7 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
         try {
             source.claim(loop);
             try {
-                watch = loop.poller().watch(descriptor, this::ready);
+                watch = loop.poller().watch(descriptor, this::ready, executor != null);
                 active = true;
             } finally {
                 if (!active) {
@@ -222,9 +223,21 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
         }
         starved = false;
         try {
+            disarm();
             loop.executeUnlessClosed(this::watchAgain, WHILE_STARVED);
         } catch (OutOfMemoryError e) {
             watchAgain();
+        }
+    }
+
+    private void disarm() {
+        lock.lock();
+        try {
+            if (active) {
+                watch.disarm();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 

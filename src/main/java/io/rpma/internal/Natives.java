@@ -250,7 +250,7 @@ public final class Natives {
 
     public static native int pollerDelete(long poller);
 
-    public static native int pollerWatch(long poller, long object, long number, boolean again);
+    public static native int pollerWatch(long poller, long object, long number, boolean once, boolean again);
 
     public static native void pollerUnwatch(long poller, long object);
 

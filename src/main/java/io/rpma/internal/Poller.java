@@ -36,35 +36,47 @@ public final class Poller {
         return this;
     }
 
-    /** The registration of an object. Each {@link #arm} makes the poller report the object once. */
+    /** The registration of an object. Each {@link #arm} makes the poller report the object, once or until {@link #disarm}. */
     public final class Watch {
         private final NativeObject object;
         private final Runnable whenReady;
+        private final boolean once;
         private final Long number = lastNumber.incrementAndGet();
 
-        /** Whether the epoll instance contains the descriptor. Unguarded: only one thread at a time may call {@link #arm}. */
+        /** Whether the epoll instance contains the descriptor. Unguarded: only one thread at a time may arm, disarm or end. */
         private boolean added;
 
-        private Watch(NativeObject object, Runnable whenReady) {
+        private Watch(NativeObject object, Runnable whenReady, boolean once) {
             this.object = object;
             this.whenReady = whenReady;
+            this.once = once;
         }
 
         /**
-         * Makes the poller report the object once, as soon as the object is ready. It may be ready already.
+         * Makes the poller report the object as soon as the object is ready. It may be ready already.
          *
          * @return 0, {@link Result#CLOSED} or an error, which {@link Call} converts
          */
         public int arm() {
-            int armed = Natives.pollerWatch(epoll.handle(), object.handle(), number, added);
+            if (added && !once) {
+                // still armed, without a system call
+                return 0;
+            }
+            int armed = Natives.pollerWatch(epoll.handle(), object.handle(), number, once, added);
             added |= armed == 0;
             return armed;
+        }
+
+        /** Makes the poller report the object no more, until the next {@link #arm}. */
+        public void disarm() {
+            added = false;
+            Natives.pollerUnwatch(epoll.handle(), object.handle());
         }
 
         /** Ends the registration. Events that the poller has not yet reported are discarded. */
         public void end() {
             watches.remove(number);
-            Natives.pollerUnwatch(epoll.handle(), object.handle());
+            disarm();
         }
     }
 
@@ -73,9 +85,10 @@ public final class Poller {
      *
      * @param object the object
      * @param whenReady the action of the polling thread when the object is ready; throws nothing
+     * @param once whether an armed watch reports the object only once, and not in each poll while the object is ready
      */
-    public Watch watch(NativeObject object, Runnable whenReady) {
-        Watch watch = new Watch(object, whenReady);
+    public Watch watch(NativeObject object, Runnable whenReady, boolean once) {
+        Watch watch = new Watch(object, whenReady, once);
         watches.put(watch.number, watch);
         return watch;
     }
@@ -88,8 +101,8 @@ public final class Poller {
      * @param nanos the timeout, rounded up to milliseconds; or {@link Waiter#FOREVER}
      */
     public void poll(long nanos) {
-        // epoll reports each object only once: if an action fails, for example for lack of memory, the next call
-        // of this method runs the remaining actions
+        // epoll reports an object of a one-shot watch only once: if an action fails, for example for lack of memory,
+        // the next call of this method runs the remaining actions
         if (nextReady == readyCount) {
             awaitReady(nanos);
         }

@@ -142,7 +142,7 @@ final class VirtualWaits {
 
         Awaited(Poller poller, NativeObject object) {
             this.object = object;
-            watch = poller.watch(object, () -> unparkAll(Result.READY));
+            watch = poller.watch(object, () -> unparkAll(Result.READY), true);
         }
 
         /**

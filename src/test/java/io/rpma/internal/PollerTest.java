@@ -29,7 +29,7 @@ class PollerTest {
     private final Poller poller = new Poller("Poller").open();
     private final Signal signal = new Signal();
     private int told;
-    private final Poller.Watch watch = poller.watch(signal.object(), () -> told++);
+    private final Poller.Watch watch = poller.watch(signal.object(), () -> told++, true);
 
     @AfterEach
     void close() {
@@ -73,7 +73,7 @@ class PollerTest {
         assertThat(watch.arm()).isZero();
         watch.end();
         int[] other = new int[1];
-        Poller.Watch later = poller.watch(signal.object(), () -> other[0]++);
+        Poller.Watch later = poller.watch(signal.object(), () -> other[0]++, true);
         assertThat(later.arm()).isZero();
         assertTold(0);
         assertThat(other[0]).isOne();
@@ -92,11 +92,35 @@ class PollerTest {
     @Test
     void anObjectWithoutADescriptorIsRefused() {
         NativeObject object = Fake.unwatchable("Unwatchable");
-        Poller.Watch refused = poller.watch(object, () -> told++);
+        Poller.Watch refused = poller.watch(object, () -> told++, true);
         assertThat(refused.arm()).isEqualTo(Result.PROVIDER);
         assertThat(Log.lastReasons()).isEqualTo("epoll_ctl() failed: Bad file descriptor");
         refused.end();
         object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+    }
+
+    @Test
+    void aLevelTriggeredWatchTellsUntilItIsDisarmed() {
+        Signal other = new Signal();
+        int[] seen = new int[1];
+        Poller.Watch level = poller.watch(other.object(), () -> seen[0]++, false);
+        assertThat(level.arm()).isZero();
+        other.set();
+        for (int polls = 1; polls <= 3; polls++) {
+            poller.poll(0);
+            assertThat(seen[0]).isEqualTo(polls);
+            assertThat(level.arm()).isZero();
+        }
+        level.disarm();
+        poller.poll(0);
+        assertThat(seen[0]).isEqualTo(3);
+        assertThat(level.arm()).isZero();
+        poller.poll(0);
+        assertThat(seen[0]).isEqualTo(4);
+        level.end();
+        poller.poll(0);
+        assertThat(seen[0]).isEqualTo(4);
+        other.close();
     }
 
     @Test
@@ -108,7 +132,8 @@ class PollerTest {
             Signal one = new Signal();
             signals.add(one);
             one.set();
-            assertThat(poller.watch(one.object(), () -> all.add(number)).arm()).isZero();
+            assertThat(poller.watch(one.object(), () -> all.add(number), true).arm())
+                    .isZero();
         }
         for (int polls = 0; polls < 3; polls++) {
             poller.poll(0);

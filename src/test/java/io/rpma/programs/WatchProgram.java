@@ -15,7 +15,7 @@ public final class WatchProgram {
             signal.set();
             for (int i = Integer.parseInt(arguments[0]); i > 0; i--) {
                 boolean[] ready = new boolean[1];
-                Poller.Watch watch = poller.watch(signal.object(), () -> ready[0] = true);
+                Poller.Watch watch = poller.watch(signal.object(), () -> ready[0] = true, true);
                 if (watch.arm() != 0) {
                     throw new AssertionError("not watched");
                 }
