@@ -18,6 +18,7 @@ final class DeviceTargets {
     private static final double THROUGHPUT = 0.97;
     /** On soft-RoCE a chain has the throughput of single writes, in C too: see docs/benchmarks.md. */
     private static final double CHAINED = 0.97;
+
     private static final double IDS_LOOP = 1.05;
     private static final double STARTUP = 1.2;
     private static final double SCALE = 1.5;
