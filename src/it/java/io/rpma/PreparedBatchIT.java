@@ -259,6 +259,17 @@ class PreparedBatchIT extends WithConnection {
                 .isThrownBy(() -> prepared.setRange(index, localOffset, remoteOffset, length));
     }
 
+    @Test
+    void anOffsetInARegionThatTheOperationDoesNotHaveIsRefused() {
+        RpmaPreparedBatch prepared = prepareOneOfEach();
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> prepared.setRange(1, 8, 0, 8))
+                .withMessage("operation 1, FLUSH, has no local region: its offset must be 0, not 8");
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> prepared.setRange(4, 0, 8, 8))
+                .withMessage("operation 4, SEND, has no remote region: its offset must be 0, not 8");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "0, 0, 65",

@@ -142,7 +142,8 @@ public final class RpmaPreparedBatch {
      *     a message; a multiple of 8 for an atomic write
      * @param length the number of bytes, 0 to the recorded length; 8 for an atomic write
      * @throws IndexOutOfBoundsException if there is no such operation, {@code length} is negative, or a byte is outside a
-     *     region; or if one of the 8 bytes at the remote offset of a flush is outside its region
+     *     region; if one of the 8 bytes at the remote offset of a flush is outside its region; or if the operation has no
+     *     such region and the offset is not 0
      * @throws IllegalArgumentException if {@code length} exceeds the recorded length; or if the operation is an atomic write, and
      *     {@code length} is not 8 or {@code remoteOffset} is not a multiple of 8
      */
@@ -156,8 +157,8 @@ public final class RpmaPreparedBatch {
             throw new IllegalArgumentException("operation " + index + " was recorded with " + maxLengths[index]
                     + " bytes, and can't have more: " + length);
         }
-        Check.range("local", localOffset, hasLocal ? length : 0, localSizes[index]);
-        Check.range("remote", remoteOffset, hasRemote ? length : 0, remoteSizes[index]);
+        checkRange("local", index, hasLocal, localOffset, length, localSizes[index]);
+        checkRange("remote", index, hasRemote, remoteOffset, length, remoteSizes[index]);
         if (isAtomic(index)) {
             checkAtomic(remoteOffset, length);
         } else {
@@ -170,6 +171,15 @@ public final class RpmaPreparedBatch {
             records.set(index, RpmaBatch.LOCAL_OFFSET, localOffset);
         }
         records.set(index, RpmaBatch.REMOTE_OFFSET, remoteOffset);
+    }
+
+    private void checkRange(String region, int index, boolean present, long offset, long length, long size) {
+        if (present) {
+            Check.range(region, offset, length, size);
+        } else if (offset != 0) {
+            throw new IndexOutOfBoundsException("operation " + index + ", " + ops[index] + ", has no " + region
+                    + " region: its offset must be 0, not " + offset);
+        }
     }
 
     private static void checkAtomic(long remoteOffset, long length) {
