@@ -340,16 +340,16 @@ static jint post_copies(const struct rdma_cm_id *id, const volatile struct batch
 	return result == RESULT_POSTED ? refused : result;
 }
 
-static inline bool can_be_built(const volatile struct record *r)
+static inline bool can_be_built(jlong what, jlong source)
 {
-	return op_of(r->what) != RECV && kind_of(r->source) != PARTS;
+	return op_of(what) != RECV && kind_of(source) != PARTS;
 }
 
 /* whether the operation after this one is in the same chain; does not depend on the beginning of a post */
 static inline bool is_linked(const volatile struct batch *batch, jint index, jint end)
 {
 	const volatile struct record *r = &batch->records[index];
-	return index + 1 < end && (index + 1) % AT_ONCE != 0 && r[1].queue == r->queue && can_be_built(&r[1]);
+	return index + 1 < end && (index + 1) % AT_ONCE != 0 && r[1].queue == r->queue && can_be_built(r[1].what, r[1].source);
 }
 
 /* builds the work request of an operation; returns whether it is built */
@@ -360,7 +360,7 @@ static bool build(volatile struct batch *batch, jint index, jint end, const stru
 	struct ibv_send_wr wr = {0};
 	jlong what = r->what;
 	jlong source = r->source;
-	if (!can_be_built(r) || set_operation(r, what, id, is_for_datagrams(id), &wr) != RESULT_POSTED)
+	if (!can_be_built(what, source) || set_operation(r, what, id, is_for_datagrams(id), &wr) != RESULT_POSTED)
 		return false;
 	jint result = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, &wr, &built->sge)
 						: set_region(r, source, &built->sge);
