@@ -246,11 +246,15 @@ class RpmaMemoryPoolTest {
                 tickets.add(pool.take(size));
             }
             assertThat(tickets.stream().map(pool::length)).containsExactly(64, 256, 512);
-            assertThat(tickets.stream().map(pool::offset)).containsExactly(768L, 512L, 0L);
+            // which of the two short buffers is first depends on the thread
+            long first = pool.offset(tickets.get(0));
+            assertThat(first).isIn(768L, 832L);
+            assertThat(pool.offset(tickets.get(1))).isEqualTo(512);
+            assertThat(pool.offset(tickets.get(2))).isZero();
             assertThat(pool.take(65)).isZero();
             tickets.add(pool.take());
             assertThat(pool.length(tickets.get(3))).isEqualTo(64);
-            assertThat(pool.offset(tickets.get(3))).isEqualTo(832);
+            assertThat(pool.offset(tickets.get(3))).isEqualTo(768 + 832 - first);
             assertThat(pool.take()).isZero();
 
             pool.giveBack(tickets.remove(2));
