@@ -480,13 +480,21 @@ public final class RpmaMemoryPool implements AutoCloseable {
      */
     @Override
     public void close() {
+        if (markClosed()) {
+            object.endUses();
+            object.leaveParents();
+        }
+    }
+
+    private boolean markClosed() {
         synchronized (states) {
-            if (!object.isClosed()) {
-                // first without a change: a close while buffers are taken does not disturb the other threads
-                checkTaken(size - available());
-                removeAll();
-                object.close("RpmaMemoryPool", address -> 0);
+            if (object.isClosed()) {
+                return false;
             }
+            // first without a change: a close while buffers are taken does not disturb the other threads
+            checkTaken(size - available());
+            removeAll();
+            return object.markClosed();
         }
     }
 
