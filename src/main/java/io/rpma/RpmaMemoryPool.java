@@ -35,8 +35,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * {@code io.rpma.rdmacm}. Register the whole memory: the offsets of a region of a part are relative to the part.
  *
  * <p><b>Misuse.</b> Each method checks its ticket. A ticket whose buffer was given back, a ticket of another pool, and
- * any other number raise {@link IllegalStateException}, and the pool does not change. A ticket has a number of 39 bits,
- * which each return of the buffer advances. An old ticket is valid again after exactly 2^39 takes of the same buffer. A
+ * any other number raise {@link IllegalStateException}, and the pool does not change. A ticket has a number of 38 bits,
+ * which each return of the buffer advances. An old ticket is valid again after exactly 2^38 takes of the same buffer. A
  * random number is valid with a probability of less than 2^-39.
  *
  * <p>The library can't check accesses through a {@link ByteBuffer} or an offset that the program keeps after
@@ -88,13 +88,20 @@ public final class RpmaMemoryPool implements AutoCloseable {
         }
     }
 
-    // A ticket is a generation (39 bits) and an index (24 bits). Indexes start with 1, so that 0 ends a list.
-    // The state of a taken buffer is its ticket. The state of a free buffer is negative. It has the generation of the
-    // next ticket, and the index of the next buffer of the list. The head of a list has a counter of its changes
-    // (40 bits), which makes a compare-and-set fail after any change, and the index of its first buffer.
+    // A ticket is a generation (38 bits), the flag RESERVED, and an index (24 bits). Indexes start with 1, so that 0
+    // ends a list. The state of a taken buffer is its ticket. The state of a free buffer is negative. It has the
+    // generation and the flag of the next ticket, and the index of the next buffer of the list. The head of a list has
+    // a counter of its changes (40 bits), which makes a compare-and-set fail after any change, and the index of its
+    // first buffer.
+    //
+    // Each list has a reserved buffer, which is never linked to the others: one compare-and-set of its state takes it,
+    // and one gives it back. The state of a free reserved buffer has the index of the buffer, or 0 if close() has
+    // removed the buffer.
 
     private static final long INDEX = MAX_BUFFERS;
-    private static final long ONE = INDEX + 1;
+    private static final long CHANGE = INDEX + 1;
+    private static final long RESERVED = INDEX + 1;
+    private static final long GENERATION = RESERVED << 1;
     private static final long FREE = Long.MIN_VALUE;
 
     /** The distance of two words that different threads write, in longs: a line of the processors' caches. */
@@ -124,6 +131,8 @@ public final class RpmaMemoryPool implements AutoCloseable {
     /** The number of lists of each section, which is a power of two, less 1. */
     private final int listMask;
 
+    private final int listShift;
+
     private final AtomicLongArray heads;
     private final AtomicLongArray states;
     private final ByteBuffer[] views;
@@ -132,6 +141,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
         this.memory = memory;
         this.sections = sections;
         listMask = lists - 1;
+        listShift = Integer.numberOfTrailingZeros(lists);
         int buffers = 0;
         for (Section section : sections) {
             buffers += section.count;
@@ -255,13 +265,21 @@ public final class RpmaMemoryPool implements AutoCloseable {
 
     /** Gives each list consecutive buffers: the views that one thread changes are neighbours on the heap. */
     private void addBuffers(Section section) {
-        long generation = GENERATIONS.addAndGet(GENERATION_STEP) & ~INDEX & Long.MAX_VALUE;
-        for (int i = section.count - 1; i >= 0; i--) {
-            int list = section.firstList + (int) ((long) i * (listMask + 1) / section.count);
-            long head = heads.getPlain(head(list));
-            states.setPlain(state(section.first + i), FREE | generation | head & INDEX);
-            heads.setPlain(head(list), head & ~INDEX | section.first + i);
+        long free = FREE | GENERATIONS.addAndGet(GENERATION_STEP) & -GENERATION;
+        for (int list = 0; list <= listMask; list++) {
+            int reserved = reserved(section, list);
+            states.setPlain(state(reserved), free | RESERVED | reserved);
+            int position = head(section.firstList + list);
+            for (int index = reserved(section, list + 1) - 1; index > reserved; index--) {
+                states.setPlain(state(index), free | heads.getPlain(position));
+                heads.setPlain(position, index);
+            }
         }
+    }
+
+    /** Returns the index of the reserved buffer. Lists share reserved buffers if there are fewer buffers than lists. */
+    private int reserved(Section section, int list) {
+        return section.first + (int) ((long) list * section.count >>> listShift);
     }
 
     /** Returns the position of the head of a list. */
@@ -303,10 +321,8 @@ public final class RpmaMemoryPool implements AutoCloseable {
         int own = ownList();
         for (Section section : sections) {
             if (section.length >= size) {
-                int index = remove(section, own);
-                if (index != 0) {
-                    long ticket = states.getPlain(state(index)) & ~FREE & ~INDEX | index;
-                    states.setRelease(state(index), ticket);
+                long ticket = take(section, own);
+                if (ticket != EMPTY) {
                     return ticket;
                 }
             }
@@ -320,17 +336,43 @@ public final class RpmaMemoryPool implements AutoCloseable {
         return (int) Thread.currentThread().getId() & listMask;
     }
 
-    /** Removes a buffer from the own list, or from the first other list that is not empty. Returns its index or 0. */
-    private int remove(Section section, int own) {
+    /** Takes a buffer of the own list, or of the first other list that has one. */
+    private long take(Section section, int own) {
         for (int i = 0; i <= listMask; i++) {
-            int index = remove(head(section.firstList + (own + i & listMask)));
-            if (index != 0) {
-                return index;
+            int list = own + i & listMask;
+            long ticket = takeReserved(reserved(section, list));
+            if (ticket == EMPTY) {
+                ticket = takeListed(head(section.firstList + list));
+            }
+            if (ticket != EMPTY) {
+                return ticket;
             }
         }
-        return 0;
+        return EMPTY;
     }
 
+    private long takeReserved(int index) {
+        long free = states.get(state(index));
+        long ticket = free & ~FREE;
+        return isFree(free) && states.compareAndSet(state(index), free, ticket) ? ticket : EMPTY;
+    }
+
+    /** Whether a reserved buffer with this state is free, and not removed. */
+    private static boolean isFree(long state) {
+        return state < 0 && (state & INDEX) != 0;
+    }
+
+    private long takeListed(int position) {
+        int index = remove(position);
+        if (index == 0) {
+            return EMPTY;
+        }
+        long ticket = states.getPlain(state(index)) & ~FREE & ~INDEX | index;
+        states.setRelease(state(index), ticket);
+        return ticket;
+    }
+
+    /** Removes the first buffer of a list. Returns its index or 0. */
     private int remove(int position) {
         while (true) {
             long head = heads.get(position);
@@ -347,7 +389,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
     }
 
     private static long next(long head, long index) {
-        return (head & ~INDEX) + ONE | index;
+        return (head & ~INDEX) + CHANGE | index;
     }
 
     /**
@@ -395,13 +437,22 @@ public final class RpmaMemoryPool implements AutoCloseable {
      */
     public void giveBack(long ticket) {
         int index = index(ticket);
+        long next = FREE | ticket + GENERATION;
+        if ((ticket & RESERVED) != 0) {
+            replace(index, ticket, next);
+            return;
+        }
         int position = head(section(index).firstList + ownList());
         long head = heads.get(position);
-        long free = FREE | ticket + ONE & ~INDEX;
-        if (!states.compareAndSet(state(index), ticket, free | head & INDEX)) {
+        long free = next & ~INDEX;
+        replace(index, ticket, free | head & INDEX);
+        add(position, head, index, free);
+    }
+
+    private void replace(int index, long ticket, long free) {
+        if (!states.compareAndSet(state(index), ticket, free)) {
             throw invalid(ticket);
         }
-        add(position, head, index, free);
     }
 
     /** Adds a free buffer to a list. Its state has the index of the first buffer of the list. */
@@ -510,10 +561,15 @@ public final class RpmaMemoryPool implements AutoCloseable {
         int[] removed = new int[size];
         int count = 0;
         for (Section section : sections) {
-            int index = remove(section, 0);
-            while (index != 0) {
-                removed[count++] = index;
-                index = remove(section, 0);
+            for (int list = 0; list <= listMask; list++) {
+                int index = removeReserved(reserved(section, list));
+                if (index != 0) {
+                    removed[count++] = index;
+                }
+                int position = head(section.firstList + list);
+                for (index = remove(position); index != 0; index = remove(position)) {
+                    removed[count++] = index;
+                }
             }
         }
         if (count < size) {
@@ -524,9 +580,19 @@ public final class RpmaMemoryPool implements AutoCloseable {
         }
     }
 
+    /** Removes a reserved buffer if it is free. Returns its index or 0. */
+    private int removeReserved(int index) {
+        long free = states.get(state(index));
+        return isFree(free) && states.compareAndSet(state(index), free, free & ~INDEX) ? index : 0;
+    }
+
     private void addAgain(int index) {
-        int position = head(section(index).firstList);
         long free = states.get(state(index)) & ~INDEX;
+        if ((free & RESERVED) != 0) {
+            states.setRelease(state(index), free | index);
+            return;
+        }
+        int position = head(section(index).firstList);
         long head = heads.get(position);
         states.setRelease(state(index), free | head & INDEX);
         add(position, head, index, free);

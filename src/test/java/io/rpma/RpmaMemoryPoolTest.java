@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
@@ -42,6 +43,12 @@ class RpmaMemoryPoolTest {
 
     /** More than enough threads for each list of a pool. */
     private static final int THREADS = 2 * Runtime.getRuntime().availableProcessors();
+
+    /** At least twice as many as lists: a half of the buffers or more are not reserved. */
+    private static final int MANY = 4 * THREADS;
+
+    /** The flag of the ticket of a reserved buffer. */
+    private static final long RESERVED = 1L << 24;
 
     private final RpmaMemory memory = RpmaMemory.allocate(BUFFERS * STRIDE);
 
@@ -378,19 +385,22 @@ class RpmaMemoryPoolTest {
     void forgedTickets() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
-        long step = 1L << 24;
-        try (RpmaMemoryPool pool = pool()) {
+        long step = 1L << 25;
+        try (RpmaMemory own = RpmaMemory.allocate(MANY * STRIDE);
+                RpmaMemoryPool pool = RpmaMemoryPool.create(own, LENGTH)) {
             List<Long> tickets = takeAll(pool);
-            List<Long> taken = tickets.subList(0, BUFFERS / 2);
-            List<Long> given = tickets.subList(BUFFERS / 2, BUFFERS);
+            Collections.shuffle(tickets, random);
+            List<Long> taken = tickets.subList(0, MANY / 2);
+            List<Long> given = tickets.subList(MANY / 2, MANY);
             giveBackAll(pool, given);
-            List<Long> forged = new ArrayList<>(List.of(0L, -1L, 1L, 8L, 9L, step, Long.MAX_VALUE, Long.MIN_VALUE));
+            List<Long> forged =
+                    new ArrayList<>(List.of(0L, -1L, 1L, 8L, 9L, RESERVED, step, Long.MAX_VALUE, Long.MIN_VALUE));
             for (long ticket : tickets) {
                 forged.add(-ticket);
                 // the next tickets of the buffers, and the states of free buffers
-                for (int index = 0; index <= BUFFERS + 1; index++) {
-                    forged.add((ticket + step & -step) + index);
-                    forged.add((ticket + step & -step) + index | Long.MIN_VALUE);
+                for (int index = 0; index <= MANY + 1; index++) {
+                    forged.add((ticket + step & -RESERVED) + index);
+                    forged.add((ticket + step & -RESERVED) + index | Long.MIN_VALUE);
                 }
                 for (int bit = 0; bit < 64; bit++) {
                     forged.add(ticket ^ 1L << bit);
@@ -478,7 +488,7 @@ class RpmaMemoryPoolTest {
 
     /** Each taker writes its mark into the buffer, and finds only its mark until it gives the buffer back. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 3, 64})
+    @ValueSource(ints = {1, 3, 64, 1000})
     void noBufferHasTwoTakers(int buffers) throws Exception {
         long seed = System.nanoTime();
         try (RpmaMemory own = RpmaMemory.allocate((long) buffers * STRIDE);
@@ -550,14 +560,20 @@ class RpmaMemoryPoolTest {
     }
 
     /** Two threads give the same buffer back at the same time, and then take and give back others: one succeeds. */
-    @Test
-    void oneOfTwoGivesBack() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void oneOfTwoGivesBack(boolean reserved) throws Exception {
         long seed = System.nanoTime();
         int rounds = 100_000;
         AtomicInteger successes = new AtomicInteger();
         AtomicLong offered = new AtomicLong();
         AtomicInteger done = new AtomicInteger();
-        try (RpmaMemoryPool pool = RpmaMemoryPool.create(memory, BUFFERS * STRIDE / 2)) {
+        try (RpmaMemory own = RpmaMemory.allocate(MANY * STRIDE);
+                RpmaMemoryPool pool = RpmaMemoryPool.create(own, LENGTH)) {
+            List<Long> others = takeAll(pool);
+            for (int i = 0; i < 2; i++) {
+                pool.giveBack(removeAny(others, reserved));
+            }
             Together.run(2, thread -> {
                 SplittableRandom random = new SplittableRandom(seed + thread);
                 long ticket = 0;
@@ -582,7 +598,17 @@ class RpmaMemoryPoolTest {
             });
             assertThat(successes).as("seed " + seed).hasValue(rounds);
             assertThat(takeAllAndGiveBack(pool)).isEqualTo(2);
+            giveBackAll(pool, others);
         }
+    }
+
+    private static long removeAny(List<Long> tickets, boolean reserved) {
+        for (int i = 0; i < tickets.size(); i++) {
+            if ((tickets.get(i) & RESERVED) != 0 == reserved) {
+                return tickets.remove(i);
+            }
+        }
+        throw new AssertionError("no such buffer");
     }
 
     /** Ends with the test if the other thread fails. */
@@ -612,10 +638,17 @@ class RpmaMemoryPoolTest {
     }
 
     /** A close either finds all buffers, or changes nothing. */
-    @Test
-    void aCloseMeetsTakers() throws Exception {
-        for (int round = 0; round < 300; round++) {
-            RpmaMemoryPool pool = pool();
+    @ParameterizedTest
+    @ValueSource(ints = {1, BUFFERS, 1000})
+    void aCloseMeetsTakers(int buffers) throws Exception {
+        try (RpmaMemory own = RpmaMemory.allocate((long) buffers * STRIDE)) {
+            aCloseMeetsTakers(own, buffers);
+        }
+    }
+
+    private static void aCloseMeetsTakers(RpmaMemory own, int buffers) throws Exception {
+        for (int round = 0; round < 100; round++) {
+            RpmaMemoryPool pool = RpmaMemoryPool.create(own, LENGTH);
             Together.run(THREADS, thread -> {
                 if (thread == 0) {
                     boolean closed = false;
@@ -626,7 +659,7 @@ class RpmaMemoryPoolTest {
                     takeUntilClosed(pool);
                 }
             });
-            assertThat(pool.available()).isEqualTo(BUFFERS);
+            assertThat(pool.available()).isEqualTo(buffers);
         }
     }
 
