@@ -654,6 +654,7 @@ class RpmaMemoryPoolTest {
                 if (thread == 0) {
                     boolean closed = false;
                     while (!closed) {
+                        spin();
                         closed = closes(pool);
                     }
                 } else {
@@ -674,14 +675,14 @@ class RpmaMemoryPoolTest {
         }
     }
 
-    private static void takeUntilClosed(RpmaMemoryPool pool) {
+    private static void takeUntilClosed(RpmaMemoryPool pool) throws InterruptedException {
         try {
             while (true) {
                 long ticket = pool.take();
                 if (ticket != RpmaMemoryPool.EMPTY) {
                     pool.giveBack(ticket);
                 }
-                Thread.onSpinWait();
+                spin();
             }
         } catch (IllegalStateException e) {
             assertThat(e).hasMessage(name(pool) + " is closed");
