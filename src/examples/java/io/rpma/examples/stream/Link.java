@@ -23,7 +23,7 @@ import java.util.function.BooleanSupplier;
  * <p>An event reports the death of the other process. No event reports the death of the other host, so a silent host is probed
  * by an empty write, which the device of the other host acknowledges. An other end that is alive and slow is not lost.
  *
- * <p>After a failure, each call throws the exception of the failure again.
+ * <p>After a call has thrown the exception of a failure, each call throws this exception again.
  */
 final class Link {
     /** The identifier of this protocol in the private data of a request and of its acceptance: "strm". */
@@ -56,7 +56,10 @@ final class Link {
     private final RpmaCompletions completions = RpmaCompletions.create(MOST_COMPLETIONS);
     private long heard = System.nanoTime();
     private boolean probed;
+
+    /** The reason of the loss of the other end, after which earlier completions can remain; null before the loss. */
     private String end;
+
     private volatile IOException failure;
     private volatile boolean closed;
 
@@ -151,7 +154,7 @@ final class Link {
                 handle(taken);
             } else if (end != null) {
                 throw lost(end);
-            } else if (!isEnding()) {
+            } else if (!tookEvent()) {
                 probeIfSilent();
             }
         } catch (RpmaException | IllegalStateException e) {
@@ -169,12 +172,11 @@ final class Link {
         }
         for (int i = 0; i < taken; i++) {
             if (!completions.isSuccess(i)) {
-                IOException e = lost(
-                        completions.status(i) + " (" + completions.status(i).description() + ")");
+                end = completions.status(i) + " (" + completions.status(i).description() + ")";
                 if (i == 0) {
-                    throw e;
+                    throw lost(end);
                 }
-                return; // The caller first sees the messages that arrived before the failure. The next call throws.
+                return; // The caller first sees the messages that arrived before the failure. The next wait throws.
             }
             if (completions.wrId(i) != PROBE) {
                 handler.completed(completions, i);
@@ -183,7 +185,7 @@ final class Link {
     }
 
     /** Takes an event. The completions that came before the event are still to be handled. */
-    private boolean isEnding() throws InterruptedException {
+    private boolean tookEvent() throws InterruptedException {
         end = conn.nextEvent(0, SECONDS).map(RpmaConnEvent::description).orElse(null);
         return end != null;
     }
@@ -239,9 +241,14 @@ final class Link {
         }
     }
 
-    /** Returns whether the connection has neither failed nor been closed. */
+    /** Returns whether no call has thrown a failure, and the connection is not closed. */
     boolean isUsable() {
         return failure == null && !closed;
+    }
+
+    /** Returns whether the connection is usable, and the other end is not known to be lost. */
+    boolean isConnected() {
+        return isUsable() && end == null;
     }
 
     private void checkUsable() throws IOException {

@@ -135,7 +135,7 @@ final class StreamReader extends InputStream implements BlockReader {
         checkOpen();
         Objects.checkIndex(length, ring.available() + 1);
         ring.free(ring.freed() + length);
-        if (link.isUsable() && reports.isPassed(ring.freed(), ring.freedMessages())) {
+        if (link.isConnected() && reports.isPassed(ring.freed(), ring.freedMessages())) {
             report(ring.freed());
         }
     }

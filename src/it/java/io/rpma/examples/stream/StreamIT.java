@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
@@ -364,6 +365,51 @@ class StreamIT {
             assertThat(conn.nextEvent(TIMEOUT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
             return conn;
         }
+    }
+
+    /** A report has arrived just before the failure. */
+    @Test
+    void theReaderFailsBeforeTheWriterCloses() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(RING);
+                RpmaMrLocal region = peer.register(memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.SEND)) {
+            Future<RpmaConn> accepted = executor.submit(
+                    () -> acceptOther(Offer.of(peer, region, false).toPrivateData(Link.SERVICE)));
+            writer = StreamWriter.connect(peer, address, port, TIMEOUT_S);
+            try (RpmaConn other = get(accepted)) {
+                writer.write(ByteBuffer.allocate(1));
+                other.sendWithImm(RpmaConn.F_COMPLETION_ALWAYS, 1, 1);
+                other.send(region, 0, 1, RpmaConn.F_COMPLETION_ALWAYS, 2); // longer than the receive
+                awaitFailure(other);
+                writer.acquire();
+                assertThatExceptionOfType(LostException.class).isThrownBy(writer::close);
+            }
+        }
+    }
+
+    /** The writer ends the stream, and does not wait for the acknowledgment. */
+    @Test
+    void theWriterFailsBeforeTheReaderCloses() throws Exception {
+        Future<StreamReader> accepted = accepting(RING);
+        byte[] service = ByteBuffer.allocate(Integer.BYTES).putInt(Link.SERVICE).array();
+        try (RpmaMemory memory = RpmaMemory.allocate(1);
+                RpmaMrLocal region = peer.register(memory, RpmaMrUsage.SEND);
+                RpmaConnCfg cfg = Link.writerCfg();
+                RpmaConn other = RpmaConnReq.create(peer, address, port, cfg).connect(service)) {
+            assertThat(other.nextEvent(TIMEOUT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
+            reader = get(accepted);
+            other.writeWithImm(RpmaConn.F_COMPLETION_ALWAYS, Link.END, 1);
+            other.send(region, 0, 1, RpmaConn.F_COMPLETION_ALWAYS, 2); // longer than the receive
+            awaitFailure(other);
+            assertThat(reader.read()).isEqualTo(-1);
+            assertThatExceptionOfType(LostException.class).isThrownBy(reader::close);
+        }
+    }
+
+    private static void awaitFailure(RpmaConn conn) throws InterruptedException {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        do {
+            assertThat(conn.getCq().await(completions, TIMEOUT_S, SECONDS)).isEqualTo(1);
+        } while (completions.isSuccess(0));
     }
 
     /** The program of the writer sends messages that the reader has not granted. */
