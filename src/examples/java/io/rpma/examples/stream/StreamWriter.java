@@ -72,7 +72,7 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
      *
      * @param timeout the maximum time until the loss of the reader is detected, in seconds
      * @throws LostException if the reader does not answer, or rejects the connection
-     * @throws IOException if another program answers
+     * @throws IOException if another program answers, or offers no usable ring
      */
     static StreamWriter connect(RpmaPeer peer, String address, int port, int timeout)
             throws IOException, InterruptedException {
@@ -87,6 +87,9 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
             remote = Offer.fromPrivateData(conn.getPrivateData(), Link.SERVICE).openMemory();
             if (remote.getSize() < LEAST_RING || remote.getSize() > MOST_RING) {
                 throw new IOException(name + " offers a ring of " + remote.getSize() + " bytes");
+            }
+            if (!remote.usages().contains(RpmaMrUsage.WRITE_DST)) {
+                throw new IOException(name + " offers a ring that can not be written");
             }
             memory = RpmaMemory.allocate(remote.getSize());
             region = peer.register(memory, RpmaMrUsage.WRITE_SRC);

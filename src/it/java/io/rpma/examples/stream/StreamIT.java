@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Both ends of a stream in one process. */
@@ -364,6 +365,20 @@ class StreamIT {
             conn.recv(0);
             assertThat(conn.nextEvent(TIMEOUT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
             return conn;
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3, WRITE_DST, of 3 bytes", "5000, READ_SRC, that can not be written"})
+    void anotherProgramOffersAnUnusableRing(int size, RpmaMrUsage usage, String reason) throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(size);
+                RpmaMrLocal region = peer.register(memory, usage)) {
+            Future<RpmaConn> accepted = executor.submit(
+                    () -> acceptOther(Offer.of(peer, region, false).toPrivateData(Link.SERVICE)));
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> StreamWriter.connect(peer, address, port, TIMEOUT_S))
+                    .withMessage(address + ":" + port + " offers a ring " + reason);
+            get(accepted).close();
         }
     }
 
