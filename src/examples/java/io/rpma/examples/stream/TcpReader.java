@@ -36,7 +36,7 @@ final class TcpReader implements BlockReader {
 
     /** Waits for a writer, with a timeout in seconds. */
     static TcpReader accept(ServerSocketChannel server, int timeout, int block) throws IOException {
-        server.socket().setSoTimeout((int) TimeUnit.SECONDS.toMillis(timeout));
+        server.socket().setSoTimeout((int) Math.min(Integer.MAX_VALUE, TimeUnit.SECONDS.toMillis(timeout)));
         try {
             return new TcpReader(server.socket().accept().getChannel(), block);
         } catch (SocketTimeoutException e) {

@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
 
 /** Writes a stream through a TCP socket, for the comparison. */
 final class TcpWriter implements BlockWriter {
@@ -22,7 +23,7 @@ final class TcpWriter implements BlockWriter {
     static TcpWriter connect(String address, int port, int block) throws LostException {
         try {
             return new TcpWriter(SocketChannel.open(new InetSocketAddress(address, port)), block);
-        } catch (IOException e) {
+        } catch (IOException | UnresolvedAddressException e) {
             throw new LostException(address + ":" + port, Errors.line(e));
         }
     }

@@ -79,6 +79,16 @@ class StreamTest {
     }
 
     @Test
+    void waitsForAnAddressOfNoHostThroughTcp() throws Exception {
+        Path file = Files.write(directory.resolve("file"), new byte[10]);
+        Jvm.Finished end = run("client", "--address", "::x", "--tcp", "--timeout", "1", file.toString());
+        assertThat(end.status()).as(end.toString()).isEqualTo(1);
+        assertThat(end.err())
+                .startsWith("stream client: no server has answered at ::x port 7204 within 1 s (--timeout): ")
+                .hasLineCount(1);
+    }
+
+    @Test
     void anAddressOfNoDevice() throws Exception {
         Path file = directory.resolve("file");
         Jvm.Finished end = run("server", "--address", "192.0.2.1", file.toString());
@@ -97,7 +107,10 @@ class StreamTest {
         Path copy = directory.resolve("copy");
         Jvm jvm = Jvm.likeThis().limit(Duration.ofSeconds(100));
         String port = Integer.toString(freePort());
-        String[] server = {"server", "--address", "127.0.0.1", "--port", port, "--tcp", copy.toString()};
+        String most = Integer.toString(Integer.MAX_VALUE);
+        String[] server = {
+            "server", "--address", "127.0.0.1", "--port", port, "--tcp", "--timeout", most, copy.toString()
+        };
         String[] client = {"client", "--address", "127.0.0.1", "--port", port, "--tcp", file.toString()};
         try (Jvm.Running serving = jvm.start(Stream.class, server)) {
             serving.awaitLine("listening");
