@@ -33,8 +33,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>A message without bytes is the end of the stream, and takes one position, so that the reader can acknowledge it.
  *
- * <p>Writes by several threads take turns. Only {@link #abort} does not wait for its turn. After a failure, {@link #close} frees
- * the memory and does not fail again.
+ * <p>Writes by several threads take turns. Only {@link #abort} does not wait for its turn. After a call has thrown a
+ * failure, {@link #close} frees the memory and does not fail again.
  */
 final class StreamWriter implements BlockWriter, WritableByteChannel {
     private static final int LEAST_RING = 4;
