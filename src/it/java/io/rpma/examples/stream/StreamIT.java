@@ -47,6 +47,9 @@ class StreamIT {
     private static final int RING = 5000;
     private static final int TIMEOUT_S = 60;
 
+    /** A timeout that expires in a test. Even a slow guest connects and answers a probe within half of it. */
+    private static final int SHORT_S = 4;
+
     private final String address = TestDevice.address();
     private final int port = TestDevice.port();
     private final ExecutorService executor = Executors.newCachedThreadPool();
@@ -285,9 +288,10 @@ class StreamIT {
     void anotherThreadAborts() throws Exception {
         connect(RING);
         Blocked writing = new Blocked(() -> writer.write(ByteBuffer.allocate(RING + 1)));
+        assertThat(reader.read()).isZero(); // The first message has arrived. The abort can drop later ones.
         writer.abort();
         assertThat(writing.failure()).isInstanceOf(AsynchronousCloseException.class);
-        assertThat(reader.skip(RING)).isPositive();
+        assertThat(reader.read()).isZero();
         reader.abort();
         assertThatExceptionOfType(AsynchronousCloseException.class).isThrownBy(() -> reader.readAllBytes());
     }
@@ -306,16 +310,17 @@ class StreamIT {
     /** Both ends wait for longer than the timeout, and the probes are answered. */
     @Test
     void aSlowEndIsNotLost() throws Exception {
-        Future<StreamReader> accepted = executor.submit(() -> StreamReader.accept(peer, endpoint, RING, 1, notes::add));
-        writer = StreamWriter.connect(peer, address, port, 1);
+        Future<StreamReader> accepted =
+                executor.submit(() -> StreamReader.accept(peer, endpoint, RING, SHORT_S, notes::add));
+        writer = StreamWriter.connect(peer, address, port, SHORT_S);
         reader = get(accepted);
         Blocked reading = new Blocked(reader::read);
-        assertThatThrownBy(() -> executor.submit(reading::result).get(3, SECONDS))
+        assertThatThrownBy(() -> executor.submit(reading::result).get(SHORT_S + 1, SECONDS))
                 .isInstanceOf(TimeoutException.class);
         writer.write(ByteBuffer.allocate(1));
         assertThat(reading.result()).isEqualTo(0);
         Blocked writing = new Blocked(() -> writer.write(ByteBuffer.allocate(RING + 1)));
-        assertThatThrownBy(() -> executor.submit(writing::result).get(3, SECONDS))
+        assertThatThrownBy(() -> executor.submit(writing::result).get(SHORT_S + 1, SECONDS))
                 .isInstanceOf(TimeoutException.class);
         assertThat(reader.readNBytes(RING + 1)).hasSize(RING + 1);
         assertThat(writing.result()).isEqualTo(RING + 1);
@@ -453,12 +458,12 @@ class StreamIT {
                 RpmaMrLocal region = peer.register(memory, RpmaMrUsage.WRITE_DST)) {
             Future<RpmaConn> accepted = executor.submit(
                     () -> acceptOther(Offer.of(peer, region, false).toPrivateData(Link.SERVICE)));
-            writer = StreamWriter.connect(peer, address, port, 2);
+            writer = StreamWriter.connect(peer, address, port, SHORT_S);
             try (RpmaConn other = get(accepted)) {
                 writer.write(ByteBuffer.allocate(1));
                 assertThatExceptionOfType(LostException.class)
                         .isThrownBy(writer::close)
-                        .withMessage(address + ":" + port + ": no answer within 2 s");
+                        .withMessage(address + ":" + port + ": no answer within " + SHORT_S + " s");
                 assertThat(other.nextEvent(TIMEOUT_S, SECONDS)).contains(RpmaConnEvent.CLOSED);
             }
         }
