@@ -24,7 +24,7 @@ interface BlockReader extends Closeable {
 
     /**
      * Closes the stream. At the end of the stream, acknowledges to the other side that all bytes are taken. Before the end, the
-     * other side fails.
+     * other side fails. Does not fail after another call has thrown a failure.
      *
      * @throws IOException if the acknowledgment has not arrived
      */

@@ -21,7 +21,8 @@ import picocli.CommandLine.Spec;
  * java -cp ... io.rpma.examples.stream.Stream client --address 10.0.0.1 FILE
  * </pre>
  *
- * <p>Each side ends with status 0 if the server has written all bytes, 1 if not, and 2 if its command line is wrong.
+ * <p>The server ends with status 0 if it has written and acknowledged all bytes, and the client if it has got this
+ * acknowledgment. Otherwise, a side ends with status 1, or with 2 if its command line is wrong.
  */
 @Command(
         name = "stream",
