@@ -91,7 +91,13 @@ public final class RemoteConnection implements AutoCloseable {
         }
     }
 
-    private static void awaitEstablished(RpmaConn conn, String name, long nanos)
+    /**
+     * Waits until the connection is established. Closes the connection otherwise.
+     *
+     * @param name names the other side
+     * @throws LostException if the other side does not answer, or rejects the connection
+     */
+    public static void awaitEstablished(RpmaConn conn, String name, long nanos)
             throws LostException, InterruptedException {
         boolean established = false;
         try {

@@ -14,7 +14,6 @@ import io.rpma.examples.common.LostException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.channels.AsynchronousCloseException;
-import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -98,29 +97,6 @@ final class Link {
 
     private static RpmaConnCfg cfg(int sends, int receives) {
         return RpmaConnCfg.create().setSqSize(sends).setRqSize(receives).setCqSize(sends + receives);
-    }
-
-    /**
-     * Waits until the connection is established. Closes the connection otherwise.
-     *
-     * @throws LostException if the other side does not answer, or rejects the connection
-     */
-    static void awaitEstablished(RpmaConn conn, String name, long nanos) throws LostException, InterruptedException {
-        boolean established = false;
-        try {
-            Optional<RpmaConnEvent> event = conn.nextEvent(nanos, NANOSECONDS);
-            established = event.filter(RpmaConnEvent.ESTABLISHED::equals).isPresent();
-            if (!established) {
-                throw new LostException(
-                        name, event.map(RpmaConnEvent::description).orElse("no answer"));
-            }
-        } catch (RpmaException e) {
-            throw new LostException(name, Errors.line(e));
-        } finally {
-            if (!established) {
-                close(conn);
-            }
-        }
     }
 
     /** Posts an operation. While the queue has no room, takes completions. */

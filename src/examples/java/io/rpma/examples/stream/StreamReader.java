@@ -18,6 +18,7 @@ import io.rpma.examples.common.BackOff;
 import io.rpma.examples.common.Errors;
 import io.rpma.examples.common.LostException;
 import io.rpma.examples.common.Offer;
+import io.rpma.examples.common.RemoteConnection;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -110,7 +111,7 @@ final class StreamReader extends InputStream implements BlockReader {
                 request.recv(region, 0, 0, Link.RECEIVE);
             }
             RpmaConn conn = request.connect(Offer.of(peer, region, false).toPrivateData(Link.SERVICE));
-            Link.awaitEstablished(conn, "the writer", SECONDS.toNanos(timeout));
+            RemoteConnection.awaitEstablished(conn, "the writer", SECONDS.toNanos(timeout));
             usable = true;
             return new StreamReader(conn, memory, region, timeout);
         } finally {

@@ -16,6 +16,7 @@ import io.rpma.RpmaWcOpcode;
 import io.rpma.examples.common.Errors;
 import io.rpma.examples.common.LostException;
 import io.rpma.examples.common.Offer;
+import io.rpma.examples.common.RemoteConnection;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -78,7 +79,7 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
             throws IOException, InterruptedException {
         String name = address + ":" + port;
         RpmaConn conn = request(peer, name, address, port);
-        Link.awaitEstablished(conn, name, SECONDS.toNanos(timeout));
+        RemoteConnection.awaitEstablished(conn, name, SECONDS.toNanos(timeout));
         RpmaMrRemote remote = null;
         RpmaMemory memory = null;
         RpmaMrLocal region = null;
