@@ -20,8 +20,9 @@
 /* a power of two; unused pages take only address space */
 #define HANDLE_ENTRIES (1U << 20)
 
+/* fills a cache line: a wait writes the holds of one entry, and must not delay posts, which read other entries */
 struct handle_entry {
-	_Atomic jlong handle; /* the current handle; its generation is odd while an object is open */
+	_Alignas(64) _Atomic jlong handle; /* the current handle; its generation is odd while an object is open */
 	void *object;
 	_Atomic uint32_t holds;
 	int wait_fd;	      /* the descriptor that a wait on the object polls, or -1 */
