@@ -50,6 +50,12 @@ class RpmaMemoryPoolTest {
     /** The flag of the ticket of a reserved buffer. */
     private static final long RESERVED = 1L << 24;
 
+    /** The number of rounds of two threads that wait for each other. */
+    private static final int ROUNDS = 100_000;
+
+    /** Each wait can take a time slice on a busy machine, so the time limits the rounds too. */
+    private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(5);
+
     private final RpmaMemory memory = RpmaMemory.allocate(BUFFERS * STRIDE);
 
     @AfterEach
@@ -534,72 +540,112 @@ class RpmaMemoryPoolTest {
     /** One thread takes the buffers, another one checks them and gives them back. */
     @Test
     void theBytesOfATakerAreSeenByTheNext() throws Exception {
-        BlockingQueue<Long> filled = new ArrayBlockingQueue<>(BUFFERS);
-        int rounds = 100_000;
+        BlockingQueue<Long> filled = new ArrayBlockingQueue<>(BUFFERS + 1);
         try (RpmaMemoryPool pool = pool()) {
             Together.run(2, thread -> {
-                for (long i = 1; i <= rounds; i++) {
-                    if (thread == 0) {
-                        long ticket = pool.take();
-                        while (ticket == RpmaMemoryPool.EMPTY) {
-                            spin();
-                            ticket = pool.take();
-                        }
-                        long last = pool.buffer(ticket).getLong(8);
-                        assertThat(pool.buffer(ticket).getLong()).isEqualTo(-last);
-                        pool.buffer(ticket).putLong(i).putLong(i);
-                        filled.put(ticket);
-                    } else {
-                        long ticket = filled.poll(30, TimeUnit.SECONDS);
-                        assertThat(pool.buffer(ticket).getLong()).isEqualTo(i);
-                        pool.buffer(ticket).putLong(-i);
-                        pool.giveBack(ticket);
-                    }
+                if (thread == 0) {
+                    fill(pool, filled);
+                } else {
+                    checkAndGiveBack(pool, filled);
                 }
             });
         }
+    }
+
+    private static void fill(RpmaMemoryPool pool, BlockingQueue<Long> filled) throws InterruptedException {
+        long start = System.nanoTime();
+        for (long i = 1; i <= ROUNDS && System.nanoTime() - start < LIMIT_NS; i++) {
+            long ticket = pool.take();
+            while (ticket == RpmaMemoryPool.EMPTY) {
+                spin();
+                ticket = pool.take();
+            }
+            long last = pool.buffer(ticket).getLong(8);
+            assertThat(pool.buffer(ticket).getLong()).isEqualTo(-last);
+            pool.buffer(ticket).putLong(i).putLong(i);
+            filled.put(ticket);
+        }
+        filled.put(RpmaMemoryPool.EMPTY);
+    }
+
+    private static void checkAndGiveBack(RpmaMemoryPool pool, BlockingQueue<Long> filled) throws InterruptedException {
+        long i = 0;
+        for (long ticket = filled.poll(30, TimeUnit.SECONDS);
+                ticket != RpmaMemoryPool.EMPTY;
+                ticket = filled.poll(30, TimeUnit.SECONDS)) {
+            i++;
+            assertThat(pool.buffer(ticket).getLong()).isEqualTo(i);
+            pool.buffer(ticket).putLong(-i);
+            pool.giveBack(ticket);
+        }
+        assertThat(i).isPositive();
     }
 
     /** Two threads give the same buffer back at the same time, and then take and give back others: one succeeds. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void oneOfTwoGivesBack(boolean reserved) throws Exception {
-        long seed = System.nanoTime();
-        int rounds = 100_000;
-        AtomicInteger successes = new AtomicInteger();
-        AtomicLong offered = new AtomicLong();
-        AtomicInteger done = new AtomicInteger();
         try (RpmaMemory own = RpmaMemory.allocate(MANY * STRIDE);
                 RpmaMemoryPool pool = RpmaMemoryPool.create(own, LENGTH)) {
             List<Long> others = takeAll(pool);
             for (int i = 0; i < 2; i++) {
                 pool.giveBack(removeAny(others, reserved));
             }
-            Together.run(2, thread -> {
-                SplittableRandom random = new SplittableRandom(seed + thread);
-                long ticket = 0;
-                for (int i = 0; i < rounds; i++) {
-                    if (thread == 0) {
-                        offered.set(pool.take());
-                    }
-                    ticket = awaitOther(offered, ticket);
-                    for (int delay = random.nextInt(100); delay > 0; delay--) {
-                        Thread.onSpinWait();
-                    }
-                    giveBackCounted(pool, ticket, successes);
-                    long other = pool.take();
-                    if (other != RpmaMemoryPool.EMPTY) {
-                        pool.giveBack(other);
-                    }
-                    done.incrementAndGet();
-                    while (done.get() < 2 * (i + 1)) {
-                        spin();
-                    }
-                }
-            });
-            assertThat(successes).as("seed " + seed).hasValue(rounds);
+            GivenBackTwice rounds = new GivenBackTwice(pool);
+            Together.run(2, rounds::run);
+            assertThat(rounds.successes)
+                    .as("seed " + rounds.seed)
+                    .hasPositiveValue()
+                    .hasValue(rounds.done.get() / 2);
             assertThat(takeAllAndGiveBack(pool)).isEqualTo(2);
             giveBackAll(pool, others);
+        }
+    }
+
+    /** Rounds in which two threads give the same buffer back. */
+    private static final class GivenBackTwice {
+        private static final long NO_MORE = -1;
+
+        private final RpmaMemoryPool pool;
+        private final long seed = System.nanoTime();
+        private final AtomicLong offered = new AtomicLong();
+        private final AtomicInteger successes = new AtomicInteger();
+        private final AtomicInteger done = new AtomicInteger();
+
+        GivenBackTwice(RpmaMemoryPool pool) {
+            this.pool = pool;
+        }
+
+        void run(int thread) throws InterruptedException {
+            SplittableRandom random = new SplittableRandom(seed + thread);
+            long start = System.nanoTime();
+            long ticket = RpmaMemoryPool.EMPTY;
+            for (int round = 1; ; round++) {
+                if (thread == 0) {
+                    boolean more = round <= ROUNDS && System.nanoTime() - start < LIMIT_NS;
+                    offered.set(more ? pool.take() : NO_MORE);
+                }
+                ticket = awaitOther(offered, ticket);
+                if (ticket == NO_MORE) {
+                    return;
+                }
+                for (int delay = random.nextInt(100); delay > 0; delay--) {
+                    Thread.onSpinWait();
+                }
+                giveBackCounted(pool, ticket, successes);
+                takeAndGiveBack();
+                done.incrementAndGet();
+                while (done.get() < 2 * round) {
+                    spin();
+                }
+            }
+        }
+
+        private void takeAndGiveBack() {
+            long ticket = pool.take();
+            if (ticket != RpmaMemoryPool.EMPTY) {
+                pool.giveBack(ticket);
+            }
         }
     }
 
