@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Pair;
@@ -127,20 +129,73 @@ class SlowKernelTest {
         }
     }
 
+    /** Registers a part of a memory. */
+    @FunctionalInterface
+    private interface Registration {
+        AutoCloseable register(RpmaMemory memory, long offset, long length);
+    }
+
     @Test
     void aRegistrationHoldsUpNoOther() throws Exception {
+        holdsUpNoOther((memory, offset, length) -> peer.register(memory, offset, length, Regions.ALL));
+    }
+
+    @Test
+    void aRegistrationWithAnIdHoldsUpNoOther() throws Exception {
+        try (RdmaId id = boundId()) {
+            holdsUpNoOther((memory, offset, length) -> RdmaMr.reg(id, memory, offset, length, RdmaAccess.values()));
+        }
+    }
+
+    private void holdsUpNoOther(Registration registration) throws Exception {
         try (RpmaMemory memory = RpmaMemory.allocate(4096);
                 RpmaMemory other = RpmaMemory.allocate(4096)) {
             standIn.hold("ibv_reg_mr", 1);
-            CompletableFuture<RpmaMrLocal> slow =
-                    CompletableFuture.supplyAsync(() -> peer.register(memory, Regions.ALL));
+            CompletableFuture<AutoCloseable> slow =
+                    CompletableFuture.supplyAsync(() -> registration.register(memory, 0, 4096));
             standIn.awaitHeld(1);
 
-            peer.register(other, Regions.ALL).close();
+            registration.register(other, 0, 4096).close();
             RpmaSrq.create(peer, null).close();
             assertThat(slow).isNotDone();
             standIn.letGo();
             slow.get(Pair.TIMEOUT_S, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    void threadsRegisterThePartsOfAMemoryAtOnce() throws Exception {
+        registerParts((memory, offset, length) -> peer.register(memory, offset, length, Regions.ALL));
+    }
+
+    @Test
+    void threadsRegisterThePartsOfAMemoryWithAnIdAtOnce() throws Exception {
+        try (RdmaId id = boundId()) {
+            registerParts((memory, offset, length) -> RdmaMr.reg(id, memory, offset, length, RdmaAccess.values()));
+        }
+    }
+
+    /** Registers each part in a thread of its own, and continues when all registrations are in the kernel. */
+    private void registerParts(Registration registration) throws Exception {
+        int parts = 4;
+        long length = 4096;
+        standIn.hold("ibv_reg_mr", parts);
+        try (RpmaMemory memory = RpmaMemory.allocate(parts * length)) {
+            Together.run(parts + 1, thread -> {
+                if (thread < parts) {
+                    registration.register(memory, thread * length, length).close();
+                } else {
+                    awaitHeldAndLetGo(parts);
+                }
+            });
+        }
+    }
+
+    private void awaitHeldAndLetGo(int calls) {
+        try {
+            standIn.awaitHeld(calls);
+        } finally {
+            standIn.letGo();
         }
     }
 
@@ -158,6 +213,29 @@ class SlowKernelTest {
                 assertThat(srq.recv(region, 0, 64, i)).isTrue();
             }
         }
+    }
+
+    @Test
+    void manyThreadsRegisterWithAnIdAtOnce() throws Exception {
+        try (RdmaId id = boundId()) {
+            Together.run(8, thread -> registerOften(id));
+        }
+    }
+
+    private static void registerOften(RdmaId id) {
+        for (int i = 0; i < 200; i++) {
+            try (RpmaMemory memory = RpmaMemory.allocate(4096);
+                    RdmaMr region = RdmaMr.regMsgs(id, memory)) {
+                assertEquals(4096, region.size());
+            }
+        }
+    }
+
+    /** An id that is bound to the device. */
+    private static RdmaId boundId() {
+        RdmaId id = RdmaId.create(RdmaPortSpace.TCP);
+        id.bindAddr(RdmaPair.address(0));
+        return id;
     }
 
     /** Interrupts the call while it waits for the lock. */
