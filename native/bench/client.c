@@ -20,11 +20,13 @@
  *   rdma-connect COUNT      opens librdmacm's connections until COUNT are open; answers the duration
  *   rdma-loop COUNT OVER FILE
  *                           does the same as loop, on the first OVER of librdmacm's connections
- *   register BYTES          registers and deregisters memory; answers both durations
+ *   register BYTES THREADS  registers and deregisters memory in parts of the same size, each in a thread of its own; answers
+ *                           both durations
  *   regions COUNT           registers COUNT pages one by one; answers the duration and the growth
  */
 #include "client.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,7 @@
 #define LINE 4096
 #define PAGE 4096UL
 #define MOST_CONNECTIONS 4096
+#define MOST_THREADS 64
 
 /* the state of the commands */
 struct session {
@@ -183,18 +186,60 @@ static void command_rdma_loop(struct session *session, const char *line)
 	printf("%lu %lu\n", times.run, times.registration);
 }
 
+/* a part of the memory of the command register */
+struct part {
+	struct rpma_peer *peer;
+	char *memory;
+	size_t size;
+	struct rpma_mr_local *region;
+	pthread_t thread;
+};
+
+static void *register_part(void *argument)
+{
+	struct part *part = argument;
+	check("rpma_mr_reg()",
+	      rpma_mr_reg(part->peer, part->memory, part->size, RPMA_MR_USAGE_WRITE_DST, &part->region));
+	return NULL;
+}
+
+static void *deregister_part(void *argument)
+{
+	struct part *part = argument;
+	check("rpma_mr_dereg()", rpma_mr_dereg(&part->region));
+	return NULL;
+}
+
+/* runs a task for each part, the first part's in this thread; returns the duration */
+static uint64_t run_at_once(void *(*task)(void *), struct part *parts, size_t count)
+{
+	uint64_t start = now_ns();
+	for (size_t i = 1; i < count; i++) {
+		if (pthread_create(&parts[i].thread, NULL, task, &parts[i]) != 0)
+			fail("pthread_create()");
+	}
+	task(&parts[0]);
+	for (size_t i = 1; i < count; i++) {
+		if (pthread_join(parts[i].thread, NULL) != 0)
+			fail("pthread_join()");
+	}
+	return now_ns() - start;
+}
+
 static void command_register(struct session *session, const char *line)
 {
 	size_t size;
-	struct rpma_mr_local *region = NULL;
-	if (sscanf(line, "register %zu", &size) != 1)
+	size_t threads;
+	struct part parts[MOST_THREADS];
+	if (sscanf(line, "register %zu %zu", &size, &threads) != 2 || threads < 1 || threads > MOST_THREADS)
 		misused(line);
-	void *memory = allocate(size);
-	uint64_t start = now_ns();
-	check("rpma_mr_reg()", rpma_mr_reg(session->client.peer, memory, size, RPMA_MR_USAGE_WRITE_DST, &region));
-	uint64_t registered = now_ns();
-	check("rpma_mr_dereg()", rpma_mr_dereg(&region));
-	printf("%lu %lu\n", registered - start, now_ns() - registered);
+	char *memory = allocate(size);
+	for (size_t i = 0; i < threads; i++)
+		parts[i] = (struct part){
+			.peer = session->client.peer, .memory = memory + i * (size / threads), .size = size / threads};
+	uint64_t registration = run_at_once(register_part, parts, threads);
+	uint64_t deregistration = run_at_once(deregister_part, parts, threads);
+	printf("%lu %lu\n", registration, deregistration);
 	munmap(memory, size);
 }
 

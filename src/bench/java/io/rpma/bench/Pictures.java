@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
@@ -105,7 +106,7 @@ final class Pictures {
                             file -> new Curves(
                                     name + ": round trip", "one of so many takes longer (10: p90, 100: p99)"))
                     .add(language + ", " + params.get(BYTES) + " B", rarity(value), micros);
-        } else if (result.unit().equals("us") && params.containsKey(BYTES)) {
+        } else if (result.unit().equals("us") && params.keySet().equals(Set.of(BYTES))) {
             pictures.computeIfAbsent("registration", name -> new Curves("memory", "bytes"))
                     .add(result.name() + ", " + language, Double.parseDouble(params.get(BYTES)), micros);
         }

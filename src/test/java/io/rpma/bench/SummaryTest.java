@@ -65,6 +65,7 @@ class SummaryTest {
                 results.add(micros("connection", language, Map.of("connections", connections)));
                 results.add(micros("register", language, Map.of("bytes", connections)));
             }
+            results.add(micros("register", language, Map.of("bytes", "1000", "parts", "2")));
             results.add(result("write", language, Map.of("bytes", "8", "depth", "16")));
         }
         CProgram.Finished summary = summary(write("one", results, List.of(MET)));

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntConsumer;
 
 /**
  * The client in Java. {@code native/bench/client.c} is the client in C, and documents the commands. This client's answers to
@@ -69,7 +70,7 @@ final class Client extends LoadClient {
             case "disconnect":
                 return disconnect();
             case "register":
-                return register(Long.parseLong(words[1]));
+                return register(Long.parseLong(words[1]), Integer.parseInt(words[2]));
             case "regions":
                 return regions(Integer.parseInt(words[1]));
             default:
@@ -129,14 +130,36 @@ final class Client extends LoadClient {
         return Long.toString(System.nanoTime() - start);
     }
 
-    private String register(long size) {
+    private String register(long size, int threads) throws InterruptedException {
         try (RpmaMemory registered = RpmaMemory.allocate(size)) {
-            long start = System.nanoTime();
-            RpmaMrLocal region = peer.register(registered, RpmaMrUsage.WRITE_DST);
-            long end = System.nanoTime();
-            region.close();
-            return (end - start) + " " + (System.nanoTime() - end);
+            long part = size / threads;
+            RpmaMrLocal[] regions = new RpmaMrLocal[threads];
+            long registration = runAtOnce(
+                    threads, i -> regions[i] = peer.register(registered, i * part, part, RpmaMrUsage.WRITE_DST));
+            long deregistration = runAtOnce(threads, i -> regions[i].close());
+            return registration + " " + deregistration;
         }
+    }
+
+    /**
+     * Runs a task for each number below {@code count}, the first in this thread and the others in a thread of their own.
+     *
+     * @return the duration in nanoseconds
+     */
+    private static long runAtOnce(int count, IntConsumer task) throws InterruptedException {
+        List<Thread> others = new ArrayList<>(count);
+        long start = System.nanoTime();
+        for (int i = 1; i < count; i++) {
+            int number = i;
+            Thread other = new Thread(() -> task.accept(number));
+            others.add(other);
+            other.start();
+        }
+        task.accept(0);
+        for (Thread other : others) {
+            other.join();
+        }
+        return System.nanoTime() - start;
     }
 
     private String regions(int count) {

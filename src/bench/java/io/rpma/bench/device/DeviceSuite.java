@@ -288,14 +288,13 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     private void measureRegistration(Clients clients, Plan plan) throws IOException {
-        for (long size : plan.registered()) {
-            say("registering " + size + " bytes");
-            Map<String, String> params = Map.of("bytes", Long.toString(size));
+        for (Plan.Registration registration : plan.registered()) {
+            say("registering " + registration);
             for (int round = 0; round < plan.coldRounds(); round++) {
                 for (Language language : order(round)) {
-                    long[] times = clients.run(language, "register " + size);
-                    measurements.add("register", params, language, "us", times[0] / 1e3);
-                    measurements.add("deregister", params, language, "us", times[1] / 1e3);
+                    long[] times = clients.run(language, registration.command());
+                    measurements.add("register", registration.params(), language, "us", times[0] / 1e3);
+                    measurements.add("deregister", registration.params(), language, "us", times[1] / 1e3);
                 }
             }
         }

@@ -4,6 +4,7 @@ import io.rpma.bench.Language;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -18,9 +19,9 @@ import java.util.stream.Stream;
  * @param grown the numbers of connections up to which the opening of connections is measured, ascending
  * @param scaled the programs in which the opening and closing of connections is measured
  * @param scaleRounds the number of rounds of these programs, and of the registrations of small memory regions
- * @param registered the sizes of registered memory, in bytes
+ * @param registered the registrations of one memory
  * @param regions the number of small memory regions that are registered at the same time
- * @param coldRounds the number of rounds of registrations of the sizes {@code registered}, and of starts of a program
+ * @param coldRounds the number of rounds of the registrations {@code registered}, and of starts of a program
  * @param repetitions the time for repetitions of noisy measurements
  */
 record Plan(
@@ -33,7 +34,7 @@ record Plan(
         List<Integer> grown,
         List<Language> scaled,
         int scaleRounds,
-        List<Long> registered,
+        List<Registration> registered,
         int regions,
         int coldRounds,
         Duration repetitions) {
@@ -42,6 +43,24 @@ record Plan(
 
     /** The size of an atomic write and of an atomic, and the smallest measured size of librpma's other operations. */
     private static final long WORD = 8;
+
+    /**
+     * The registration of one memory.
+     *
+     * @param bytes the size of the memory
+     * @param parts the number of parts of the same size, each of which is registered by a thread of its own
+     */
+    record Registration(long bytes, int parts) {
+        String command() {
+            return "register " + bytes + " " + parts;
+        }
+
+        /** Returns the parameters of the results. Only the registration of one part is in a picture, by its bytes. */
+        Map<String, String> params() {
+            String size = Long.toString(bytes);
+            return parts == 1 ? Map.of("bytes", size) : Map.of("bytes", size, "parts", Integer.toString(parts));
+        }
+    }
 
     /** Returns the plan of all measurements, which takes about an hour on an emulated machine. */
     static Plan full(boolean persistent) {
@@ -82,7 +101,14 @@ record Plan(
                 List.of(1, 10, 100, 1000),
                 Language.EVERYWHERE,
                 3,
-                List.of(MIB, 16 * MIB, 256 * MIB, 1024 * MIB, 2048 * MIB),
+                List.of(
+                        new Registration(MIB, 1),
+                        new Registration(16 * MIB, 1),
+                        new Registration(256 * MIB, 1),
+                        new Registration(1024 * MIB, 1),
+                        new Registration(1024 * MIB, 2),
+                        new Registration(1024 * MIB, 4),
+                        new Registration(2048 * MIB, 1)),
                 10_000,
                 5,
                 Duration.ofMinutes(20));
@@ -116,7 +142,7 @@ record Plan(
                 List.of(1, 100),
                 List.of(Language.C, Language.JAVA),
                 1,
-                List.of(MIB, 16 * MIB),
+                List.of(new Registration(MIB, 1), new Registration(16 * MIB, 1)),
                 2000,
                 3,
                 Duration.ofSeconds(30));

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -110,6 +111,19 @@ class PlanTest {
                             .toList());
             assertThat(plan.scaled()).doesNotContain(Language.BARE);
         }
+    }
+
+    @Test
+    void registersAMemoryAsAWholeAndInParts() {
+        assertThat(new Plan.Registration(4096, 1).command()).isEqualTo("register 4096 1");
+        assertThat(new Plan.Registration(4096, 1).params()).isEqualTo(Map.of("bytes", "4096"));
+        assertThat(new Plan.Registration(4096, 2).command()).isEqualTo("register 4096 2");
+        assertThat(new Plan.Registration(4096, 2).params()).isEqualTo(Map.of("bytes", "4096", "parts", "2"));
+        assertThat(Plan.full(true).registered())
+                .filteredOn(registration -> registration.parts() > 1)
+                .isNotEmpty()
+                .allMatch(registration ->
+                        Plan.full(true).registered().contains(new Plan.Registration(registration.bytes(), 1)));
     }
 
     @Test
