@@ -80,6 +80,9 @@ public final class RpmaPeer implements AutoCloseable {
      * begin at the start of a page. The offsets of the region in operations are relative to the start of the part: the
      * byte {@code offset} of the memory is byte 0 of the region.
      *
+     * <p>Registrations of several threads run in parallel, so that threads can register a large memory in parts. Each
+     * part is a region of its own, with its own descriptor. An operation can't go beyond its region.
+     *
      * @param memory the memory, which can't be closed before the region
      * @param offset the offset of the first byte in the memory
      * @param length the number of bytes, at least 1

@@ -34,6 +34,9 @@ import java.util.function.LongSupplier;
  * <p>An offset of an operation is relative to the start of the region, also if the region is a part of a memory.
  * {@link #address()} is the address of the first byte of the region.
  *
+ * <p>Registrations of several threads run in parallel, so that threads can register a large memory in parts. Each part is a
+ * region of its own, with its own keys. An operation can't go beyond its region.
+ *
  * <p>Safe for use by many threads.
  *
  * <p>Manual pages: rdma_reg_msgs(3), rdma_reg_read(3), rdma_reg_write(3), rdma_dereg_mr(3), ibv_reg_mr(3).
