@@ -24,10 +24,10 @@ static inline int call_end(jlong handle, int rc)
 	return rc;
 }
 
-/* call_begin() for the call that frees the object; end that call with log_end(); see handle_retire() */
-static inline void *call_begin_last(const jlong *handles, int count)
+/* call_begin() for the call that frees the object; end that call with log_end(); see handle_take() */
+static inline void *call_begin_last(jlong handle)
 {
-	void *object = handle_retire(handles, count);
+	void *object = handle_take(handle);
 	if (object != NULL)
 		log_begin();
 	return object;

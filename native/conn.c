@@ -206,11 +206,10 @@ static jint conn_wait(JNI_PARAMS, jlong handle)
 	return rc;
 }
 
-/* frees the completion queues too; rcq_handle is 0 if the connection has no receive completion queue */
-static jint conn_delete(JNI_PARAMS, jlong handle, jlong cq_handle, jlong rcq_handle)
+/* frees the completion queues too */
+static jint conn_delete(JNI_PARAMS, jlong handle)
 {
-	const jlong handles[] = {handle, cq_handle, rcq_handle};
-	struct rpma_conn *conn = call_begin_last(handles, sizeof(handles) / sizeof(handles[0]));
+	struct rpma_conn *conn = call_begin_last(handle);
 	return conn == NULL ? RESULT_CLOSED : log_end(rpma_conn_delete(&conn));
 }
 
@@ -237,7 +236,7 @@ static const JNINativeMethod methods[] = {
 	{"connGetEventFd", "(J)I", conn_get_event_fd},
 	{"connGetComplFd", "(J)I", conn_get_compl_fd},
 	{"connWait", "(J)I", conn_wait},
-	{"connDelete", "(JJJ)I", conn_delete},
+	{"connDelete", "(J)I", conn_delete},
 	{"connEventMessage", "(I)Ljava/lang/String;", conn_event_message},
 };
 

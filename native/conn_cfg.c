@@ -36,7 +36,7 @@ static jlong conn_cfg_new(JNI_PARAMS)
 
 static jint conn_cfg_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_conn_cfg *cfg = call_begin_last(&handle, 1);
+	struct rpma_conn_cfg *cfg = call_begin_last(handle);
 	return cfg == NULL ? RESULT_CLOSED : log_end(rpma_conn_cfg_delete(&cfg));
 }
 

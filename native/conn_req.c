@@ -71,7 +71,7 @@ static bool has_no_client(const struct thread *thread, int rc)
 
 static jint conn_req_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_conn_req *req = call_begin_last(&handle, 1);
+	struct rpma_conn_req *req = call_begin_last(handle);
 	if (req == NULL)
 		return RESULT_CLOSED;
 	int rc = rpma_conn_req_delete(&req);
@@ -122,6 +122,8 @@ static int adopt(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
 		rc = cq_adopt(cq, &handles[CQ]);
 	if (rc == 0 && rcq != NULL)
 		rc = cq_adopt(rcq, &handles[RCQ]);
+	if (rc == 0)
+		handle_join(handles[CONN], &handles[CQ], CONN_HANDLES - CQ);
 	return rc;
 }
 
@@ -235,7 +237,7 @@ static jint conn_req_connect(JNI_PARAMS, jlong handle, jlong peer_handle, jboole
 	struct rpma_peer *peer = NULL;
 	if (peer_handle != 0 && (peer = handle_hold(peer_handle)) == NULL)
 		return RESULT_CLOSED;
-	struct rpma_conn_req *req = handle_retire(&handle, 1);
+	struct rpma_conn_req *req = handle_take(handle);
 	int rc = RESULT_CLOSED;
 	jlong handles[CONN_HANDLES] = {0};
 	if (req != NULL) {

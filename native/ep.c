@@ -51,7 +51,7 @@ static jlong ep_listen(JNI_PARAMS, jlong peer_handle, jstring address, jstring p
 
 static jint ep_shutdown(JNI_PARAMS, jlong handle)
 {
-	struct rpma_ep *ep = call_begin_last(&handle, 1);
+	struct rpma_ep *ep = call_begin_last(handle);
 	return ep == NULL ? RESULT_CLOSED : log_end(rpma_ep_shutdown(&ep));
 }
 

@@ -14,6 +14,8 @@
 #define NO_ENTRY UINT32_MAX
 /* a handle must be positive as a jlong; an entry that has reached this generation is not used again */
 #define LAST_GENERATION 0x7fffffffU
+/* the handles that handleEndUses() copies at once */
+#define AT_ONCE 256
 
 struct handle_entry handle_entries[HANDLE_ENTRIES];
 
@@ -35,11 +37,10 @@ static uint32_t take_index(void)
 	return index;
 }
 
-/* the next generation of an entry, shifted to the upper half of a handle */
-static jlong next_generation(const struct handle_entry *entry)
+/* the generation after that of the handle, in the upper half; the lower half is 0 */
+static jlong next_generation(jlong handle)
 {
-	jlong generation = atomic_load_explicit(&entry->handle, memory_order_relaxed) >> 32;
-	return (jlong)((uint64_t)(generation + 1) << 32);
+	return (jlong)((uint64_t)((handle >> 32) + 1) << 32);
 }
 
 static jlong take_entry(void *object, int wait_fd)
@@ -51,7 +52,8 @@ static jlong take_entry(void *object, int wait_fd)
 	entry->object = object;
 	entry->wait_fd = wait_fd;
 	entry->close_fd = -1;
-	jlong handle = next_generation(entry) | index;
+	entry->next_part = NO_ENTRY;
+	jlong handle = next_generation(atomic_load_explicit(&entry->handle, memory_order_relaxed)) | index;
 	atomic_store_explicit(&entry->handle, handle, memory_order_release);
 	open_count++;
 	return handle;
@@ -82,9 +84,9 @@ static void release(struct handle_entry *entry)
 }
 
 /*
- * NULL if the handle is closed. hold() increments the count and then compares the handle; handle_retire() changes the
+ * NULL if the handle is closed. hold() increments the count and then compares the handle; await_uses() changes the
  * handle and then reads the count. All four accesses are sequentially consistent, so at least one side sees the other.
- * The comparison before the count prevents threads that retry a closed handle from delaying handle_retire().
+ * The comparison before the count prevents threads that retry a closed handle from delaying await_uses().
  */
 static struct handle_entry *hold(jlong handle)
 {
@@ -146,53 +148,111 @@ int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd)
 	return rc;
 }
 
-/* prevents new uses (see hold()) and wakes the waits under way */
-static void end_entry(struct handle_entry *entry)
+static uint32_t index_of(jlong handle)
 {
-	atomic_store(&entry->handle, next_generation(entry));
+	return (uint32_t)handle & (HANDLE_ENTRIES - 1);
+}
+
+void handle_join(jlong whole, const jlong *parts, int count)
+{
+	struct handle_entry *entry = handle_entry(whole);
+	pthread_mutex_lock(&table_lock);
+	for (int i = 0; i < count; i++) {
+		if (parts[i] == 0)
+			continue;
+		handle_entry(parts[i])->next_part = entry->next_part;
+		entry->next_part = index_of(parts[i]);
+	}
+	pthread_mutex_unlock(&table_lock);
+}
+
+/* the number in the entry of a handle whose uses are over and whose object is not yet taken */
+static jlong retired(jlong handle)
+{
+	return next_generation(handle) | index_of(handle);
+}
+
+/*
+ * Prevents new uses of an entry (see hold()), wakes the waits under way, and adds the entry to the list of entries whose uses
+ * this thread then awaits. The list uses next_free, because a taken entry is not in the list of free entries.
+ */
+static void end_entry(uint32_t index, uint32_t *ending)
+{
+	struct handle_entry *entry = &handle_entries[index];
+	atomic_store(&entry->handle, next_generation(atomic_load(&entry->handle)));
 	/* can't fail: the count of the eventfd starts at 0, and this is the only write */
 	if (entry->close_fd >= 0)
 		eventfd_write(entry->close_fd, 1);
+	entry->next_free = *ending;
+	*ending = index;
 }
 
-static void free_entry(struct handle_entry *entry, jlong handle)
+/* for an object and its parts; the caller has locked the table */
+static void end_uses(jlong handle, uint32_t *ending)
 {
+	if (!handle_is_open(handle_entry(handle), handle))
+		return;
+	for (uint32_t i = index_of(handle); i != NO_ENTRY; i = handle_entries[i].next_part)
+		end_entry(i, ending);
+}
+
+static void await_holds(struct handle_entry *entry)
+{
+	if (atomic_load(&entry->holds) == 0)
+		return;
+	pthread_mutex_lock(&table_lock);
+	while (entry->holds > 0)
+		pthread_cond_wait(&hold_released, &table_lock);
+	pthread_mutex_unlock(&table_lock);
+}
+
+/* with one barrier and one wait for marks, however many entries end; the handles are then retired */
+static void await_uses(uint32_t ending)
+{
+	if (ending == NO_ENTRY)
+		return;
+	for (uint32_t i = ending; i != NO_ENTRY; i = handle_entries[i].next_free)
+		await_holds(&handle_entries[i]);
+	thread_wait_unmarked();
+	for (uint32_t i = ending, next; i != NO_ENTRY; i = next) {
+		/* before the object can be taken, which changes the list */
+		next = handle_entries[i].next_free;
+		atomic_fetch_or(&handle_entries[i].handle, i);
+	}
+}
+
+static void free_entry(uint32_t index)
+{
+	struct handle_entry *entry = &handle_entries[index];
+	/* without the index, which means that the handle is retired */
+	uint64_t generation = (uint64_t)atomic_load(&entry->handle) >> 32;
+	atomic_store(&entry->handle, (jlong)(generation << 32));
 	if (entry->close_fd >= 0)
 		close(entry->close_fd);
 	entry->close_fd = -1;
 	entry->object = NULL;
 	open_count--;
-	if (handle >> 32 == LAST_GENERATION)
+	if (generation > LAST_GENERATION)
 		return;
 	entry->next_free = first_free;
-	first_free = (uint32_t)handle & (HANDLE_ENTRIES - 1);
+	first_free = index;
 }
 
-void *handle_retire(const jlong *handles, int count)
+void *handle_take(jlong handle)
 {
+	struct handle_entry *entry = handle_entry(handle);
+	uint32_t ending = NO_ENTRY;
 	pthread_mutex_lock(&table_lock);
-	const struct handle_entry *first = handle_entry(handles[0]);
-	if (!handle_is_open(first, handles[0])) {
-		pthread_mutex_unlock(&table_lock);
-		return NULL;
-	}
-	void *object = first->object;
-	for (int i = 0; i < count; i++) {
-		if (handles[i] != 0)
-			end_entry(handle_entry(handles[i]));
-	}
-	for (int i = 0; i < count; i++) {
-		while (handles[i] != 0 && handle_entry(handles[i])->holds > 0)
-			pthread_cond_wait(&hold_released, &table_lock);
-	}
+	end_uses(handle, &ending);
 	pthread_mutex_unlock(&table_lock);
+	await_uses(ending);
 
-	thread_wait_unmarked();
-
+	void *object = NULL;
 	pthread_mutex_lock(&table_lock);
-	for (int i = 0; i < count; i++) {
-		if (handles[i] != 0)
-			free_entry(handle_entry(handles[i]), handles[i]);
+	if (handle_is_of_object(handle) && handle_is_of(entry, retired(handle))) {
+		object = entry->object;
+		for (uint32_t i = index_of(handle); i != NO_ENTRY; i = handle_entries[i].next_part)
+			free_entry(i);
 	}
 	pthread_mutex_unlock(&table_lock);
 	return object;
@@ -202,8 +262,24 @@ void handle_drop(const jlong *handles, int count)
 {
 	for (int i = 0; i < count; i++) {
 		if (handles[i] > 0)
-			(void)handle_retire(&handles[i], 1);
+			(void)handle_take(handles[i]);
 	}
+}
+
+/* copies the handles in parts, because an allocation could fail when the objects are already marked as closed */
+static void end_all(JNI_PARAMS, jlongArray handles, jint count)
+{
+	jlong copy[AT_ONCE];
+	uint32_t ending = NO_ENTRY;
+	for (jint from = 0; from < count; from += AT_ONCE) {
+		jint size = count - from < AT_ONCE ? count - from : AT_ONCE;
+		(*env)->GetLongArrayRegion(env, handles, from, size, copy);
+		pthread_mutex_lock(&table_lock);
+		for (jint i = 0; i < size; i++)
+			end_uses(copy[i], &ending);
+		pthread_mutex_unlock(&table_lock);
+	}
+	await_uses(ending);
 }
 
 /* the number of open objects */
@@ -230,6 +306,7 @@ static const JNINativeMethod methods[] = {
 	{"handleCount", "()I", handle_count},
 	{"handleLimit", "()I", handle_limit},
 	{"handleIsOpen", "(J)Z", is_open},
+	{"handleEndUses", "([JI)V", end_all},
 };
 
 const struct jni_table handle_natives = {methods, sizeof(methods) / sizeof(methods[0])};

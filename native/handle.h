@@ -4,8 +4,11 @@
  * A handle consists of an index into a table that is never freed, and of the generation of the entry when the object
  * was stored. Closing advances the generation. A stale handle is therefore always recognised and never followed.
  *
- * Hot calls look up their handles between thread_mark() and thread_unmark(). All other calls take a counted hold.
- * handle_retire() ends both kinds of use before the object is freed.
+ * Hot calls look up their handles between thread_mark() and thread_unmark(). All other calls take a counted hold. A close ends
+ * both kinds of use before the object is freed. handleEndUses() ends the uses of many objects together: their handles are then
+ * retired, and their entries stay taken until handle_take() returns the objects.
+ *
+ * The parts of an object, for example the queues of a connection, are freed with the object, so their uses end together.
  */
 #ifndef RPMA_JAVA_HANDLE_H
 #define RPMA_JAVA_HANDLE_H
@@ -27,7 +30,8 @@ struct handle_entry {
 	_Atomic uint32_t holds;
 	int wait_fd;	      /* the descriptor that a wait on the object polls, or -1 */
 	_Atomic int close_fd; /* the eventfd that ends the waits at close; -1 until the first wait makes it */
-	uint32_t next_free;
+	uint32_t next_free; /* in the list of free entries, or in the list of a close */
+	uint32_t next_part; /* of an object: its first part; of a part: the next part of the object */
 };
 
 extern struct handle_entry handle_entries[HANDLE_ENTRIES] __attribute__((visibility("hidden")));
@@ -49,10 +53,17 @@ int handle_hold_fd(jlong handle, int *wait_fd);
 int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd);
 
 /*
- * Ends all use of the handles and returns the object of the first handle, which the caller then frees, or NULL if the
- * first handle is already closed. Wakes the calls that block and waits for all calls under way. Skips handles that are 0.
+ * Makes the objects of the handles parts of a whole. Skips zeroes. The caller makes sure that the whole is not closed during the
+ * call.
  */
-void *handle_retire(const jlong *handles, int count);
+void handle_join(jlong whole, const jlong *parts, int count);
+
+/*
+ * Returns the object of the handle, which the caller then frees, and gives the entries of the object and its parts back to the
+ * table. Ends the uses before, unless the handle is retired: wakes the calls that block, and waits for all calls under way. NULL
+ * if the object is already taken.
+ */
+void *handle_take(jlong handle);
 
 /* removes from the table handles that no other code knows yet; skips zeroes and errors */
 void handle_drop(const jlong *handles, int count);

@@ -28,7 +28,7 @@ static jlong mr_reg(JNI_PARAMS, jlong peer_handle, jlong address, jlong size, ji
 
 static jint mr_dereg(JNI_PARAMS, jlong handle)
 {
-	struct rpma_mr_local *mr = call_begin_last(&handle, 1);
+	struct rpma_mr_local *mr = call_begin_last(handle);
 	return mr == NULL ? RESULT_CLOSED : log_end(rpma_mr_dereg(&mr));
 }
 

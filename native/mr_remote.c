@@ -30,7 +30,7 @@ static jlong mr_remote_from_descriptor(JNI_PARAMS, jbyteArray descriptor)
 
 static jint mr_remote_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_mr_remote *mr = call_begin_last(&handle, 1);
+	struct rpma_mr_remote *mr = call_begin_last(handle);
 	return mr == NULL ? RESULT_CLOSED : log_end(rpma_mr_remote_delete(&mr));
 }
 

@@ -23,7 +23,7 @@ static jlong peer_new(JNI_PARAMS, jlong device)
 
 static jint peer_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_peer *peer = call_begin_last(&handle, 1);
+	struct rpma_peer *peer = call_begin_last(handle);
 	return peer == NULL ? RESULT_CLOSED : log_end(rpma_peer_delete(&peer));
 }
 

@@ -35,7 +35,7 @@ static jlong peer_cfg_from_descriptor(JNI_PARAMS, jbyte descriptor)
 
 static jint peer_cfg_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_peer_cfg *cfg = call_begin_last(&handle, 1);
+	struct rpma_peer_cfg *cfg = call_begin_last(handle);
 	return cfg == NULL ? RESULT_CLOSED : log_end(rpma_peer_cfg_delete(&cfg));
 }
 

@@ -98,7 +98,7 @@ static jlong poller_new(JNI_PARAMS)
 
 static jint poller_delete(JNI_PARAMS, jlong handle)
 {
-	struct poller *poller = handle_retire(&handle, 1);
+	struct poller *poller = handle_take(handle);
 	if (poller == NULL)
 		return RESULT_CLOSED;
 	poller_free(poller);

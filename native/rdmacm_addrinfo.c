@@ -62,7 +62,7 @@ static jlong addr_info_get(JNI_PARAMS, jstring node, jstring service, jint port_
 
 static jint addr_info_free(JNI_PARAMS, jlong handle)
 {
-	struct rdma_addrinfo *info = handle_retire(&handle, 1);
+	struct rdma_addrinfo *info = handle_take(handle);
 	if (info == NULL)
 		return RESULT_CLOSED;
 	rdma_freeaddrinfo(info);

@@ -78,7 +78,7 @@ static jlong ah_from_completion(JNI_PARAMS, jlong id_handle, jlong completion, j
 
 static jint ah_destroy(JNI_PARAMS, jlong handle)
 {
-	struct ibv_ah *ah = handle_retire(&handle, 1);
+	struct ibv_ah *ah = handle_take(handle);
 	if (ah == NULL)
 		return RESULT_CLOSED;
 	int error = ibv_destroy_ah(ah);

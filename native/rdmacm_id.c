@@ -16,9 +16,6 @@
 #include "natives.h"
 #include "rdmacm.h"
 
-/* the handles of one id, which end together; 0 if the id does not have the object */
-enum id_handles { ID, REQUESTS, SEND_QUEUE, RECV_QUEUE, SRQ, ID_HANDLES };
-
 /* RdmaEvent reads the fields at these offsets */
 struct event {
 	int32_t type;
@@ -149,18 +146,10 @@ static jlong id_create_ep(JNI_PARAMS, jlong info_handle)
 	return result;
 }
 
-/* ends all use of an id; the result is only for id_destroy() */
-static jlong id_retire(JNI_PARAMS, jlong id, jlong requests, jlong send_queue, jlong recv_queue, jlong srq)
+/* frees the queues too */
+static jint id_destroy(JNI_PARAMS, jlong handle)
 {
-	const jlong handles[ID_HANDLES] = {
-		[ID] = id, [REQUESTS] = requests, [SEND_QUEUE] = send_queue, [RECV_QUEUE] = recv_queue, [SRQ] = srq,
-	};
-	return (jlong)(uintptr_t)handle_retire(handles, ID_HANDLES);
-}
-
-static jint id_destroy(JNI_PARAMS, jlong retired)
-{
-	struct rdmacm_id *self = jni_pointer(retired);
+	struct rdmacm_id *self = handle_take(handle);
 	if (self == NULL)
 		return RESULT_CLOSED;
 	return destroy(self) == 0 ? 0 : rdmacm_failed();
@@ -268,13 +257,15 @@ static jlong listen_on(const struct rdmacm_id *self, int backlog)
 	return result;
 }
 
-/* returns a handle for waits for requests; called once for an id */
+/* returns a handle for waits for requests; called once for an id, which is not closed meanwhile */
 static jlong id_listen(JNI_PARAMS, jlong handle, jint backlog)
 {
 	const struct rdmacm_id *self = handle_hold(handle);
 	if (self == NULL)
 		return RESULT_CLOSED;
 	jlong result = listen_on(self, backlog);
+	if (result > 0)
+		handle_join(handle, &result, 1);
 	handle_release(handle);
 	return result;
 }
@@ -502,7 +493,6 @@ static const JNINativeMethod methods[] = {
 	{"idCreate", "(I)J", id_create},
 	{"idCreateEp", "(J)J", id_create_ep},
 	{"idMaxMessage", "(J)I", id_max_message},
-	{"idRetire", "(JJJJJ)J", id_retire},
 	{"idDestroy", "(J)I", id_destroy},
 	{"idBindAddr", "(J[B)I", id_bind_addr},
 	{"idSetReuseAddr", "(JZ)I", id_set_reuse_addr},

@@ -31,7 +31,7 @@ static jlong mr_reg(JNI_PARAMS, jlong id_handle, jlong address, jlong size, jint
 
 static jint mr_dereg(JNI_PARAMS, jlong handle)
 {
-	struct ibv_mr *mr = handle_retire(&handle, 1);
+	struct ibv_mr *mr = handle_take(handle);
 	if (mr == NULL)
 		return RESULT_CLOSED;
 	return rdma_dereg_mr(mr) == 0 ? 0 : rdmacm_failed();

@@ -89,7 +89,7 @@ static jint create_with(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool si
 	return result;
 }
 
-/* called once for an id */
+/* called once for an id, which is not closed meanwhile */
 static jint qp_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array, jboolean sig_all, jlong srq_handle,
 		jlongArray queues_array)
 {
@@ -102,6 +102,8 @@ static jint qp_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array, jboo
 	jint result = create_with(self->id, numbers, sig_all, srq_handle);
 	if (result == 0)
 		result = adopt(self->id, queues);
+	if (result == 0)
+		handle_join(id_handle, queues, QUEUES);
 	handle_release(id_handle);
 	if (result == 0) {
 		(*env)->SetIntArrayRegion(env, numbers_array, 0, QP_NUMBERS, numbers);

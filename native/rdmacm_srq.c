@@ -29,7 +29,7 @@ static jlong create(struct rdma_cm_id *id, jint numbers[SRQ_NUMBERS])
 	return RDMACM_NOMEM;
 }
 
-/* called once for an id, before it has a queue pair */
+/* called once for an id, before it has a queue pair; the id is not closed meanwhile */
 static jlong srq_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array)
 {
 	jint numbers[SRQ_NUMBERS];
@@ -38,6 +38,8 @@ static jlong srq_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array)
 	if (self == NULL)
 		return RESULT_CLOSED;
 	jlong result = create(self->id, numbers);
+	if (result > 0)
+		handle_join(id_handle, &result, 1);
 	handle_release(id_handle);
 	(*env)->SetIntArrayRegion(env, numbers_array, 0, SRQ_NUMBERS, numbers);
 	return result;

@@ -23,7 +23,12 @@ static int adopt(struct rpma_srq *srq, jlong handles[SRQ_HANDLES])
 	handles[SRQ] = handle_new(srq, -1);
 	if (handles[SRQ] < 0)
 		return (int)handles[SRQ];
-	return rcq == NULL ? 0 : cq_adopt(rcq, &handles[RCQ]);
+	if (rcq == NULL)
+		return 0;
+	rc = cq_adopt(rcq, &handles[RCQ]);
+	if (rc == 0)
+		handle_join(handles[SRQ], &handles[RCQ], 1);
+	return rc;
 }
 
 static int make(struct rpma_peer *peer, struct rpma_srq_cfg *cfg, jlong handles[SRQ_HANDLES])
@@ -62,10 +67,10 @@ static jint srq_new(JNI_PARAMS, jlong peer, jlong cfg, jlongArray srq_handles)
 	return rc;
 }
 
-static jint srq_delete(JNI_PARAMS, jlong handle, jlong rcq_handle)
+/* frees the completion queue too */
+static jint srq_delete(JNI_PARAMS, jlong handle)
 {
-	const jlong handles[] = {handle, rcq_handle};
-	struct rpma_srq *srq = call_begin_last(handles, sizeof(handles) / sizeof(handles[0]));
+	struct rpma_srq *srq = call_begin_last(handle);
 	return srq == NULL ? RESULT_CLOSED : log_end(rpma_srq_delete(&srq));
 }
 
@@ -81,7 +86,7 @@ static jint srq_recv(JNI_PARAMS, jlong handle, jlong dst_handle, jlong offset, j
 
 static const JNINativeMethod methods[] = {
 	{"srqNew", "(JJ[J)I", srq_new},
-	{"srqDelete", "(JJ)I", srq_delete},
+	{"srqDelete", "(J)I", srq_delete},
 	{"srqRecv", "(JJJJJ)I", srq_recv},
 };
 

@@ -34,7 +34,7 @@ static jlong srq_cfg_new(JNI_PARAMS)
 
 static jint srq_cfg_delete(JNI_PARAMS, jlong handle)
 {
-	struct rpma_srq_cfg *cfg = call_begin_last(&handle, 1);
+	struct rpma_srq_cfg *cfg = call_begin_last(handle);
 	return cfg == NULL ? RESULT_CLOSED : log_end(rpma_srq_cfg_delete(&cfg));
 }
 

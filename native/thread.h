@@ -1,7 +1,7 @@
 /*
  * thread.h -- the state that the shim keeps for each thread that calls it
  *
- * The mark prevents a close from freeing the objects of a hot call: handle_retire() in handle.c waits for its end. The mark is
+ * The mark prevents a close from freeing the objects of a hot call: await_uses() in handle.c waits for its end. The mark is
  * odd while the thread is inside a call of the hot path. The text contains the messages that librpma logged during the thread's
  * current call.
  */

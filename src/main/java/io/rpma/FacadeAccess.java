@@ -3,6 +3,7 @@ package io.rpma;
 import io.rpma.internal.Access;
 import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
+import io.rpma.internal.RdmacmAccess;
 import java.util.concurrent.Executor;
 
 /** Gives the other packages of the module access to package-private members. */
@@ -18,6 +19,47 @@ final class FacadeAccess extends Access {
     @Override
     public NativeObject object(RpmaMemory memory) {
         return memory.object();
+    }
+
+    @Override
+    public NativeObject object(AutoCloseable facade) {
+        if (facade instanceof RpmaEventLoop) {
+            return ((RpmaEventLoop) facade).poller().object();
+        }
+        if (facade instanceof RpmaConn) {
+            return ((RpmaConn) facade).object();
+        }
+        if (facade instanceof RpmaMrLocal) {
+            return ((RpmaMrLocal) facade).object();
+        }
+        if (facade instanceof RpmaMrRemote) {
+            return ((RpmaMrRemote) facade).object();
+        }
+        if (facade instanceof RpmaConnReq) {
+            return ((RpmaConnReq) facade).object();
+        }
+        if (facade instanceof RpmaEp) {
+            return ((RpmaEp) facade).object();
+        }
+        if (facade instanceof RpmaSrq) {
+            return ((RpmaSrq) facade).object();
+        }
+        if (facade instanceof RpmaPeer) {
+            return ((RpmaPeer) facade).object();
+        }
+        if (facade instanceof RpmaMemory) {
+            return ((RpmaMemory) facade).object();
+        }
+        if (facade instanceof RpmaConnCfg) {
+            return ((RpmaConnCfg) facade).object();
+        }
+        if (facade instanceof RpmaSrqCfg) {
+            return ((RpmaSrqCfg) facade).object();
+        }
+        if (facade instanceof RpmaPeerCfg) {
+            return ((RpmaPeerCfg) facade).object();
+        }
+        return RdmacmAccess.get().object(facade);
     }
 
     @Override

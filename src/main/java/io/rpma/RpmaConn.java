@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
@@ -73,6 +74,13 @@ public final class RpmaConn implements AutoCloseable {
     private static final String WAIT = "rpma_conn_wait";
     private static final String NEXT_EVENT = "rpma_conn_next_event";
 
+    private static final Closer CLOSER = new Closer("rpma_conn_delete") {
+        @Override
+        protected long delete(NativeObject object) {
+            return Natives.connDelete(object.handle());
+        }
+    };
+
     private final RpmaPeer peer;
     private final NativeObject object;
     private final RpmaCq cq;
@@ -84,8 +92,6 @@ public final class RpmaConn implements AutoCloseable {
     // set by made
 
     private long handle;
-    private long cqHandle;
-    private long rcqHandle;
 
     /** Null if there is no separate completion queue for receives. */
     private RpmaCq rcq;
@@ -101,7 +107,7 @@ public final class RpmaConn implements AutoCloseable {
     RpmaConn(RpmaPeer peer, RpmaSrq srq, NativeObject... parents) {
         this.peer = peer;
         this.srq = srq;
-        object = new NativeObject(this, "RpmaConn", parents);
+        object = new NativeObject(this, "RpmaConn", CLOSER, parents);
         cq = new RpmaCq(this, object, "RpmaCq");
         rcq = new RpmaCq(this, object, "receive RpmaCq");
         channel = new ComplChannel(WAIT, object, true, cq, rcq);
@@ -121,14 +127,12 @@ public final class RpmaConn implements AutoCloseable {
 
     private void setHandles(long conn, long queue, long recvQueue) {
         handle = conn;
-        cqHandle = queue;
-        rcqHandle = recvQueue;
         boolean sharesChannel = Natives.connGetComplFd(handle) >= 0;
-        cq.made(cqHandle, sharesChannel);
-        if (rcqHandle == 0) {
+        cq.made(queue, sharesChannel);
+        if (recvQueue == 0) {
             rcq = null;
         } else {
-            rcq.made(rcqHandle, sharesChannel);
+            rcq.made(recvQueue, sharesChannel);
         }
         if (!sharesChannel) {
             channel = null;
@@ -821,7 +825,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     @Override
     public void close() {
-        object.close("rpma_conn_delete", conn -> Natives.connDelete(conn, cqHandle, rcqHandle));
+        object.close();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.util.Objects;
@@ -32,6 +33,13 @@ public final class RpmaConnCfg implements AutoCloseable {
     private static final int RQ_SIZE = 2;
     private static final int RCQ_SIZE = 3;
 
+    private static final Closer CLOSER = new Closer("rpma_conn_cfg_delete") {
+        @Override
+        protected long delete(NativeObject cfg) {
+            return Natives.connCfgDelete(cfg.handle());
+        }
+    };
+
     private final NativeObject object;
 
     /**
@@ -43,7 +51,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     private RpmaSrq srq;
 
     private RpmaConnCfg() {
-        object = new NativeObject(this, "RpmaConnCfg");
+        object = new NativeObject(this, "RpmaConnCfg", CLOSER);
     }
 
     /**
@@ -362,17 +370,11 @@ public final class RpmaConnCfg implements AutoCloseable {
      */
     @Override
     public void close() {
-        // a closed configuration admits no new request, so delete() waits only for requests under way
-        object.close("rpma_conn_cfg_delete", this::delete);
+        object.close();
     }
 
-    private long delete(long handle) {
-        inUse.writeLock().lock();
-        try {
-            return Natives.connCfgDelete(handle);
-        } finally {
-            inUse.writeLock().unlock();
-        }
+    NativeObject object() {
+        return object;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
@@ -49,6 +50,25 @@ public final class RpmaConnReq implements AutoCloseable {
     /** The connection that the request has become, or null. */
     private volatile RpmaConn conn;
 
+    private static final class Deletion extends Closer {
+        private final ReentrantLock requests;
+
+        Deletion(ReentrantLock requests) {
+            super("rpma_conn_req_delete");
+            this.requests = requests;
+        }
+
+        @Override
+        protected long delete(NativeObject request) {
+            requests.lock();
+            try {
+                return Natives.connReqDelete(request.handle());
+            } finally {
+                requests.unlock();
+            }
+        }
+    }
+
     /**
      * @param srq the shared receive queue that the connection uses, or null
      * @param requests guards the event queue of an incoming request; null for an outgoing one
@@ -58,7 +78,7 @@ public final class RpmaConnReq implements AutoCloseable {
         this.srq = srq;
         this.incoming = requests != null;
         this.requests = incoming ? requests : new ReentrantLock();
-        object = new NativeObject(this, "RpmaConnReq", parents);
+        object = new NativeObject(this, "RpmaConnReq", new Deletion(this.requests), parents);
     }
 
     /**
@@ -178,7 +198,6 @@ public final class RpmaConnReq implements AutoCloseable {
             if (!object.markClosed()) {
                 throw Call.failure(CONNECT, Result.CLOSED, object);
             }
-            object.endUses();
             try {
                 long result = connect(privateData, connAndQueues);
                 made.made(CONNECT, result, connAndQueues[1], connAndQueues[2]);
@@ -218,16 +237,7 @@ public final class RpmaConnReq implements AutoCloseable {
      */
     @Override
     public void close() {
-        object.close("rpma_conn_req_delete", this::delete);
-    }
-
-    private long delete(long handle) {
-        requests.lock();
-        try {
-            return Natives.connReqDelete(handle);
-        } finally {
-            requests.unlock();
-        }
+        object.close();
     }
 
     NativeObject object() {

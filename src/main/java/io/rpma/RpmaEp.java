@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.Log;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
@@ -10,7 +11,6 @@ import io.rpma.internal.Waiter;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongUnaryOperator;
 
 /**
  * An endpoint, which listens for requests to connect.
@@ -42,9 +42,25 @@ public final class RpmaEp implements AutoCloseable {
      */
     private final ReentrantLock requests = new ReentrantLock();
 
+    /**
+     * The lock is held while the endpoint is marked as closed: this waits for a thread that is taking a request, because the
+     * provisional request of that thread would prevent the close. The endpoint is shut down without the lock: the kernel
+     * may take long, and no thread can reach the endpoint any more.
+     */
+    private static final class Shutdown extends Closer {
+        Shutdown(ReentrantLock requests) {
+            super("rpma_ep_shutdown", requests);
+        }
+
+        @Override
+        protected long delete(NativeObject ep) {
+            return Natives.epShutdown(ep.handle());
+        }
+    }
+
     private RpmaEp(RpmaPeer peer) {
         this.peer = peer;
-        object = new NativeObject(this, "RpmaEp", peer.object());
+        object = new NativeObject(this, "RpmaEp", new Shutdown(requests), peer.object());
     }
 
     /**
@@ -192,22 +208,7 @@ public final class RpmaEp implements AutoCloseable {
      */
     @Override
     public void close() {
-        LongUnaryOperator shutdown = Natives::epShutdown;
-        if (markClosed()) {
-            // without the lock: the kernel may take long, and no thread can reach the endpoint any more
-            object.endUses();
-            object.free("rpma_ep_shutdown", shutdown);
-        }
-    }
-
-    /** Waits for a thread that is taking a request: the provisional request of that thread would prevent the close. */
-    private boolean markClosed() {
-        requests.lock();
-        try {
-            return object.markClosed();
-        } finally {
-            requests.unlock();
-        }
+        object.close();
     }
 
     NativeObject object() {

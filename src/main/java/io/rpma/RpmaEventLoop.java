@@ -621,6 +621,17 @@ public final class RpmaEventLoop implements AutoCloseable {
     @Override
     public void close() {
         poller.close();
+        end();
+    }
+
+    /** Completes a close of the poller by {@link RpmaObjects#closeAll}. */
+    void endIfClosed() {
+        if (poller.object().isClosed()) {
+            end();
+        }
+    }
+
+    private void end() {
         registrations.forEach(this::cancel);
         tasks.clear();
     }

@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.internal.Closer;
 import io.rpma.internal.DaxDevice;
 import io.rpma.internal.Errno;
 import io.rpma.internal.Loader;
@@ -65,12 +66,27 @@ public final class RpmaMemory implements AutoCloseable {
     /** Never reset: the kernel does not know which pages a device has written. */
     private volatile boolean writtenByDevices;
 
+    private static final class Unmapping extends Closer {
+        private final Mapping mapping;
+
+        Unmapping(Mapping mapping) {
+            super("munmap");
+            this.mapping = mapping;
+        }
+
+        @Override
+        protected long delete(NativeObject memory) {
+            mapping.close();
+            return 0;
+        }
+    }
+
     private RpmaMemory(Mapping mapping, Kind kind, boolean persistent, boolean readOnly) {
         this.mapping = mapping;
         this.kind = kind;
         this.persistent = persistent;
         this.readOnly = readOnly;
-        object = new NativeObject(this, "RpmaMemory");
+        object = new NativeObject(this, "RpmaMemory", new Unmapping(mapping));
     }
 
     private static RpmaMemory of(Mapping mapping, Kind kind, boolean persistent, boolean readOnly) {
@@ -82,7 +98,7 @@ public final class RpmaMemory implements AutoCloseable {
                 mapping.close();
             }
         }
-        memory.object.made("mmap", mapping.address());
+        memory.object.made("mmap", NativeObject.WITHOUT_ENTRY);
         return memory;
     }
 
@@ -414,10 +430,7 @@ public final class RpmaMemory implements AutoCloseable {
      */
     @Override
     public void close() {
-        object.close("munmap", address -> {
-            mapping.close();
-            return 0;
-        });
+        object.close();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -137,6 +138,14 @@ public final class RpmaMemoryPool implements AutoCloseable {
     private final AtomicLongArray states;
     private final ByteBuffer[] views;
 
+    /** A pool has no native object. */
+    private static final Closer CLOSER = new Closer("RpmaMemoryPool") {
+        @Override
+        protected long delete(NativeObject pool) {
+            return 0;
+        }
+    };
+
     private RpmaMemoryPool(RpmaMemory memory, Section[] sections, int lists) {
         this.memory = memory;
         this.sections = sections;
@@ -150,7 +159,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
         heads = new AtomicLongArray(sections.length * lists + 2 << HEAD_SHIFT);
         states = new AtomicLongArray(size + 2 << STATE_SHIFT);
         views = new ByteBuffer[size + 1];
-        object = new NativeObject(this, "RpmaMemoryPool", memory.object());
+        object = new NativeObject(this, "RpmaMemoryPool", CLOSER, memory.object());
     }
 
     /**
@@ -243,7 +252,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
                 addViews(section);
                 addBuffers(section);
             }
-            object.made("RpmaMemoryPool", memory.address());
+            object.made("RpmaMemoryPool", NativeObject.WITHOUT_ENTRY);
         } finally {
             object.endMaking();
         }
@@ -531,21 +540,14 @@ public final class RpmaMemoryPool implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (markClosed()) {
-            object.endUses();
-            object.leaveParents();
-        }
-    }
-
-    private boolean markClosed() {
         synchronized (states) {
             if (object.isClosed()) {
-                return false;
+                return;
             }
             // first without a change: a close while buffers are taken does not disturb the other threads
             checkTaken(size - available());
             removeAll();
-            return object.markClosed();
+            object.close();
         }
     }
 

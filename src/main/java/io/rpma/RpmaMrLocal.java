@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.util.Map;
@@ -40,6 +41,18 @@ public final class RpmaMrLocal implements AutoCloseable {
     /** Keeps memory that the device may access reachable until the region is closed. */
     private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
 
+    private static final Closer CLOSER = new Closer("rpma_mr_dereg") {
+        @Override
+        protected long delete(NativeObject region) {
+            long result = Natives.mrDereg(region.handle());
+            // after a failure the device may still access the memory
+            if (result >= 0) {
+                MEMORY.remove(region);
+            }
+            return result;
+        }
+    };
+
     private final NativeObject object;
     private final long size;
     private final int usage;
@@ -56,7 +69,7 @@ public final class RpmaMrLocal implements AutoCloseable {
         this.maxLength = maxLength;
         this.usage = usage;
         this.persistent = persistent;
-        object = new NativeObject(this, "RpmaMrLocal", parents);
+        object = new NativeObject(this, "RpmaMrLocal", CLOSER, parents);
     }
 
     static RpmaMrLocal register(
@@ -190,10 +203,7 @@ public final class RpmaMrLocal implements AutoCloseable {
      */
     @Override
     public void close() {
-        // after a failure the device may still access the memory
-        if (object.close("rpma_mr_dereg", Natives::mrDereg)) {
-            MEMORY.remove(object);
-        }
+        object.close();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
@@ -32,6 +33,13 @@ public final class RpmaMrRemote implements AutoCloseable {
     /** The number of bytes that an emulated flush reads, whatever its length is. */
     static final long FLUSH_LENGTH = 8;
 
+    private static final Closer CLOSER = new Closer("rpma_mr_remote_delete") {
+        @Override
+        protected long delete(NativeObject object) {
+            return Natives.mrRemoteDelete(object.handle());
+        }
+    };
+
     private final NativeObject object;
     private final long address;
     private final long size;
@@ -44,7 +52,7 @@ public final class RpmaMrRemote implements AutoCloseable {
         this.address = address;
         this.size = size;
         this.usage = usage;
-        object = new NativeObject(this, "RpmaMrRemote");
+        object = new NativeObject(this, "RpmaMrRemote", CLOSER);
     }
 
     /**
@@ -171,7 +179,7 @@ public final class RpmaMrRemote implements AutoCloseable {
     /** Closes the region. Has no effect if it is already closed. Outstanding operations continue. */
     @Override
     public void close() {
-        object.close("rpma_mr_remote_delete", Natives::mrRemoteDelete);
+        object.close();
     }
 
     @Override

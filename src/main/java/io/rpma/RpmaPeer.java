@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
@@ -16,11 +17,19 @@ import java.util.Objects;
  * }
  * }</pre>
  *
- * <p>Safe for use by many threads. Closing throws {@link IllegalStateException} while an object of the peer is open.
+ * <p>Safe for use by many threads. {@link #close} throws {@link IllegalStateException} while an object of the peer is open;
+ * {@link #closeAll} closes all of them.
  *
  * <p>Manual pages: rpma_peer_new(3), rpma_mr_reg(3).
  */
 public final class RpmaPeer implements AutoCloseable {
+    private static final Closer CLOSER = new Closer("rpma_peer_delete") {
+        @Override
+        protected long delete(NativeObject object) {
+            return Natives.peerDelete(object.handle());
+        }
+    };
+
     private final RpmaDevice device;
     private final boolean flushNative;
     private final boolean atomicWriteNative;
@@ -32,7 +41,7 @@ public final class RpmaPeer implements AutoCloseable {
         flushNative = device.isFlushNative();
         atomicWriteNative = device.isAtomicWriteNative();
         maxMessage = device.maxMessage();
-        object = new NativeObject(this, "RpmaPeer");
+        object = new NativeObject(this, "RpmaPeer", CLOSER);
     }
 
     /**
@@ -205,7 +214,23 @@ public final class RpmaPeer implements AutoCloseable {
      */
     @Override
     public void close() {
-        object.close("rpma_peer_delete", Natives::peerDelete);
+        object.close();
+    }
+
+    /**
+     * Closes this peer and all objects that depend on it: its connections, requests, endpoints, shared receive queues and
+     * memory regions. Pending requests of an endpoint are rejected, as by {@link RpmaEp#close}. An {@link RpmaMemory} stays
+     * open. Has no effect if this peer is already closed.
+     *
+     * <p>Closes the objects together, as {@link RpmaObjects#closeAll} does.
+     *
+     * @throws IllegalStateException if another thread makes or connects an object of this peer during the call; the message
+     *     names the object. This peer stays open, and the call can be repeated.
+     * @throws RpmaException if librpma reports a failure; all objects are closed nevertheless. If there are several failures,
+     *     the others are suppressed exceptions of the first one.
+     */
+    public void closeAll() {
+        object.closeTree();
     }
 
     @Override

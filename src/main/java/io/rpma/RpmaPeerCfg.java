@@ -1,6 +1,7 @@
 package io.rpma;
 
 import io.rpma.internal.Call;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
@@ -27,10 +28,17 @@ public final class RpmaPeerCfg implements AutoCloseable {
     /** The size of a descriptor in bytes. */
     public static final int DESCRIPTOR_SIZE = 1;
 
+    private static final Closer CLOSER = new Closer("rpma_peer_cfg_delete") {
+        @Override
+        protected long delete(NativeObject object) {
+            return Natives.peerCfgDelete(object.handle());
+        }
+    };
+
     private final NativeObject object;
 
     private RpmaPeerCfg() {
-        object = new NativeObject(this, "RpmaPeerCfg");
+        object = new NativeObject(this, "RpmaPeerCfg", CLOSER);
     }
 
     /**
@@ -136,7 +144,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
     /** Closes the configuration. Has no effect if it is already closed. Connections that use it are not affected. */
     @Override
     public void close() {
-        object.close("rpma_peer_cfg_delete", Natives::peerCfgDelete);
+        object.close();
     }
 
     @Override

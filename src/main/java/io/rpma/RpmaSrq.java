@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
@@ -30,26 +31,31 @@ import java.util.Optional;
  * <p>Manual pages: rpma_srq_new(3), rpma_srq_recv(3), rpma_srq_get_rcq(3), rpma_srq_delete(3).
  */
 public final class RpmaSrq implements AutoCloseable {
+    private static final Closer CLOSER = new Closer("rpma_srq_delete") {
+        @Override
+        protected long delete(NativeObject object) {
+            return Natives.srqDelete(object.handle());
+        }
+    };
+
     private final RpmaPeer peer;
     private final NativeObject object;
 
     // set by made
 
     private long handle;
-    private long rcqHandle;
 
     /** Null if there is no completion queue. */
     private RpmaCq rcq;
 
     private RpmaSrq(RpmaPeer peer) {
         this.peer = peer;
-        object = new NativeObject(this, "RpmaSrq", peer.object());
+        object = new NativeObject(this, "RpmaSrq", CLOSER, peer.object());
         rcq = new RpmaCq(this, object, "RpmaCq");
     }
 
     private void setHandles(long srq, long queue) {
         handle = srq;
-        rcqHandle = queue;
         if (queue == 0) {
             rcq = null;
         } else {
@@ -164,7 +170,7 @@ public final class RpmaSrq implements AutoCloseable {
      */
     @Override
     public void close() {
-        object.close("rpma_srq_delete", srq -> Natives.srqDelete(srq, rcqHandle));
+        object.close();
     }
 
     @Override

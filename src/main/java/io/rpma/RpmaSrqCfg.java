@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 
@@ -25,10 +26,17 @@ public final class RpmaSrqCfg implements AutoCloseable {
     private static final int RQ_SIZE = 0;
     private static final int RCQ_SIZE = 1;
 
+    private static final Closer CLOSER = new Closer("rpma_srq_cfg_delete") {
+        @Override
+        protected long delete(NativeObject object) {
+            return Natives.srqCfgDelete(object.handle());
+        }
+    };
+
     private final NativeObject object;
 
     private RpmaSrqCfg() {
-        object = new NativeObject(this, "RpmaSrqCfg");
+        object = new NativeObject(this, "RpmaSrqCfg", CLOSER);
     }
 
     /**
@@ -98,7 +106,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
     /** Closes the configuration. Has no effect if it is already closed. */
     @Override
     public void close() {
-        object.close("rpma_srq_cfg_delete", Natives::srqCfgDelete);
+        object.close();
     }
 
     @Override

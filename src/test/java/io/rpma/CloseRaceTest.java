@@ -24,7 +24,7 @@ class CloseRaceTest {
             AtomicInteger deleted = new AtomicInteger();
             Together.run(
                     THREADS,
-                    thread -> handle.close("rpma_peer_delete", id -> {
+                    thread -> Fake.close(handle, "rpma_peer_delete", id -> {
                         deleted.incrementAndGet();
                         return 0;
                     }));
@@ -43,7 +43,7 @@ class CloseRaceTest {
                     if (thread == 0) {
                         child[0] = Fake.object("RpmaEp", 2, parent);
                     } else {
-                        parent.close("rpma_peer_delete", id -> 0);
+                        Fake.close(parent, "rpma_peer_delete", id -> 0);
                         closed[0] = true;
                     }
                 } catch (IllegalStateException e) {
@@ -60,10 +60,10 @@ class CloseRaceTest {
         NativeObject parent = Fake.object("RpmaPeer", 1);
         Together.run(THREADS, thread -> {
             for (int i = 0; i < 5000; i++) {
-                Fake.object("RpmaEp", 2, parent).close("rpma_ep_shutdown", id -> 0);
+                Fake.close(Fake.object("RpmaEp", 2, parent), "rpma_ep_shutdown", id -> 0);
             }
         });
-        parent.close("rpma_peer_delete", id -> 0);
+        Fake.close(parent, "rpma_peer_delete", id -> 0);
         assertThat(parent.isClosed()).isTrue();
     }
 

@@ -15,7 +15,8 @@ final class FakeFacade {
 
     /** Without a native object there is nothing to delete. */
     static void close(RpmaConn conn) {
-        conn.object().close("closed", handle -> 0);
+        conn.object().markClosed();
+        conn.object().leaveParents();
     }
 
     static RpmaConnReq request() {

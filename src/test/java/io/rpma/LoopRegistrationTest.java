@@ -617,7 +617,7 @@ class LoopRegistrationTest {
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> loop.register(new Unwatchable(object), null))
                 .satisfies(e -> assertThat(e.detail()).isEqualTo("epoll_ctl() failed: Bad file descriptor"));
-        object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+        Fake.close(object, "rpma_conn_cfg_delete", Natives::connCfgDelete);
     }
 
     private static final class Unwatchable extends LoopSource<Integer> {

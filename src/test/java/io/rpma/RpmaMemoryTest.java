@@ -142,7 +142,7 @@ class RpmaMemoryTest {
         NativeObject region = Fake.object("RpmaMrLocal", memory.object());
         assertThatIllegalStateException().isThrownBy(memory::close).withMessageContaining(region.toString());
         assertThat(memory.buffer().get(0)).isZero();
-        region.close("closed", handle -> 0);
+        Fake.close(region, "closed", handle -> 0);
         memory.close();
         assertThatIllegalStateException().isThrownBy(memory::buffer);
     }

@@ -329,7 +329,8 @@ class UnconnectedTest {
 
         @AfterEach
         void close() {
-            requestHandle.close("closed", handle -> 0);
+            requestHandle.markClosed();
+            requestHandle.leaveParents();
         }
 
         @Test

@@ -26,12 +26,22 @@ public abstract class Access {
     }
 
     private static Access make() {
+        return make(Access.class, IMPLEMENTATION);
+    }
+
+    /**
+     * {@return a new object of a class that is not public}
+     *
+     * @param type the type of the result
+     * @param implementation the name of the class
+     */
+    static <T> T make(Class<T> type, String implementation) {
         try {
-            Constructor<?> constructor = Class.forName(IMPLEMENTATION).getDeclaredConstructor();
+            Constructor<?> constructor = Class.forName(implementation).getDeclaredConstructor();
             constructor.setAccessible(true);
-            return (Access) constructor.newInstance();
+            return type.cast(constructor.newInstance());
         } catch (ReflectiveOperationException e) {
-            throw new LinkageError(IMPLEMENTATION + " can't be used", e);
+            throw new LinkageError(implementation + " can't be used", e);
         }
     }
 
@@ -52,6 +62,13 @@ public abstract class Access {
      * @param memory the memory
      */
     public abstract NativeObject object(RpmaMemory memory);
+
+    /**
+     * {@return the native object of a facade, or null if the object is not a facade of a native object}
+     *
+     * @param facade the object
+     */
+    public abstract NativeObject object(AutoCloseable facade);
 
     /**
      * Marks a memory as written by devices, before it is registered for such writes.

@@ -3,14 +3,13 @@ package io.rpma.internal;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
 import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.function.LongUnaryOperator;
 import java.util.stream.Collectors;
 
 /**
@@ -19,7 +18,7 @@ import java.util.stream.Collectors;
  * <pre>
  *   constructed --begin--&gt; being made --made--&gt; open --markClosed--&gt; closed --endUses--&gt; unused --free--&gt; freed
  *                              |                 |                                                       ^
- *                              | (failed)        +-------------------------- close ----------------------+
+ *                              | (failed)        +-------------------- close, closeAll ------------------+
  *                              v
  *                            closed
  * </pre>
@@ -36,12 +35,18 @@ public final class NativeObject {
     private static final LazyCleaner LEAKS = new LazyCleaner();
     private static final AtomicLong COUNT = new AtomicLong();
 
+    static final Comparator<NativeObject> NEWEST_FIRST = new NewestFirst();
+
     static {
         // initialise Log before the first native object exists: if the initialisation failed later for lack of memory,
         // nothing could close that object
         Log.threshold();
     }
 
+    /** The handle of an object without an entry in the table of handles. No open handle has this value. */
+    public static final long WITHOUT_ENTRY = 1;
+
+    private final long number;
     private final String name;
     private final NativeObject[] parents;
     private final NativeObject whole;
@@ -51,10 +56,18 @@ public final class NativeObject {
     /** Reports a leak; null for a part. */
     private final Cleaner.Cleanable leak;
 
-    /** Closes the object together with its parent, or null. Does not refer to the facade. */
-    private Consumer<NativeObject> closer;
+    /** Null for a part. */
+    final Closer closer;
 
-    private Queue<Runnable> closings;
+    /** The last part that has parents, and the one before a part; or null. Guarded by the whole. */
+    private NativeObject part;
+
+    /** Run before the object is freed; or null. */
+    private Queue<Runnable> actions;
+
+    /** Whether {@link #free} follows. Set before {@link #closed}. */
+    private volatile boolean closing;
+
     private volatile Object server;
 
     /** 0 before the native object is made. */
@@ -69,20 +82,25 @@ public final class NativeObject {
      *
      * @param facade the object whose collection before {@code close()} is reported
      * @param type the name of the type, for messages
+     * @param closer frees the native object
      * @param parents the objects that must not be closed before this one
      */
-    public NativeObject(Object facade, String type, NativeObject... parents) {
+    public NativeObject(Object facade, String type, Closer closer, NativeObject... parents) {
         Loader.ensureLoaded();
-        name = type + "#" + COUNT.incrementAndGet();
+        number = COUNT.incrementAndGet();
+        name = type + "#" + number;
+        this.closer = closer;
         this.parents = parents;
         whole = this;
         leak = LEAKS.started().register(facade, new Leak());
     }
 
-    private NativeObject(NativeObject whole, String type) {
+    private NativeObject(NativeObject whole, String type, NativeObject... parents) {
+        number = whole.number;
         name = type + " of " + whole.name;
-        parents = new NativeObject[] {};
+        this.parents = parents;
         this.whole = whole;
+        closer = null;
         leak = null;
     }
 
@@ -90,20 +108,10 @@ public final class NativeObject {
      * {@return a part of this object, which is closed with this object; {@link #madeWithWhole} sets the handle of the part}
      *
      * @param type the name of the type, for messages
+     * @param parents the objects that must not be closed before this object, if the part has some of its own
      */
-    public NativeObject part(String type) {
-        return new NativeObject(this, type);
-    }
-
-    /**
-     * Lets {@link #closeChildren} of a parent close this object.
-     *
-     * @param close closes the object that it gets; does not refer to the facade
-     * @return this object
-     */
-    public NativeObject closedWithParent(Consumer<NativeObject> close) {
-        closer = close;
-        return this;
+    public NativeObject part(String type, NativeObject... parents) {
+        return new NativeObject(this, type, parents);
     }
 
     /**
@@ -140,7 +148,9 @@ public final class NativeObject {
         if (result < 0) {
             throw Call.failure(operation, result, parents);
         }
-        handle = result;
+        synchronized (this) {
+            handle = result;
+        }
         // a thread that sees the facade also sees the fields that were set after its construction,
         // as if they were final
         VarHandle.releaseFence();
@@ -150,10 +160,18 @@ public final class NativeObject {
     /**
      * Takes the handle of this part, which is made and closed with its whole.
      *
-     * @param part the handle
+     * @param handleOfPart the handle; 0 if the part has none
      */
-    public void madeWithWhole(long part) {
-        handle = part;
+    public void madeWithWhole(long handleOfPart) {
+        handle = handleOfPart;
+        if (parents.length > 0) {
+            whole.link(this);
+        }
+    }
+
+    private synchronized void link(NativeObject made) {
+        made.part = part;
+        part = made;
     }
 
     /** Ends the making. If there is no native object, closes this object and removes it from its parents. */
@@ -203,141 +221,250 @@ public final class NativeObject {
     }
 
     /**
-     * Closes the native object, once.
+     * Closes the native object, once. Needs no memory, so that an object can be closed after an {@link OutOfMemoryError}.
      *
-     * @param operation the C function
-     * @param delete frees the native object of the handle
      * @return true if this call has closed the object, false if it was already closed
      * @throws IllegalStateException if other objects depend on this object, which stays open
      * @throws io.rpma.RpmaException if the native method failed; it has freed the native object nevertheless, and this object
      *     is closed
      */
-    public boolean close(String operation, LongUnaryOperator delete) {
-        if (!markClosed()) {
+    public boolean close() {
+        if (!markClosed(null)) {
             return false;
         }
-        endUses();
-        free(operation, delete);
+        Throwable actionFailure = endUses();
+        try {
+            free();
+        } finally {
+            if (actionFailure != null) {
+                Log.reportUncaught(actionFailure);
+            }
+        }
         return true;
     }
 
     /**
-     * Closes the open children that have {@link #closedWithParent}. Continues after a failure. If memory is exhausted, children
-     * stay open, and {@link #markClosed} reports them.
+     * Closes objects, children before their parents. Skips objects that are closed.
      *
-     * @param failure gets the failures as suppressed exceptions
+     * @param objects the objects, in any order
+     * @throws IllegalStateException if an object that is not in {@code objects} depends on one of them; nothing is closed,
+     *     unless another thread has made the object during the call
+     * @throws io.rpma.RpmaException if a native method failed; all objects are closed nevertheless
      */
-    public void closeChildren(Throwable failure) {
-        try {
-            for (NativeObject child : openChildren()) {
-                child.closeAfter(failure);
-            }
-        } catch (OutOfMemoryError e) {
-            failure.addSuppressed(e);
-        }
-    }
-
-    private void closeAfter(Throwable failure) {
-        try {
-            closer.accept(this);
-        } catch (RuntimeException e) {
-            failure.addSuppressed(e);
-        }
-    }
-
-    private synchronized List<NativeObject> openChildren() {
-        return children.stream()
-                .filter(child -> child.closer != null && child.handle != 0)
-                .collect(Collectors.toList());
+    public static void closeAll(Collection<NativeObject> objects) {
+        new Closing(objects).run();
     }
 
     /**
-     * Starts to close the object. The caller can hold a lock.
+     * Closes this object and all objects that depend on it, as {@link #closeAll} does. Closes nothing if one of these objects is
+     * being made, or if a part of another object depends on one of them.
+     */
+    public void closeTree() {
+        Set<NativeObject> objects = new LinkedHashSet<>();
+        Queue<NativeObject> next = new ArrayDeque<>();
+        next.add(this);
+        while (!next.isEmpty()) {
+            NativeObject object = next.remove();
+            if (objects.add(object)) {
+                object.addChildren(next);
+            }
+        }
+        closeAll(objects);
+    }
+
+    private synchronized void addChildren(Collection<NativeObject> to) {
+        for (NativeObject child : children) {
+            if (child.whole == child && child.isMade()) {
+                to.add(child);
+            }
+        }
+    }
+
+    private synchronized boolean isMade() {
+        return handle != 0;
+    }
+
+    /**
+     * Closes an object whose native object the caller then hands over to a native method. {@link #leaveParents} must follow.
      *
-     * @return true if the object was open; {@link #endUses} and {@link #free} must then follow
+     * @return false if the object was already closed
      * @throws IllegalStateException if other objects depend on this object, which stays open
      */
     public synchronized boolean markClosed() {
         if (closed) {
             return false;
         }
-        if (!children.isEmpty()) {
-            throw new IllegalStateException(name + " can't be closed before "
-                    + children.stream().map(NativeObject::toString).collect(Collectors.joining(", ")));
-        }
+        checkNoChildren(null);
         closed = true;
+        leak.clean();
         return true;
     }
 
     /**
-     * Ends the waits for the closed object and its registrations with event loops. The caller must not hold a lock, because
-     * this method takes locks. Throws nothing, because {@link #free} must follow.
+     * As {@link #markClosed()}, but {@link #endUses} and {@link #free} must follow, and children that the close contains can
+     * remain if they are closed.
+     *
+     * @param by the close of many objects, or null
+     * @return false if the object was already closed, or such a child is still open
      */
-    public void endUses() {
-        leak.clean();
-        Runnable closing = takeClosing();
-        while (closing != null) {
-            try {
-                closing.run();
-            } catch (Throwable e) {
-                Log.reportUncaught(e);
-            }
-            closing = takeClosing();
+    boolean markClosed(Closing by) {
+        closer.lock();
+        try {
+            return markClosedIn(by);
+        } finally {
+            closer.unlock();
         }
     }
 
-    private synchronized Runnable takeClosing() {
-        return closings == null ? null : closings.poll();
+    private synchronized boolean markClosedIn(Closing by) {
+        if (closed) {
+            return false;
+        }
+        checkNoChildren(by);
+        if (!children.isEmpty() && !areClosing(by)) {
+            return false;
+        }
+        closing = true;
+        closed = true;
+        return true;
+    }
+
+    private boolean areClosing(Closing by) {
+        for (NativeObject child : children) {
+            if (!child.isClosed()) {
+                return false;
+            }
+            if (!child.whole.closing) {
+                // free() would wait for a native method of another thread, which can take long
+                throw hasChildren(by);
+            }
+        }
+        return true;
+    }
+
+    /** Throws an exception if the object is open and has children that the close does not contain. */
+    void checkChildren(Closing by) {
+        closer.lock();
+        try {
+            checkChildrenIn(by);
+        } finally {
+            closer.unlock();
+        }
+    }
+
+    private synchronized void checkChildrenIn(Closing by) {
+        if (!closed) {
+            checkNoChildren(by);
+        }
+    }
+
+    private void checkNoChildren(Closing by) {
+        if (children.isEmpty()) {
+            // an iterator would need memory
+            return;
+        }
+        for (NativeObject child : children) {
+            if (by == null || !by.contains(child)) {
+                throw hasChildren(by);
+            }
+        }
+    }
+
+    private IllegalStateException hasChildren(Closing by) {
+        return new IllegalStateException(name + " can't be closed before "
+                + children.stream()
+                        .filter(child -> by == null || !by.contains(child) || child.isClosed() && !child.whole.closing)
+                        .map(NativeObject::toString)
+                        .collect(Collectors.joining(", ")));
     }
 
     /**
-     * Frees the native object of the closed object.
+     * Ends the waits for the closed object and its registrations with event loops. The caller must not hold a lock, because the
+     * actions take locks. Throws nothing, because {@link #free} must follow.
      *
-     * @param operation the C function
-     * @param delete frees the native object of the handle
-     * @throws io.rpma.RpmaException if the native method failed
+     * @return the first failure of an action, which has the others as suppressed exceptions; or null
      */
-    public void free(String operation, LongUnaryOperator delete) {
+    Throwable endUses() {
+        leak.clean();
+        Throwable failure = null;
+        for (Runnable action = takeAction(); action != null; action = takeAction()) {
+            try {
+                action.run();
+            } catch (Throwable e) {
+                failure = Closing.joined(failure, e);
+            }
+        }
+        return failure;
+    }
+
+    private synchronized Runnable takeAction() {
+        return actions == null ? null : actions.poll();
+    }
+
+    /** Frees the native object. Waits until other threads have freed its children. */
+    void free() {
+        awaitChildren();
         try {
-            Call.check(operation, delete.applyAsLong(handle), this);
+            Call.check(closer.operation(), closer.delete(this), this);
         } finally {
+            for (NativeObject one = part; one != null; one = one.part) {
+                one.leaveParents();
+            }
             leaveParents();
         }
+    }
+
+    private synchronized void awaitChildren() {
+        boolean interrupted = false;
+        while (!children.isEmpty()) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    NativeObject whole() {
+        return whole;
     }
 
     /**
      * Registers an action, which the closing thread runs before it frees the native object.
      *
-     * @param closing the action
+     * @param action the action
      * @return false if the object is closed
      */
-    public boolean beforeClose(Runnable closing) {
-        return whole.addClosing(closing);
+    public boolean beforeClose(Runnable action) {
+        return whole.addAction(action);
     }
 
-    private synchronized boolean addClosing(Runnable closing) {
+    private synchronized boolean addAction(Runnable action) {
         if (closed) {
             return false;
         }
-        if (closings == null) {
-            closings = new ArrayDeque<>();
+        if (actions == null) {
+            actions = new ArrayDeque<>();
         }
-        closings.add(closing);
+        actions.add(action);
         return true;
     }
 
     /**
      * Removes an action of {@link #beforeClose}.
      *
-     * @param closing the action
+     * @param action the action
      */
-    public void notBeforeClose(Runnable closing) {
-        whole.removeClosing(closing);
+    public void notBeforeClose(Runnable action) {
+        whole.removeAction(action);
     }
 
-    private synchronized void removeClosing(Runnable closing) {
-        if (closings != null) {
-            closings.remove(closing);
+    private synchronized void removeAction(Runnable action) {
+        if (actions != null) {
+            actions.remove(action);
         }
     }
 
@@ -386,6 +513,15 @@ public final class NativeObject {
 
     private synchronized void remove(NativeObject child) {
         children.remove(child);
+        notifyAll();
+    }
+
+    /** The order of creation, reversed. */
+    private static final class NewestFirst implements Comparator<NativeObject> {
+        @Override
+        public int compare(NativeObject one, NativeObject other) {
+            return Long.compare(other.number, one.number);
+        }
     }
 
     /** Reports that the facade was collected before it was closed. */

@@ -23,6 +23,13 @@ public final class Natives {
 
     public static native boolean handleIsOpen(long handle);
 
+    /**
+     * Ends all uses of the objects and of their parts: no new use begins, waits are woken, and the calls under way are over.
+     * Runs {@code membarrier(2)} once. Skips numbers that are no open handles. Does not fail. The objects must then be
+     * deleted.
+     */
+    public static native void handleEndUses(long[] handles, int count);
+
     // device.c
     public static native long deviceGet(String address, boolean remote);
 
@@ -118,7 +125,7 @@ public final class Natives {
     // srq.c
     public static native int srqNew(long peer, long cfg, long[] srqAndRcq);
 
-    public static native int srqDelete(long srq, long rcq);
+    public static native int srqDelete(long srq);
 
     public static native int srqRecv(long srq, long dst, long offset, long length, long opContext);
 
@@ -193,7 +200,7 @@ public final class Natives {
 
     public static native int connWait(long conn);
 
-    public static native int connDelete(long conn, long cq, long rcq);
+    public static native int connDelete(long conn);
 
     public static native String connEventMessage(int event);
 
@@ -317,9 +324,7 @@ public final class Natives {
     /** Returns the maximum length of an operation, in bytes. */
     public static native int idMaxMessage(long id);
 
-    public static native long idRetire(long id, long requests, long sendQueue, long recvQueue, long srq);
-
-    public static native int idDestroy(long retired);
+    public static native int idDestroy(long id);
 
     public static native int idBindAddr(long id, byte[] address);
 

@@ -10,6 +10,13 @@ public final class Poller {
     private static final int MOST_READY = 256;
     private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);
 
+    private static final Closer CLOSER = new Closer("close") {
+        @Override
+        protected long delete(NativeObject epoll) {
+            return Natives.pollerDelete(epoll.handle());
+        }
+    };
+
     private final NativeObject epoll;
 
     /** The watches by their numbers. A number is never reused, so no late event is attributed to another object. */
@@ -27,7 +34,7 @@ public final class Poller {
      * @param name the name, for messages
      */
     public Poller(String name) {
-        epoll = new NativeObject(this, name);
+        epoll = new NativeObject(this, name, CLOSER);
     }
 
     /** Makes the native object, and returns this poller. */
@@ -135,7 +142,7 @@ public final class Poller {
 
     /** Closes the poller, and returns whether this call has closed it. */
     public boolean close() {
-        return epoll.close("close", Natives::pollerDelete);
+        return epoll.close();
     }
 
     private final class Waiting extends Interruptible {

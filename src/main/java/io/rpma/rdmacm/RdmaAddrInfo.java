@@ -1,6 +1,7 @@
 package io.rpma.rdmacm;
 
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.net.InetSocketAddress;
@@ -26,6 +27,13 @@ import java.net.InetSocketAddress;
 public final class RdmaAddrInfo implements AutoCloseable {
     private static final int MAX_PORT = 65535;
 
+    private static final Closer CLOSER = new Closer("rdma_freeaddrinfo") {
+        @Override
+        protected long delete(NativeObject object) {
+            return Natives.addrInfoFree(object.handle());
+        }
+    };
+
     private final NativeObject object;
     private final RdmaPortSpace portSpace;
     private final boolean passive;
@@ -33,7 +41,7 @@ public final class RdmaAddrInfo implements AutoCloseable {
     private RdmaAddrInfo(RdmaPortSpace portSpace, boolean passive) {
         this.portSpace = portSpace;
         this.passive = passive;
-        object = new NativeObject(this, "RdmaAddrInfo");
+        object = new NativeObject(this, "RdmaAddrInfo", CLOSER);
     }
 
     /**
@@ -119,7 +127,7 @@ public final class RdmaAddrInfo implements AutoCloseable {
     /** Frees the address information. Does nothing if it is already closed. */
     @Override
     public void close() {
-        object.close("rdma_freeaddrinfo", Natives::addrInfoFree);
+        object.close();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.rpma.rdmacm;
 
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.lang.invoke.VarHandle;
@@ -25,13 +26,20 @@ import java.util.function.LongSupplier;
  * <p>Manual pages: ibv_create_ah(3), ibv_create_ah_from_wc(3).
  */
 public final class RdmaAh implements AutoCloseable {
+    private static final Closer CLOSER = new Closer("ibv_destroy_ah") {
+        @Override
+        protected long delete(NativeObject object) {
+            return Natives.ahDestroy(object.handle());
+        }
+    };
+
     private final NativeObject object;
 
     /** A copy of the handle, which saves an indirection in each post. */
     private long handle;
 
     private RdmaAh(NativeObject owner) {
-        object = new NativeObject(this, "RdmaAh", owner).closedWithParent(RdmaAh::close);
+        object = new NativeObject(this, "RdmaAh", CLOSER, owner);
     }
 
     /**
@@ -73,11 +81,7 @@ public final class RdmaAh implements AutoCloseable {
      */
     @Override
     public void close() {
-        close(object);
-    }
-
-    private static void close(NativeObject object) {
-        object.close("ibv_destroy_ah", Natives::ahDestroy);
+        object.close();
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
 import io.rpma.internal.Access;
 import io.rpma.internal.Call;
+import io.rpma.internal.Closer;
 import io.rpma.internal.Errno;
 import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
@@ -21,7 +22,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
-import java.util.function.LongUnaryOperator;
 
 /**
  * A communication identifier ({@code struct rdma_cm_id}): one end of a connection, or a listener.
@@ -124,24 +124,30 @@ public final class RdmaId implements AutoCloseable {
     private volatile RdmaSrq srq;
     private volatile NativeObject requests;
 
-    /** Keeps another id open while this id uses the other id's shared receive queue; or null. */
-    private NativeObject srqUse;
-
     /** 0 until the first registration. */
     private volatile int maxMessage;
 
-    /** The native object that {@link #destroy()} frees. Set by {@link #retire}. */
-    private long retired;
+    /**
+     * The lock is held while the id is marked as closed, so that the id then gets no new queue. The id is destroyed without the
+     * lock: the kernel can take seconds, and threads that wait for the lock must see the closed id soon.
+     */
+    private static final class Destruction extends Closer {
+        Destruction(ReentrantLock control) {
+            super("rdma_destroy_id", control);
+        }
 
-    /** Allocated with the id, because the close must need no memory: it must succeed after an {@link OutOfMemoryError}. */
-    private final LongUnaryOperator destroy = ignored -> Natives.idDestroy(retired);
+        @Override
+        protected long delete(NativeObject id) {
+            return Natives.idDestroy(id.handle());
+        }
+    }
 
     private RdmaId(RdmaPortSpace portSpace, RdmaEvent request, RdmaQpInitAttr requestAttr) {
         this.portSpace = portSpace;
         this.request = request;
         this.requestAttr = requestAttr;
         stage = request == null ? Stage.CREATED : Stage.ROUTED;
-        object = new NativeObject(this, "RdmaId");
+        object = new NativeObject(this, "RdmaId", new Destruction(control));
     }
 
     /**
@@ -461,7 +467,7 @@ public final class RdmaId implements AutoCloseable {
      * @param attr the requested attributes
      * @return the queue pair, which is closed with this id
      * @throws IllegalStateException if closed or not bound to a device, if the id already has a queue pair, or if the shared
-     *     receive queue of {@code attr} is closed
+     *     receive queue of {@code attr} is closed, or belongs to another id although this id has one
      * @throws io.rpma.RpmaException if the device refuses the queue pair, usually because an attribute exceeds its limit
      */
     public RdmaQp createQp(RdmaQpInitAttr attr) {
@@ -478,7 +484,13 @@ public final class RdmaId implements AutoCloseable {
             throw new IllegalStateException(object + " has a queue pair already");
         }
         boolean foreign = shared != null && shared.owner() != object;
-        NativeObject use = foreign ? new NativeObject(this, "queue pair of " + object, shared.owner()) : null;
+        if (foreign && srq != null) {
+            // two ids that use each other's queues could never be closed
+            throw new IllegalStateException(
+                    object + " has a shared receive queue, and can't use that of " + shared.owner());
+        }
+        // keeps the other id open while this id uses its shared receive queue
+        NativeObject use = foreign ? object.part("queue pair", shared.owner()) : null;
         RdmaQp made = new RdmaQp(this, object, portSpace == RdmaPortSpace.UDP, shared != null || srq != null, sigAll);
         long[] queues = new long[2];
         if (foreign) {
@@ -489,13 +501,15 @@ public final class RdmaId implements AutoCloseable {
             result = Natives.qpCreate(object.handle(), numbers, sigAll, shared == null ? 0 : shared.handle(), queues);
             if (result == 0) {
                 made.made(numbers, queues);
-                srqUse = use;
+                if (foreign) {
+                    use.madeWithWhole(0);
+                }
                 qp = made;
             }
             return result;
         } finally {
             if (result != 0 && foreign) {
-                use.endMaking();
+                use.leaveParents();
             }
         }
     }
@@ -739,9 +753,9 @@ public final class RdmaId implements AutoCloseable {
     /**
      * Registers a handler of the requests of this listening id with an event loop. The loop takes the requests as
      * {@link #getRequest()} does. If the handler throws an exception, the loop closes the memory regions and the address
-     * handles of the request's id, and the id itself, and the registration continues. The id stays open only if another id
-     * uses its shared receive queue. The registration ends if the shared receive queue of the attributes of {@link #createEp}
-     * is closed.
+     * handles of the request's id, and the id itself, and the registration continues. They stay open if another id uses
+     * the shared receive queue of the request's id. The registration ends if the shared receive queue of the attributes of
+     * {@link #createEp} is closed.
      *
      * @param loop the loop
      * @param handler accepts, rejects or closes the id of each request
@@ -845,8 +859,14 @@ public final class RdmaId implements AutoCloseable {
         /** One client's failure must not lock out the others. */
         @Override
         public boolean survivesCall(RdmaId id, Throwable failure) {
-            id.object.closeChildren(failure);
-            id.closeAfter(failure);
+            try {
+                id.object.closeTree();
+            } catch (RuntimeException e) {
+                failure.addSuppressed(e);
+            } catch (OutOfMemoryError e) {
+                // a close of the id alone needs no memory
+                id.closeAfter(failure);
+            }
             return true;
         }
     }
@@ -992,45 +1012,7 @@ public final class RdmaId implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (markClosed()) {
-            object.endUses();
-            retire();
-            // without the lock: the kernel can take seconds, and threads that wait for the lock must see the
-            // closed id soon
-            destroy();
-        }
-    }
-
-    private boolean markClosed() {
-        control.lock();
-        try {
-            return object.markClosed();
-        } finally {
-            control.unlock();
-        }
-    }
-
-    /**
-     * Ends all use of the id and of its queues. Needs no lock, because a closed id gets no new queue. Takes no lock, because a
-     * lock can fail for lack of memory, and nothing could then close the id.
-     */
-    private void retire() {
-        retired = Natives.idRetire(
-                object.handle(),
-                requests == null ? 0 : requests.handle(),
-                qp == null ? 0 : qp.sendQueue(),
-                qp == null ? 0 : qp.recvQueue(),
-                srq == null ? 0 : srq.handle());
-    }
-
-    private void destroy() {
-        try {
-            object.free("rdma_destroy_id", destroy);
-        } finally {
-            if (srqUse != null) {
-                srqUse.endMaking();
-            }
-        }
+        object.close();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.rpma.rdmacm;
 import io.rpma.RpmaMemory;
 import io.rpma.internal.Access;
 import io.rpma.internal.Check;
+import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.lang.invoke.VarHandle;
@@ -49,6 +50,18 @@ public final class RdmaMr implements AutoCloseable {
     /** The memory of the open regions, so that it is not garbage-collected while a device reads or writes it. */
     private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
 
+    private static final Closer CLOSER = new Closer("rdma_dereg_mr") {
+        @Override
+        protected long delete(NativeObject region) {
+            long result = Natives.rdmaMrDereg(region.handle());
+            // after a failure the device may still access the memory
+            if (result >= 0) {
+                MEMORY.remove(region);
+            }
+            return result;
+        }
+    };
+
     private final NativeObject object;
     private final long address;
     private final long size;
@@ -66,7 +79,7 @@ public final class RdmaMr implements AutoCloseable {
         this.address = address;
         this.size = size;
         this.access = access;
-        object = new NativeObject(this, "RdmaMr", parents).closedWithParent(RdmaMr::close);
+        object = new NativeObject(this, "RdmaMr", CLOSER, parents);
     }
 
     /**
@@ -437,14 +450,7 @@ public final class RdmaMr implements AutoCloseable {
      */
     @Override
     public void close() {
-        close(object);
-    }
-
-    private static void close(NativeObject object) {
-        // after a failure the device may still use the memory, which therefore stays reachable
-        if (object.close("rdma_dereg_mr", Natives::rdmaMrDereg)) {
-            MEMORY.remove(object);
-        }
+        object.close();
     }
 
     @Override

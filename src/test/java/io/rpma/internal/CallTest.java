@@ -64,7 +64,7 @@ class CallTest {
     void namesTheClosedObjectOfACall() {
         NativeObject open = Fake.object("Open");
         NativeObject closed = Fake.object("Closed");
-        closed.close("closed", handle -> 0);
+        Fake.close(closed, "closed", handle -> 0);
         assertThatIllegalStateException()
                 .isThrownBy(() -> Call.check("rpma_read", Result.CLOSED, open, closed))
                 .withMessage("rpma_read: " + closed + " is closed");

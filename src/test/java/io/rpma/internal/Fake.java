@@ -1,5 +1,7 @@
 package io.rpma.internal;
 
+import java.util.function.LongUnaryOperator;
+
 /** Creates objects, most without a native object: native methods report these as closed. */
 public final class Fake {
     /** The handle of no native object. */
@@ -9,9 +11,14 @@ public final class Fake {
 
     private Fake() {}
 
+    /** Returns an object that is not yet made. */
+    static NativeObject unmade(String type, NativeObject... parents) {
+        return new NativeObject(FACADE, type, new FakeCloser(), parents);
+    }
+
     /** Returns an object whose native object is being made. */
     static NativeObject begun(String type, NativeObject... parents) {
-        NativeObject object = new NativeObject(FACADE, type, parents);
+        NativeObject object = unmade(type, parents);
         object.begin();
         return object;
     }
@@ -25,6 +32,43 @@ public final class Fake {
         NativeObject object = begun(type, parents);
         object.made("made", handle);
         return object;
+    }
+
+    /**
+     * Closes an object.
+     *
+     * @param operation the C function
+     * @param delete takes the handle and returns the result of the native method
+     */
+    public static boolean close(NativeObject object, String operation, LongUnaryOperator delete) {
+        setCloser(object, operation, delete);
+        return object.close();
+    }
+
+    /** Sets the function that frees the native object of a fake. */
+    static void setCloser(NativeObject object, String operation, LongUnaryOperator delete) {
+        FakeCloser closer = (FakeCloser) object.closer;
+        closer.operation = operation;
+        closer.delete = delete;
+    }
+
+    private static final class FakeCloser extends Closer {
+        private String operation = "deleted";
+        private LongUnaryOperator delete = handle -> 0;
+
+        FakeCloser() {
+            super("");
+        }
+
+        @Override
+        String operation() {
+            return operation;
+        }
+
+        @Override
+        protected long delete(NativeObject object) {
+            return delete.applyAsLong(object.handle());
+        }
     }
 
     /** Returns an object with a native object but no descriptor, so that a poller can't watch it. */

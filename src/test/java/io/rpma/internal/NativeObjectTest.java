@@ -7,8 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.testing.Eventually;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -36,7 +41,7 @@ class NativeObjectTest {
         assertThat(object.handle()).isEqualTo(4711);
         assertThat(object.isClosed()).isFalse();
         assertThatCode(object::checkOpen).doesNotThrowAnyException();
-        object.close(DELETE, delete);
+        Fake.close(object, DELETE, delete);
         assertThat(object.isClosed()).isTrue();
         assertThatIllegalStateException().isThrownBy(object::checkOpen).withMessage(object + " is closed");
     }
@@ -53,7 +58,7 @@ class NativeObjectTest {
     void closesOnce() {
         NativeObject object = open("RpmaPeer");
         for (int i = 0; i < 3; i++) {
-            object.close(DELETE, delete);
+            Fake.close(object, DELETE, delete);
         }
         assertThat(deleted).hasValue(1);
     }
@@ -61,7 +66,7 @@ class NativeObjectTest {
     @Test
     void deletesWhatItWasOpenedWith() {
         AtomicInteger seen = new AtomicInteger();
-        open("RpmaPeer").close(DELETE, id -> {
+        Fake.close(open("RpmaPeer"), DELETE, id -> {
             seen.set((int) id);
             return 0;
         });
@@ -73,12 +78,12 @@ class NativeObjectTest {
         NativeObject parent = open("RpmaPeer");
         NativeObject child = open("RpmaEp", parent);
         assertThatExceptionOfType(RpmaException.class)
-                .isThrownBy(() -> child.close("rpma_ep_shutdown", id -> RpmaError.PROVIDER.code()))
+                .isThrownBy(() -> Fake.close(child, "rpma_ep_shutdown", id -> RpmaError.PROVIDER.code()))
                 .satisfies(e -> assertThat(e.operation()).isEqualTo("rpma_ep_shutdown"));
         assertThat(child.isClosed()).isTrue();
-        child.close("rpma_ep_shutdown", delete);
+        Fake.close(child, "rpma_ep_shutdown", delete);
         assertThat(deleted).hasValue(0);
-        parent.close(DELETE, delete);
+        Fake.close(parent, DELETE, delete);
         assertThat(parent.isClosed()).isTrue();
     }
 
@@ -96,12 +101,14 @@ class NativeObjectTest {
         Thread.UncaughtExceptionHandler before = Thread.currentThread().getUncaughtExceptionHandler();
         Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> uncaught.add(failure));
         try {
-            object.close(DELETE, delete);
+            Fake.close(object, DELETE, delete);
         } finally {
             Thread.currentThread().setUncaughtExceptionHandler(before);
         }
         assertThat(done).hasValue(2);
-        assertThat(uncaught).hasSize(2);
+        assertThat(uncaught)
+                .singleElement()
+                .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
         assertThat(deleted).hasValue(1);
     }
 
@@ -111,15 +118,15 @@ class NativeObjectTest {
         NativeObject first = open("RpmaMrLocal", parent);
         NativeObject second = open("RpmaEp", parent);
         assertThatIllegalStateException()
-                .isThrownBy(() -> parent.close(DELETE, delete))
+                .isThrownBy(() -> Fake.close(parent, DELETE, delete))
                 .withMessage(parent + " can't be closed before " + first + ", " + second);
         assertThat(parent.isClosed()).isFalse();
-        first.close("rpma_mr_dereg", delete);
+        Fake.close(first, "rpma_mr_dereg", delete);
         assertThatIllegalStateException()
-                .isThrownBy(() -> parent.close(DELETE, delete))
+                .isThrownBy(() -> Fake.close(parent, DELETE, delete))
                 .withMessage(parent + " can't be closed before " + second);
-        second.close("rpma_ep_shutdown", delete);
-        parent.close(DELETE, delete);
+        Fake.close(second, "rpma_ep_shutdown", delete);
+        Fake.close(parent, DELETE, delete);
         assertThat(deleted).hasValue(3);
     }
 
@@ -130,33 +137,33 @@ class NativeObjectTest {
         NativeObject region = open("RpmaMrLocal", peer, memory);
         for (NativeObject parent : new NativeObject[] {peer, memory}) {
             assertThatIllegalStateException()
-                    .isThrownBy(() -> parent.close(DELETE, delete))
+                    .isThrownBy(() -> Fake.close(parent, DELETE, delete))
                     .withMessageContaining(region.toString());
         }
-        region.close("rpma_mr_dereg", delete);
-        peer.close(DELETE, delete);
-        memory.close(DELETE, delete);
+        Fake.close(region, "rpma_mr_dereg", delete);
+        Fake.close(peer, DELETE, delete);
+        Fake.close(memory, DELETE, delete);
     }
 
     @Test
     void isNotMadeWhenAParentIsClosed() {
         NativeObject peer = open("RpmaPeer");
         NativeObject memory = open("RpmaMemory");
-        memory.close("munmap", delete);
+        Fake.close(memory, "munmap", delete);
         assertThatIllegalStateException()
                 .isThrownBy(() -> Fake.object("RpmaMrLocal", peer, memory))
                 .withMessage(memory + " is closed");
-        assertThatCode(() -> peer.close(DELETE, delete)).doesNotThrowAnyException();
+        assertThatCode(() -> Fake.close(peer, DELETE, delete)).doesNotThrowAnyException();
     }
 
     @Test
     void holdsItsParentsWhileItsObjectIsMade() {
         NativeObject parent = open("RpmaPeer");
         NativeObject child = Fake.begun("RpmaEp", parent);
-        assertThatIllegalStateException().isThrownBy(() -> parent.close(DELETE, delete));
+        assertThatIllegalStateException().isThrownBy(() -> Fake.close(parent, DELETE, delete));
         child.endMaking();
         assertThat(child.isClosed()).isTrue();
-        assertThatCode(() -> parent.close(DELETE, delete)).doesNotThrowAnyException();
+        assertThatCode(() -> Fake.close(parent, DELETE, delete)).doesNotThrowAnyException();
     }
 
     @Test
@@ -168,7 +175,7 @@ class NativeObjectTest {
                 .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.NOMEM));
         child.endMaking();
         assertThat(child.isClosed()).isTrue();
-        assertThatCode(() -> parent.close(DELETE, delete)).doesNotThrowAnyException();
+        assertThatCode(() -> Fake.close(parent, DELETE, delete)).doesNotThrowAnyException();
     }
 
     @Test
@@ -184,7 +191,7 @@ class NativeObjectTest {
         NativeObject child = Fake.begun("RpmaEp", parent);
         child.endMaking();
         assertThat(child.isClosed()).isTrue();
-        assertThatCode(() -> parent.close(DELETE, delete)).doesNotThrowAnyException();
+        assertThatCode(() -> Fake.close(parent, DELETE, delete)).doesNotThrowAnyException();
     }
 
     @Test
@@ -194,9 +201,9 @@ class NativeObjectTest {
         assertThat(request.markClosed()).isTrue();
         assertThat(request.markClosed()).isFalse();
         assertThat(request.isClosed()).isTrue();
-        assertThatIllegalStateException().isThrownBy(() -> parent.close(DELETE, delete));
+        assertThatIllegalStateException().isThrownBy(() -> Fake.close(parent, DELETE, delete));
         request.leaveParents();
-        parent.close(DELETE, delete);
+        Fake.close(parent, DELETE, delete);
         assertThat(deleted).hasValue(1);
     }
 
@@ -208,7 +215,7 @@ class NativeObjectTest {
         assertThat(part).hasToString("RpmaCq of " + conn);
         assertThat(part.handle()).isEqualTo(12);
         assertThat(part.isClosed()).isFalse();
-        conn.close("rpma_conn_delete", delete);
+        Fake.close(conn, "rpma_conn_delete", delete);
         assertThat(part.isClosed()).isTrue();
         assertThatIllegalStateException().isThrownBy(part::checkOpen);
     }
@@ -224,42 +231,228 @@ class NativeObjectTest {
     @Test
     void makesItsObject() {
         NativeObject parent = open("RpmaPeer");
-        NativeObject made = new NativeObject(new Object(), "RpmaEp", parent);
+        NativeObject made = Fake.unmade("RpmaEp", parent);
         made.make("rpma_ep_listen", () -> 12);
         assertThat(made.handle()).isEqualTo(12);
-        assertThatIllegalStateException().isThrownBy(() -> parent.close(DELETE, delete));
-        NativeObject failed = new NativeObject(new Object(), "RpmaEp", parent);
+        assertThatIllegalStateException().isThrownBy(() -> Fake.close(parent, DELETE, delete));
+        NativeObject failed = Fake.unmade("RpmaEp", parent);
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> failed.make("rpma_ep_listen", () -> RpmaError.NOMEM.code()));
         assertThat(failed.isClosed()).isTrue();
-        made.close("rpma_ep_shutdown", delete);
-        parent.close(DELETE, delete);
+        Fake.close(made, "rpma_ep_shutdown", delete);
+        Fake.close(parent, DELETE, delete);
     }
 
-    /** Not a child that is being made, whose native object would leak, and not a child of another kind. */
+    /** Returns an open object whose deletion is recorded, and fails with a result. */
+    private static NativeObject recorded(List<String> freed, String type, int result, NativeObject... parents) {
+        NativeObject object = open(type, parents);
+        Fake.setCloser(object, type, handle -> {
+            freed.add(type);
+            return result;
+        });
+        return object;
+    }
+
     @Test
-    void closesTheChildrenThatAreClosedWithIt() {
-        NativeObject parent = open("RdmaId");
-        NativeObject failing = open("RdmaMr", parent)
-                .closedWithParent(child -> child.close("rdma_dereg_mr", id -> RpmaError.PROVIDER.code()));
-        NativeObject other = open("RdmaAh", parent).closedWithParent(child -> child.close("ibv_destroy_ah", delete));
-        NativeObject user = open("queue pair", parent);
-        NativeObject making = new NativeObject(new Object(), "RdmaMr", parent)
-                .closedWithParent(child -> child.close("rdma_dereg_mr", delete));
-        making.begin();
-        Exception failure = new Exception("test");
-        parent.closeChildren(failure);
-        assertThat(List.of(failing, other)).allMatch(NativeObject::isClosed);
-        assertThat(List.of(user, making, parent)).noneMatch(NativeObject::isClosed);
-        assertThat(deleted).hasValue(1);
-        assertThat(failure.getSuppressed())
-                .singleElement()
-                .satisfies(e -> assertThat(e).hasMessageStartingWith("rdma_dereg_mr failed"));
+    void aListIsClosedChildrenFirst() {
+        List<String> freed = new ArrayList<>();
+        NativeObject peer = recorded(freed, "peer", 0);
+        NativeObject ep = recorded(freed, "ep", 0, peer);
+        NativeObject request = recorded(freed, "request", 0, ep);
+        NativeObject memory = recorded(freed, "memory", 0);
+        NativeObject region = recorded(freed, "region", 0, peer, memory);
+        NativeObject.closeAll(List.of(peer, memory, request, ep, region, peer));
+        assertThat(freed).containsExactlyInAnyOrder("peer", "ep", "request", "memory", "region");
+        assertThat(freed).containsSubsequence("request", "ep", "peer");
+        assertThat(freed).containsSubsequence("region", "memory").containsSubsequence("region", "peer");
+    }
+
+    /** A part can make an object the child of a newer object. */
+    @Test
+    void anOlderObjectCanDependOnANewerOne() {
+        List<String> freed = new ArrayList<>();
+        NativeObject older = recorded(freed, "older", 0);
+        NativeObject newer = recorded(freed, "newer", 0);
+        use(older, newer);
         assertThatIllegalStateException()
-                .isThrownBy(() -> parent.close(DELETE, delete))
-                .withMessage(parent + " can't be closed before " + user + ", " + making);
+                .isThrownBy(newer::close)
+                .withMessage(newer + " can't be closed before queue pair of " + older);
+        NativeObject.closeAll(List.of(newer, older));
+        assertThat(freed).containsExactly("older", "newer");
+    }
+
+    @Test
+    void aListWithoutAChildIsRefusedAsAWhole() {
+        List<String> freed = new ArrayList<>();
+        NativeObject peer = recorded(freed, "peer", 0);
+        NativeObject ep = recorded(freed, "ep", 0, peer);
+        NativeObject region = recorded(freed, "region", 0, peer);
+        NativeObject other = recorded(freed, "other", 0);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> NativeObject.closeAll(List.of(other, peer, ep)))
+                .withMessage(peer + " can't be closed before " + region);
+        assertThat(freed).isEmpty();
+        assertThat(List.of(peer, ep, other)).noneMatch(NativeObject::isClosed);
+        peer.closeTree();
+        assertThat(freed).containsExactly("region", "ep", "peer");
+        assertThat(other.isClosed()).isFalse();
+    }
+
+    /** Not with a child that is being made, whose native object would leak, and not with a part of another object. */
+    @Test
+    void aTreeIsClosedOnlyAsAWhole() {
+        List<String> freed = new ArrayList<>();
+        NativeObject id = recorded(freed, "id", 0);
+        NativeObject memory = recorded(freed, "memory", 0);
+        recorded(freed, "region", RpmaError.PROVIDER.code(), id, memory);
+        recorded(freed, "ah", 0, id);
+        NativeObject other = recorded(freed, "other", 0);
+        use(other, id);
+        NativeObject making = Fake.begun("RdmaMr", id);
+        assertThatIllegalStateException()
+                .isThrownBy(id::closeTree)
+                .withMessage(id + " can't be closed before queue pair of " + other + ", " + making);
+        assertThat(freed).isEmpty();
         making.endMaking();
-        user.close(DELETE, delete);
-        parent.close(DELETE, delete);
+        other.close();
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(id::closeTree)
+                .withMessageStartingWith("region failed")
+                .satisfies(e -> assertThat(e).hasNoSuppressedExceptions());
+        assertThat(freed).containsExactly("other", "ah", "region", "id");
+        assertThat(memory.isClosed()).isFalse();
+        memory.close();
+    }
+
+    /** The handler of uncaught exceptions runs after the objects are freed: it can close their parents. */
+    @Test
+    void aFailureOfAnActionIsReportedAfterTheClose() {
+        NativeObject peer = open("RpmaPeer");
+        NativeObject region = open("RpmaMrLocal", peer);
+        NativeObject other = open("RpmaMrLocal", peer);
+        for (NativeObject object : List.of(region, other)) {
+            object.beforeClose(() -> {
+                throw new IllegalArgumentException(object.toString());
+            });
+        }
+        List<Throwable> reported = new ArrayList<>();
+        Thread thread = Thread.currentThread();
+        Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
+        thread.setUncaughtExceptionHandler((in, failure) -> {
+            peer.closeTree();
+            reported.add(failure);
+        });
+        try {
+            region.close();
+        } finally {
+            thread.setUncaughtExceptionHandler(before);
+        }
+        assertThat(List.of(peer, region, other)).allMatch(NativeObject::isClosed);
+        assertThat(reported).extracting(Throwable::getMessage).containsExactly(other.toString(), region.toString());
+    }
+
+    @Test
+    void objectsThatDependOnEachOtherAreRefused() {
+        NativeObject one = open("RdmaId");
+        NativeObject other = open("RdmaId");
+        use(one, other);
+        use(other, one);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> NativeObject.closeAll(List.of(one, other)))
+                .withMessage(other + " and another object depend on each other");
+        assertThat(List.of(one, other)).noneMatch(NativeObject::isClosed);
+    }
+
+    private static void use(NativeObject user, NativeObject used) {
+        NativeObject use = user.part("queue pair", used);
+        use.begin();
+        use.madeWithWhole(0);
+    }
+
+    /** As {@code RpmaConnReq.connect}, which logs before the request has left its parents. */
+    @Test
+    void aParentDoesNotWaitForAChildThatIsConsumed() {
+        NativeObject ep = open("RpmaEp");
+        NativeObject request = open("RpmaConnReq", ep);
+        assertThat(request.markClosed()).isTrue();
+        assertThatIllegalStateException()
+                .isThrownBy(ep::closeTree)
+                .withMessage(ep + " can't be closed before " + request)
+                .satisfies(e -> assertThat(e).hasNoSuppressedExceptions());
+        request.leaveParents();
+        ep.closeTree();
+        assertThat(ep.isClosed()).isTrue();
+    }
+
+    /** Neither is closed, and the failure of the first is not repeated. */
+    @Test
+    void aRefusalIsReportedOnce() {
+        NativeObject peer = open("RpmaPeer");
+        NativeObject ep = open("RpmaEp", peer);
+        NativeObject request = open("RpmaConnReq", ep);
+        NativeObject other = open("RpmaMrLocal", peer);
+        assertThat(request.markClosed()).isTrue();
+        assertThatIllegalStateException()
+                .isThrownBy(peer::closeTree)
+                .withMessage(ep + " can't be closed before " + request)
+                .satisfies(e -> assertThat(e).hasNoSuppressedExceptions());
+        assertThat(other.isClosed()).isTrue();
+        assertThat(List.of(peer, ep)).noneMatch(NativeObject::isClosed);
+        request.leaveParents();
+        peer.closeTree();
+        assertThat(peer.isClosed()).isTrue();
+    }
+
+    @Test
+    void allOfAListAreClosedEvenIfNativesFail() {
+        List<String> freed = new ArrayList<>();
+        NativeObject peer = recorded(freed, "peer", RpmaError.PROVIDER.code());
+        NativeObject ep = recorded(freed, "ep", RpmaError.PROVIDER.code(), peer);
+        NativeObject region = recorded(freed, "region", 0, peer);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> NativeObject.closeAll(List.of(peer, region, ep)))
+                .satisfies(e -> {
+                    assertThat(e.operation()).isEqualTo("ep");
+                    assertThat(e.getSuppressed()).hasSize(1);
+                    assertThat(((RpmaException) e.getSuppressed()[0]).operation())
+                            .isEqualTo("peer");
+                });
+        assertThat(freed).hasSize(3);
+        assertThat(List.of(peer, ep, region)).allMatch(NativeObject::isClosed);
+        NativeObject.closeAll(List.of(peer, region, ep));
+        assertThat(freed).hasSize(3);
+    }
+
+    /** A parent is freed after a child that another thread is freeing. */
+    @Test
+    void aListWaitsForAChildThatIsBeingClosed() throws Exception {
+        List<String> freed = Collections.synchronizedList(new ArrayList<>());
+        NativeObject peer = recorded(freed, "peer", 0);
+        NativeObject ep = open("ep", peer);
+        CountDownLatch deleting = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(() -> Fake.close(ep, DELETE, id -> {
+            deleting.countDown();
+            await(go);
+            freed.add("ep");
+            return 0;
+        }));
+        await(deleting);
+        Thread closer = new Thread(() -> NativeObject.closeAll(List.of(ep, peer)));
+        closer.start();
+        Eventually.become("the list waits", () -> closer.getState() == Thread.State.WAITING);
+        assertThat(peer.isClosed()).isTrue();
+        go.countDown();
+        closer.join();
+        closing.get();
+        assertThat(freed).containsExactly("ep", "peer");
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 }

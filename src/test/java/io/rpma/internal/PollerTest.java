@@ -96,7 +96,7 @@ class PollerTest {
         assertThat(refused.arm()).isEqualTo(Result.PROVIDER);
         assertThat(Log.lastReasons()).isEqualTo("epoll_ctl() failed: Bad file descriptor");
         refused.end();
-        object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+        Fake.close(object, "rpma_conn_cfg_delete", Natives::connCfgDelete);
     }
 
     @Test

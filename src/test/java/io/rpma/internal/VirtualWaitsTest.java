@@ -192,7 +192,7 @@ class VirtualWaitsTest {
                 .havingCause()
                 .withMessage(
                         "epoll_ctl failed: Provider error occurred (PROVIDER): epoll_ctl() failed: Bad file descriptor");
-        object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+        Fake.close(object, "rpma_conn_cfg_delete", Natives::connCfgDelete);
     }
 
     @Test

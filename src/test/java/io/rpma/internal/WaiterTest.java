@@ -37,7 +37,7 @@ class WaiterTest {
 
     @AfterEach
     void close() {
-        object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+        Fake.close(object, "rpma_conn_cfg_delete", Natives::connCfgDelete);
     }
 
     /** A thread in a wait without a timeout. */
@@ -194,7 +194,7 @@ class WaiterTest {
             NativeObject other = Fake.unwatchable("Waitable");
             Together.run(3, thread -> {
                 if (thread == 0) {
-                    other.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+                    Fake.close(other, "rpma_conn_cfg_delete", Natives::connCfgDelete);
                 } else {
                     assertThatIllegalStateException().isThrownBy(() -> Waiter.await(OPERATION, other, Waiter.FOREVER));
                 }
@@ -235,7 +235,7 @@ class WaiterTest {
         for (int i = 0; i < 200; i++) {
             NativeObject other = Fake.unwatchable("Waitable");
             assertThat(Waiter.await(OPERATION, other, 0)).isFalse();
-            other.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+            Fake.close(other, "rpma_conn_cfg_delete", Natives::connCfgDelete);
         }
         assertThat(openDescriptors()).isLessThanOrEqualTo(before + 8);
     }

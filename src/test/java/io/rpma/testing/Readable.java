@@ -27,7 +27,7 @@ public final class Readable {
         try {
             return Natives.await(object.handle(), fd, nanos);
         } finally {
-            object.close("rpma_conn_cfg_delete", Natives::connCfgDelete);
+            Fake.close(object, "rpma_conn_cfg_delete", Natives::connCfgDelete);
         }
     }
 }

@@ -1,0 +1,50 @@
+package io.rpma.internal;
+
+import java.util.concurrent.locks.Lock;
+
+/**
+ * The part of a close that depends on the kind of the object. It must not refer to the facade, because a facade that its
+ * parents reach is never reported as dropped.
+ */
+public abstract class Closer {
+    private final String operation;
+    private final Lock lock;
+
+    /** @param operation the C function that frees the native object */
+    protected Closer(String operation) {
+        this(operation, null);
+    }
+
+    /**
+     * @param operation the C function that frees the native object
+     * @param lock held while the object is marked as closed; or null
+     */
+    protected Closer(String operation, Lock lock) {
+        this.operation = operation;
+        this.lock = lock;
+    }
+
+    String operation() {
+        return operation;
+    }
+
+    void lock() {
+        if (lock != null) {
+            lock.lock();
+        }
+    }
+
+    void unlock() {
+        if (lock != null) {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Frees the native object. Called without a lock.
+     *
+     * @param object the object, which is marked as closed
+     * @return the result of the native method
+     */
+    protected abstract long delete(NativeObject object);
+}

@@ -1,0 +1,24 @@
+package io.rpma.rdmacm;
+
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.RdmacmAccess;
+
+/** Gives {@code io.rpma} access to package-private members. */
+final class FacadeAccess extends RdmacmAccess {
+    /** Called by {@link RdmacmAccess}, which finds this class by its name. */
+    private FacadeAccess() {}
+
+    @Override
+    public NativeObject object(AutoCloseable facade) {
+        if (facade instanceof RdmaId) {
+            return ((RdmaId) facade).object();
+        }
+        if (facade instanceof RdmaMr) {
+            return ((RdmaMr) facade).object();
+        }
+        if (facade instanceof RdmaAh) {
+            return ((RdmaAh) facade).object();
+        }
+        return facade instanceof RdmaAddrInfo ? ((RdmaAddrInfo) facade).object() : null;
+    }
+}
