@@ -11,6 +11,7 @@ import io.rpma.testing.RandomCalls.Slots;
 import io.rpma.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -89,6 +90,13 @@ class RandomCallsIT {
     private void addPeers() {
         calls.add(2, "RpmaPeer.create", c -> peers.put(c, TestDevice.peer()), FAILS);
         calls.add(1, "RpmaPeer.close", c -> peers.one(c).close(), FAILS);
+        calls.add(1, "RpmaPeer.closeAll", c -> peers.one(c).closeAll(), FAILS);
+        calls.add(
+                1,
+                "RpmaObjects.closeAll",
+                c -> RpmaObjects.closeAll(
+                        List.of(srqs.one(c), conns.one(c), locals.one(c), eps.one(c).ep, conns.one(c))),
+                FAILS);
         calls.add(1, "RpmaDevice.isOdpCapable", c -> RpmaDevice.remote(address).isOdpCapable(), FAILS);
         calls.add(1, "RpmaDevice.isFlushNative", c -> peers.one(c).device().isFlushNative(), FAILS);
         calls.add(

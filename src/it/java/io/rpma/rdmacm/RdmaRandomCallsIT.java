@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
+import io.rpma.RpmaObjects;
 import io.rpma.testing.RandomCalls;
 import io.rpma.testing.RandomCalls.Choice;
 import io.rpma.testing.RandomCalls.Nothing;
@@ -14,6 +15,7 @@ import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -174,6 +176,11 @@ class RdmaRandomCallsIT {
     private void addIds() {
         calls.add(2, "RdmaId.create", c -> ids.put(c, RdmaId.create(c.maybeNull(space(c)))), FAILS);
         calls.add(2, "RdmaId.close", c -> ids.one(c).close(), FAILS);
+        calls.add(
+                1,
+                "RpmaObjects.closeAll",
+                c -> RpmaObjects.closeAll(List.of(ids.one(c), mrs.one(c), ids.one(c), ahs.one(c), mrs.one(c))),
+                FAILS);
         calls.add(2, "listen", this::listen, FAILS);
         calls.add(1, "listener.close", c -> listeners.one(c).close(), FAILS);
         calls.add(

@@ -212,6 +212,20 @@ class RdmaSrqIT {
         }
     }
 
+    /** Two ids that use each other's queues could never be closed. */
+    @Test
+    void isNotForAnIdWithAQueueOfItsOwn() {
+        try (RdmaId one = bound();
+                RdmaId other = bound()) {
+            RdmaSrq srq = one.createSrq(1, 1);
+            other.createSrq(1, 1);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> other.createQp(attr().srq(srq)))
+                    .withMessage(other + " has a shared receive queue, and can't use that of " + one);
+            other.createQp(attr());
+        }
+    }
+
     @Test
     void endsWithItsId() throws InterruptedException {
         RdmaSrq srq;

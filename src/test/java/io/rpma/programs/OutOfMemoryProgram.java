@@ -11,9 +11,11 @@ import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaMemory;
+import io.rpma.RpmaMemoryPool;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaObjects;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaPeerCfg;
 import io.rpma.RpmaSrq;
@@ -144,12 +146,26 @@ public final class OutOfMemoryProgram {
 
     /** Objects whose close fails for lack of memory are closed later. */
     private void closeWithoutMemory() throws Exception {
+        if (random.nextBoolean()) {
+            closeAtOnce();
+        }
         for (int i = openedCount - 1; i >= 0; i--) {
             try {
                 opened[i].close();
             } catch (VirtualMachineError | IllegalStateException e) {
                 continue;
             }
+        }
+    }
+
+    /** The warm-up does not close at once, so that memory can run out when the classes for this are loaded. */
+    private void closeAtOnce() {
+        try {
+            RpmaObjects.closeAll(Arrays.stream(opened, 0, openedCount)
+                    .filter(object -> !(object instanceof RpmaMemoryPool))
+                    .toList());
+        } catch (VirtualMachineError | IllegalStateException e) {
+            return;
         }
     }
 
@@ -190,6 +206,8 @@ public final class OutOfMemoryProgram {
         client.nextEvent(TIMEOUT_S, SECONDS);
         server.nextEvent(TIMEOUT_S, SECONDS);
         RpmaMrRemote remote = open(RpmaMrRemote.fromDescriptor(region.getDescriptor()));
+        RpmaMemory buffers = open(RpmaMemory.allocate(4096));
+        open(RpmaMemoryPool.create(buffers, 1024));
         RpmaPeerCfg peerCfg = open(RpmaPeerCfg.create());
         client.applyRemotePeerCfg(peerCfg);
         RpmaCompletions completions = RpmaCompletions.create(1);
