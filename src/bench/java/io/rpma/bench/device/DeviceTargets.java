@@ -21,7 +21,8 @@ final class DeviceTargets {
 
     private static final double IDS_LOOP = 1.05;
     private static final double STARTUP = 1.2;
-    private static final double SCALE = 1.5;
+    /** For each connection, Java reads cache lines that C does not read. */
+    private static final double SCALE = 1.1;
 
     /** An inline write is not slower than another write, apart from the noise. */
     private static final double INLINE = 1.05;
@@ -141,12 +142,14 @@ final class DeviceTargets {
             return;
         }
         byConnections.forEach((connections, many) -> {
-            double java = growth(one, many, Language.JAVA);
-            double c = growth(one, many, Language.C);
-            double control = growth(one, many, Language.CONTROL) / c;
             String title = String.format(
-                    Locale.ROOT, "write on each of %d connections in turn / on one, Java (C: %.2f)", connections, c);
-            targets.add(Target.atMost(title, SCALE, java, "").withControl(control));
+                    Locale.ROOT,
+                    "write on each of %d connections in turn, p50: Java / C (divided by one connection: %.2f, C %.2f)",
+                    connections,
+                    growth(one, many, Language.JAVA),
+                    growth(one, many, Language.C));
+            targets.add(Target.atMost(title, SCALE, over(many, Language.JAVA), "")
+                    .withControl(over(many, Language.CONTROL)));
         });
     }
 
