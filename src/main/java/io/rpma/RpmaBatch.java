@@ -517,7 +517,7 @@ public final class RpmaBatch {
         fields[record + REMOTE_OFFSET] = remoteOffset;
         fields[record + LENGTH] = length;
         fields[record + OP_CONTEXT] = opContext;
-        records.add(record);
+        records.add(record + FIELDS);
         return true;
     }
 

@@ -94,22 +94,20 @@ public final class BatchRecords {
     /** {@return the index of the first field of a new record, or -1 if the queue is full} */
     public int next() {
         int next = end;
-        if (next == records.length) {
-            next = makeRoom();
-        }
-        return next < records.length ? next : -1;
+        return next < records.length ? next : makeRoom();
     }
 
     /**
      * Adds the new record, whose fields are complete.
      *
-     * @param next the index from {@link #next}
+     * @param newEnd the index from {@link #next} and the number of fields: a constant of the caller, which is faster than
+     *     the field of this class
      */
-    public void add(int next) {
-        end = next + fields;
+    public void add(int newEnd) {
+        end = newEnd;
     }
 
-    /** Moves the records to the beginning of the array and returns their end. */
+    /** Moves the records to the beginning of the array. Returns their end, or -1 if the queue is full. */
     private int makeRoom() {
         int from = first;
         int left = Math.max(0, end - from);
@@ -119,7 +117,7 @@ public final class BatchRecords {
             copied = 0;
             end = left;
         }
-        return left;
+        return left < records.length ? left : -1;
     }
 
     /**

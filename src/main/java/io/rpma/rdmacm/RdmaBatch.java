@@ -763,7 +763,7 @@ public final class RdmaBatch {
         }
         setRegion(record, mr, offset, length);
         setRemote(record, remoteAddr, rkey);
-        return addSend(record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addParts(
@@ -773,7 +773,7 @@ public final class RdmaBatch {
             return false;
         }
         setRemote(record, remoteAddr, rkey);
-        return addSend(record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addInline(
@@ -783,7 +783,7 @@ public final class RdmaBatch {
             return false;
         }
         setRemote(record, remoteAddr, rkey);
-        return addSend(record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addAtomic(
@@ -805,7 +805,7 @@ public final class RdmaBatch {
         long[] fields = records.array();
         fields[record + COMPARE_ADD] = compareAdd;
         fields[record + SWAP] = swap;
-        return addSend(record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addDatagram(
@@ -816,7 +816,7 @@ public final class RdmaBatch {
         }
         setRegion(record, mr, offset, length);
         setDestination(record, ah, qpn, qkey);
-        return addSend(record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addInlineDatagram(
@@ -826,7 +826,7 @@ public final class RdmaBatch {
             return false;
         }
         setDestination(record, ah, qpn, qkey);
-        return addSend(record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addRecv(long queue, long mr, long offset, long length, long context) {
@@ -856,11 +856,6 @@ public final class RdmaBatch {
 
     /** Returns the index of a new record, or -1 if the batch is full. */
     private int next(long queue, long what) {
-        if (records.isEmpty()) {
-            partsUsed = 0;
-            inlineUsed = 0;
-            unsignaled = 0;
-        }
         int record = records.next();
         if (record >= 0) {
             long[] fields = records.array();
@@ -941,11 +936,12 @@ public final class RdmaBatch {
         fields[record + KEYS] = (long) qkey << UPPER | qpn & LOWER_MASK;
     }
 
-    private boolean addSend(int record, long context) {
+    private boolean addSend(RdmaQp qp, int record, long context) {
         long[] fields = records.array();
         boolean signaled = (fields[record + WHAT] & SIGNALED) != 0;
-        if (fields[record + QUEUE] != lastQueue) {
-            lastQueue = fields[record + QUEUE];
+        long queue = qp.sendQueue();
+        if (queue != lastQueue) {
+            lastQueue = queue;
             unsignaled = 0;
         }
         unsignaled = signaled ? 0 : unsignaled + 1;
@@ -954,7 +950,7 @@ public final class RdmaBatch {
 
     private boolean add(int record, long context) {
         records.array()[record + CONTEXT] = context;
-        records.add(record);
+        records.add(record + FIELDS);
         return true;
     }
 
@@ -979,6 +975,7 @@ public final class RdmaBatch {
         long result = Natives.rdmaBatchPost(records.address(), range);
         Reference.reachabilityFence(this);
         records.posted(from, to, (int) result);
+        removed();
         if (result < 0) {
             throw refused(result >> Integer.SIZE, records.firstRecord());
         }
@@ -1018,7 +1015,7 @@ public final class RdmaBatch {
      */
     public RdmaPreparedBatch prepare() {
         RdmaPreparedBatch prepared = new RdmaPreparedBatch(records.prepare(), parts, inlineData);
-        records.clear();
+        clear();
         return prepared;
     }
 
@@ -1042,11 +1039,22 @@ public final class RdmaBatch {
         boolean counted = op(first(WHAT)) != Op.RECV && (first(WHAT) & SIGNALED) == 0 && first(QUEUE) == lastQueue;
         unsignaled = Math.max(0, unsignaled - (counted ? 1 : 0));
         records.removeFirst();
+        removed();
     }
 
     /** Drops all operations in the batch. */
     public void clear() {
         records.clear();
+        removed();
+    }
+
+    /** An empty batch has all of its room for copies, and no operation without a completion. */
+    private void removed() {
+        if (records.isEmpty()) {
+            partsUsed = 0;
+            inlineUsed = 0;
+            unsignaled = 0;
+        }
     }
 
     @Override

@@ -143,7 +143,7 @@ class RdmaMixedRecordsTest {
         BatchRecords records = records();
         int next = records.next();
         System.arraycopy(record, 0, records.array(), next, record.length);
-        records.add(next);
+        records.add(next + record.length);
         try {
             post.run();
             return false;
@@ -236,7 +236,7 @@ class RdmaMixedRecordsTest {
     @Test
     void anEmptyRecordIsClosed() throws Exception {
         BatchRecords records = records();
-        records.add(records.next());
+        records.add(records.next() + constant("FIELDS"));
         assertThatIllegalStateException()
                 .isThrownBy(batch::post)
                 .withMessage("ibv_post_send with context 0: its id is closed");
