@@ -35,6 +35,9 @@
 /* the flag in a record's field of a work request that is built; RdmaBatch has the same constant */
 #define BUILT (1L << 31)
 
+/* no record contains this value in its field of the operation */
+#define NO_OPERATION (-1)
+
 /* RdmaBatch.Op has the same order; the operations before COMPARE_AND_SWAP need no more than a remote address and its key */
 enum op { WRITE, WRITE_WITH_IMM, READ, SEND, SEND_WITH_IMM, COMPARE_AND_SWAP, FETCH_AND_ADD, UD_SEND, UD_SEND_WITH_IMM, RECV };
 
@@ -100,6 +103,16 @@ static inline enum op op_of(jlong what)
 	return (enum op)(what & 0xff);
 }
 
+static inline jint flags_of(jlong what)
+{
+	return (jint)(what >> 8 & 0x7fffff);
+}
+
+static inline jint imm_of(jlong what)
+{
+	return (jint)(what >> 32);
+}
+
 static inline enum source kind_of(jlong source)
 {
 	return (enum source)(source & 0xff);
@@ -148,9 +161,9 @@ static inline jint set_copied(const volatile struct batch *batch, enum op op, jl
 	return 1;
 }
 
-/* sets the other side of an atomic or of a datagram; RESULT_POSTED or the failure; a separate function, as set_copies() */
-static __attribute__((noinline)) jint set_atomic_or_datagram(const volatile struct record *r, enum op op,
-		const struct rdma_cm_id *id, struct ibv_send_wr *wr)
+/* sets the other side of an atomic or of a datagram; RESULT_POSTED or the failure */
+static jint set_atomic_or_datagram(const volatile struct record *r, enum op op, const struct rdma_cm_id *id,
+		struct ibv_send_wr *wr)
 {
 	jlong keys = r->keys;
 	/* with another type of queue pair, a provider would take an address for an address handle */
@@ -170,38 +183,80 @@ static inline jint set_operation(const volatile struct record *r, jlong what, co
 		struct ibv_send_wr *wr)
 {
 	enum op op = op_of(what);
-	rdmacm_set_message(wr, opcodes[op], (jint)(what >> 8 & 0x7fffff), (jint)(what >> 32), r->context);
-	if (__builtin_expect(op >= COMPARE_AND_SWAP || for_datagrams, 0))
+	rdmacm_set_message(wr, opcodes[op], flags_of(what), imm_of(what), r->context);
+	if (op >= COMPARE_AND_SWAP || for_datagrams)
 		return set_atomic_or_datagram(r, op, id, wr);
 	rdmacm_set_remote(wr, r->remote_addr, (jint)r->keys);
 	return RESULT_POSTED;
 }
 
 /*
- * Sets the local bytes of an operation on copies in the batch. Returns the number of parts, or the failure. In the loop of
- * add_sends(), this code would slow down the operations on one region.
+ * The previous operation of a chain on one region. The next operation often differs from it only in its bytes and its context.
+ * The mark protects the region until the post, so that it need not be looked up again.
  */
-static __attribute__((noinline)) jint set_copies(const volatile struct batch *batch, enum op op, jlong source,
-		struct ibv_send_wr *wr, struct ibv_sge *sges)
+struct model {
+	jlong what;
+	enum ibv_wr_opcode opcode;
+	unsigned flags;
+	__be32 imm;
+	jlong mr_handle;
+	const struct ibv_mr *mr;
+};
+
+/*
+ * Sets a work request of another kind of operation, or of one with other local bytes, but not its successor. Returns the number
+ * of parts, or the failure. In the loop of add_sends(), this code would slow down the frequent operations on one region.
+ */
+static __attribute__((noinline)) jint set_other_send(const volatile struct batch *batch, const volatile struct record *r,
+		jlong what, jlong source, const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges)
 {
-	return kind_of(source) == INLINE ? set_copied(batch, op, source, wr, sges) : set_parts(batch, source, sges);
+	jint result = set_operation(r, what, id, is_for_datagrams(id), wr);
+	if (result != RESULT_POSTED)
+		return result;
+	jint parts = 0;
+	if (kind_of(source) == REGION)
+		parts = set_region(r, source, sges);
+	else if (kind_of(source) == INLINE)
+		parts = set_copied(batch, op_of(what), source, wr, sges);
+	else
+		parts = set_parts(batch, source, sges);
+	wr->sg_list = sges;
+	wr->num_sge = parts;
+	return parts;
 }
 
 /* sets a work request of the send queue, but not its successor; returns the number of parts, or the failure */
 static inline jint set_send(const volatile struct batch *batch, const volatile struct record *r, jlong what,
-		const struct rdma_cm_id *id, bool for_datagrams, struct ibv_send_wr *wr, struct ibv_sge *sges)
+		const struct rdma_cm_id *id, bool for_datagrams, struct model *model, struct ibv_send_wr *wr,
+		struct ibv_sge *sges)
 {
 	jlong source = r->source;
-	jint result = set_operation(r, what, id, for_datagrams, wr);
+	if (__builtin_expect(kind_of(source) != REGION, 0))
+		return set_other_send(batch, r, what, source, id, wr, sges);
+	if (what != model->what) {
+		if (op_of(what) >= COMPARE_AND_SWAP || for_datagrams)
+			return set_other_send(batch, r, what, source, id, wr, sges);
+		model->what = what;
+		model->opcode = opcodes[op_of(what)];
+		model->flags = (unsigned)flags_of(what);
+		model->imm = htonl((uint32_t)imm_of(what));
+	}
+	jlong mr_handle = r->mr;
+	if (mr_handle != model->mr_handle) {
+		model->mr_handle = mr_handle;
+		model->mr = handle_marked(mr_handle);
+	}
+	if (__builtin_expect(model->mr == NULL, 0))
+		return RESULT_CLOSED;
+	wr->wr_id = (uint64_t)r->context;
 	wr->sg_list = sges;
 	wr->num_sge = 1;
-	if (__builtin_expect(result != RESULT_POSTED, 0))
-		return result;
-	if (__builtin_expect(kind_of(source) == REGION, 1))
-		return set_region(r, source, sges);
-	jint parts = set_copies(batch, op_of(what), source, wr, sges);
-	wr->num_sge = parts;
-	return parts;
+	wr->opcode = model->opcode;
+	wr->send_flags = model->flags;
+	wr->imm_data = model->imm;
+	rdmacm_set_remote(wr, r->remote_addr, (jint)r->keys);
+	rdmacm_set_bytes(sges, model->mr, r->offset, upper_half(source));
+	return 1;
 }
 
 /* sets a receive, but not its successor; returns the number of parts, or the failure */
@@ -242,13 +297,14 @@ static inline jint add_sends(struct chain *chain, const volatile struct batch *b
 {
 	const struct rdma_cm_id *id = chain->id;
 	bool for_datagrams = is_for_datagrams(id);
+	struct model model = {.what = NO_OPERATION};
 	/* the counters are local variables: in memory, each operation would wait for the counters of the one before it */
 	struct ibv_sge *sges = chain->sges;
 	jint parts = 0;
 	jint i = 0;
 	do {
 		struct ibv_send_wr *wr = &chain->sends[i];
-		parts = set_send(batch, &records[i], what, id, for_datagrams, wr, sges);
+		parts = set_send(batch, &records[i], what, id, for_datagrams, &model, wr, sges);
 		if (parts < 0)
 			break;
 		wr->next = wr + 1;

@@ -77,15 +77,20 @@ static inline jint rdmacm_set_destination(struct ibv_send_wr *wr, const struct r
 	return RESULT_POSTED;
 }
 
+static inline void rdmacm_set_bytes(struct ibv_sge *sge, const struct ibv_mr *mr, jlong offset, jlong length)
+{
+	sge->addr = (uintptr_t)rdmacm_address(mr, offset);
+	sge->length = (uint32_t)length;
+	sge->lkey = mr->lkey;
+}
+
 /* sets the bytes of a region; RESULT_POSTED or RESULT_CLOSED */
 static inline jint rdmacm_set_region(struct ibv_sge *sge, jlong mr_handle, jlong offset, jlong length)
 {
 	const struct ibv_mr *mr = handle_marked(mr_handle);
 	if (__builtin_expect(mr == NULL, 0))
 		return RESULT_CLOSED;
-	sge->addr = (uintptr_t)rdmacm_address(mr, offset);
-	sge->length = (uint32_t)length;
-	sge->lkey = mr->lkey;
+	rdmacm_set_bytes(sge, mr, offset, length);
 	return RESULT_POSTED;
 }
 

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.rpma.RpmaCompletions;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.StandIn;
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -234,6 +235,79 @@ class RdmaChainTest {
         assertPostedSends(1, 17);
         assertPostedSends(1, 17);
         assertThat(batch.post()).isEqualTo(6);
+    }
+
+    /** 15 lists have 60 parts. Of the writes, which are alike, 5 have room. */
+    @Test
+    void aChainOfListsAndWritesIsShorter() {
+        RdmaSgeList list = RdmaSgeList.create(4);
+        for (int i = 0; i < 4; i++) {
+            list.add(pair.clientMr, 8 * i, 8);
+        }
+        for (int i = 0; i < 15; i++) {
+            assertThat(batch.writev(qp, list, 0, pair.serverMr.address(), pair.serverMr.rkey(), i))
+                    .isTrue();
+        }
+        writes(12);
+        assertPostedSends(1, 20);
+        assertThat(batch.post()).isEqualTo(7);
+    }
+
+    /**
+     * Operations that are alike have bytes and contexts of their own. After each three operations the region changes, and
+     * each fifth operation has other flags.
+     */
+    @Test
+    void operationsThatAreAlikeKeepTheirArguments() throws InterruptedException {
+        ByteBuffer bytes = ByteBuffer.allocateDirect(64);
+        for (int i = 0; i < bytes.capacity(); i++) {
+            bytes.put(i, (byte) (100 + i));
+            pair.clientMemory.buffer(i, 1).put(0, (byte) (1 + i));
+        }
+        byte[] expected = new byte[48];
+        try (RdmaMr other = RdmaMr.reg(pair.client, bytes)) {
+            for (int i = 0; i < 12; i++) {
+                boolean isOther = i / 3 % 2 == 1;
+                int length = 1 + i % 4;
+                for (int at = 0; at < length; at++) {
+                    expected[4 * i + at] = (byte) ((isOther ? 100 : 1) + i + at);
+                }
+                batch.write(
+                        qp,
+                        isOther ? other : pair.clientMr,
+                        i,
+                        length,
+                        i % 5 == 0 ? 0 : F_SIGNALED,
+                        pair.serverMr.address() + 4 * i,
+                        pair.serverMr.rkey(),
+                        i);
+            }
+            standIn.pass("ibv_post_send", 1).fail("ibv_post_send", 1, EINVAL);
+            assertThat(batch.post()).isEqualTo(12);
+            for (int i = 0; i < 12; i++) {
+                if (i % 5 != 0) {
+                    sent(qp, i);
+                }
+            }
+        }
+        byte[] written = new byte[expected.length];
+        pair.serverMemory.buffer(0, written.length).get(written);
+        assertThat(written).containsExactly(expected);
+    }
+
+    /** The close of the region behind the first operation of a chain. */
+    @Test
+    void aClosedRegionEndsAChain() {
+        RdmaMr closed = RdmaMr.reg(pair.client, pair.clientMemory);
+        writes(2);
+        for (int i = 2; i < 4; i++) {
+            assertThat(batch.write(qp, closed, 0, 8, 0, 0, 0, i)).isTrue();
+        }
+        closed.close();
+        assertThatIllegalStateException()
+                .isThrownBy(batch::post)
+                .withMessage("ibv_post_send with context 2: its region is closed");
+        assertThat(batch.posted()).isEqualTo(2);
     }
 
     @Test
