@@ -413,19 +413,18 @@ static bool build(volatile struct batch *batch, jint index, jint end, const stru
 {
 	volatile struct record *r = &batch->records[index];
 	struct built *built = (struct built *)jni_pointer(batch->built) + index;
-	struct ibv_send_wr wr = {0};
+	struct ibv_send_wr *wr = &built->wr;
 	jlong what = r->what;
 	jlong source = r->source;
-	if (!can_be_built(what, source) || set_operation(r, what, id, is_for_datagrams(id), &wr) != RESULT_POSTED)
+	if (!can_be_built(what, source) || set_operation(r, what, id, is_for_datagrams(id), wr) != RESULT_POSTED)
 		return false;
-	jint result = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, &wr, &built->sge)
+	jint result = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, wr, &built->sge)
 						: set_region(r, source, &built->sge);
 	if (result < 0)
 		return false;
-	wr.sg_list = &built->sge;
-	wr.num_sge = 1;
-	wr.next = is_linked(batch, index, end) ? &built[1].wr : NULL;
-	built->wr = wr;
+	wr->sg_list = &built->sge;
+	wr->num_sge = 1;
+	wr->next = is_linked(batch, index, end) ? &built[1].wr : NULL;
 	r->what = what | BUILT;
 	return true;
 }

@@ -35,11 +35,13 @@ static inline struct rdma_cm_id *rdmacm_sender(jlong queue, jint *reason)
 	return NULL;
 }
 
-/* sets only the fields of the operation, as librdmacm does: no device uses the others, and clearing them costs time */
+/*
+ * Sets only the fields of the operation, as librdmacm does: no device uses the others, and clearing them costs time. The caller
+ * sets the successor.
+ */
 static inline void rdmacm_set_message(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jint imm, jlong context)
 {
 	wr->wr_id = (uint64_t)context;
-	wr->next = NULL;
 	wr->opcode = opcode;
 	wr->send_flags = (unsigned)flags;
 	wr->imm_data = htonl((uint32_t)imm);

@@ -115,6 +115,7 @@ static jint qp_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array, jboo
 static inline jint post(const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges, int count)
 {
 	struct ibv_send_wr *bad = NULL;
+	wr->next = NULL;
 	wr->sg_list = sges;
 	wr->num_sge = count;
 	int error = ibv_post_send(id->qp, wr, &bad);

@@ -148,8 +148,8 @@ public final class RpmaPreparedBatch {
      *     {@code length} is not 8 or {@code remoteOffset} is not a multiple of 8
      */
     public void setRange(int index, long localOffset, long remoteOffset, long length) {
-        boolean hasLocal = records.get(index, RpmaBatch.LOCAL) != 0;
-        boolean hasRemote = records.get(index, RpmaBatch.REMOTE) != 0;
+        boolean hasLocal = localSizes[records.check(index)] > 0;
+        boolean hasRemote = remoteSizes[index] > 0;
         if (length < 0) {
             throw new IndexOutOfBoundsException("length must not be negative: " + length);
         }

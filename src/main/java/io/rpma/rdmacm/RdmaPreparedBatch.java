@@ -112,7 +112,10 @@ public final class RdmaPreparedBatch {
     /** Changes a field, so that the next post builds the work request again. */
     private void change(int index, int field, long value) {
         records.set(index, field, value);
-        records.set(index, RdmaBatch.WHAT, records.get(index, RdmaBatch.WHAT) & ~RdmaBatch.BUILT);
+        long what = records.get(index, RdmaBatch.WHAT);
+        if ((what & RdmaBatch.BUILT) != 0) {
+            records.set(index, RdmaBatch.WHAT, what & ~RdmaBatch.BUILT);
+        }
     }
 
     private int source(int index) {
@@ -191,7 +194,7 @@ public final class RdmaPreparedBatch {
             throw new IllegalArgumentException("an atomic has 8 bytes, not " + length);
         }
         Check.range("local", offset, length, sizes[index]);
-        change(index, RdmaBatch.OFFSET, offset);
+        records.set(index, RdmaBatch.OFFSET, offset);
         change(index, RdmaBatch.SOURCE, RdmaBatch.source(RdmaBatch.REGION, 0, (int) length));
     }
 
