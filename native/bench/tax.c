@@ -27,6 +27,7 @@
 #define BLOCK 1000
 #define BLOCK_OF_WAITS 20
 #define BATCH 16
+#define HELD 4 /* buffers of a pool */
 #define REGION_SIZE 4096
 #define INLINE_SIZE 64
 #define PARTS 4
@@ -58,6 +59,7 @@ struct target {
 	size_t offset;
 	size_t length;
 	const void *op_context;
+	uint64_t number; /* of the next write whose arguments change */
 	uint32_t imm;
 	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
 	struct ibv_wc wcs[BATCH];
@@ -210,6 +212,23 @@ static void post_batch(struct target *t, int times)
 	}
 }
 
+/* the offset of the write with this number: each of BATCH writes in succession has its own */
+static inline size_t offset_of(const struct target *t, uint64_t number)
+{
+	return t->offset + number % BATCH * t->length;
+}
+
+/* the counterpart of a prepared write whose arguments change: librpma has nothing to prepare */
+static void post_changed_write(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		uint64_t number = t->number++;
+		size_t offset = offset_of(t, number);
+		check(rpma_write(t->conn, t->remote, offset, t->local, offset, t->length, RPMA_F_COMPLETION_ALWAYS,
+				(const void *)number));
+	}
+}
+
 static void post_rdma_write(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
@@ -341,6 +360,23 @@ static void post_rdma_prepared_write(struct target *t, int times)
 	post_rdma_prepared(t, times, 1);
 }
 
+/* a work request that is filled once; the bytes, the remote address and the context change before each post */
+static void post_rdma_prepared_changed(struct target *t, int times)
+{
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	fill_rdma_chain(t, &wr, &sge, 1);
+	for (int i = 0; i < times; i++) {
+		struct ibv_send_wr *bad = NULL;
+		size_t offset = offset_of(t, t->number);
+		sge.addr = (uintptr_t)(t->memory + offset);
+		sge.length = (uint32_t)t->length;
+		wr.wr.rdma.remote_addr = t->remote_addr + offset;
+		wr.wr_id = t->number++;
+		check(ibv_post_send(t->id->qp, &wr, &bad));
+	}
+}
+
 static void post_rdma_prepared_batch(struct target *t, int times)
 {
 	post_rdma_prepared(t, times, BATCH);
@@ -381,6 +417,23 @@ static void take_and_give_back(struct target *t, int times)
 		use(buffer->offset);
 		buffer->next = t->free_buffers;
 		t->free_buffers = buffer;
+	}
+}
+
+/* as take_and_give_back(), with several buffers that are taken at the same time */
+static void take_and_give_back_several(struct target *t, int times)
+{
+	for (int i = 0; i < times; i++) {
+		struct buffer *taken[HELD];
+		for (size_t held = 0; held < HELD; held++) {
+			taken[held] = t->free_buffers;
+			t->free_buffers = taken[held]->next;
+			use(taken[held]->offset);
+		}
+		for (size_t held = 0; held < HELD; held++) {
+			taken[held]->next = t->free_buffers;
+			t->free_buffers = taken[held];
+		}
 	}
 }
 
@@ -434,6 +487,7 @@ static const struct measured {
 	{"pollOf16", poll_batch, BATCH, BLOCK},
 	{"batchOf16", post_batch, BATCH, BLOCK},
 	{"preparedWrite", post_write, 1, BLOCK},
+	{"preparedChanged", post_changed_write, 1, BLOCK},
 	{"preparedOf16", post_batch, BATCH, BLOCK},
 	{"rdmaWrite", post_rdma_write, 1, BLOCK},
 	{"rdmaWriteInline", post_rdma_write_inline, 1, BLOCK},
@@ -446,11 +500,13 @@ static const struct measured {
 	{"rdmaRecv", post_rdma_recv, 1, BLOCK},
 	{"rdmaBatchOf16", post_rdma_batch, BATCH, BLOCK},
 	{"rdmaPreparedWrite", post_rdma_prepared_write, 1, BLOCK},
+	{"rdmaPreparedChanged", post_rdma_prepared_changed, 1, BLOCK},
 	{"rdmaPreparedOf16", post_rdma_prepared_batch, BATCH, BLOCK},
 	{"rdmaEmptyPoll", poll_rdma_nothing, 1, BLOCK},
 	{"rdmaEmptyWait", wait_for_rdma_nothing, 1, BLOCK},
 	{"rdmaPollOf16", poll_rdma_batch, BATCH, BLOCK},
 	{"poolTakeGiveBack", take_and_give_back, 1, BLOCK},
+	{"poolOf4", take_and_give_back_several, HELD, BLOCK},
 	{"writeShared", post_write, 1, BLOCK},
 	{"emptyPollShared", poll_nothing, 1, BLOCK},
 	{"openAndClose", open_and_close, 1, BLOCK},

@@ -22,6 +22,7 @@ public class BatchTaxBenchmark {
     private RpmaBatch batch;
     private RpmaPreparedBatch one;
     private RpmaPreparedBatch sixteen;
+    private long number;
 
     /** Makes the batches, which loads the library. The target is a parameter because it must load its librpma before that. */
     @Setup
@@ -51,6 +52,15 @@ public class BatchTaxBenchmark {
     /** A prepared {@code rpma_write}. */
     @Benchmark
     public boolean preparedWrite(NoopTarget t) {
+        return one.post();
+    }
+
+    /** A prepared {@code rpma_write} whose offsets and operation context change before each post. */
+    @Benchmark
+    public boolean preparedChanged(NoopTarget t) {
+        long offset = t.offset + number % NoopTarget.BATCH * t.length;
+        one.setRange(0, offset, offset, t.length);
+        one.setOpContext(0, number++);
         return one.post();
     }
 

@@ -7,6 +7,7 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
@@ -20,9 +21,16 @@ import org.openjdk.jmh.annotations.TearDown;
 public class PoolTaxBenchmark {
     private static final int BUFFERS = 64;
     private static final int LENGTH = 4096;
+    private static final int HELD = 4;
 
     private RpmaMemory memory;
     private RpmaMemoryPool pool;
+
+    /** The tickets that a thread holds. */
+    @State(Scope.Thread)
+    public static class Held {
+        private final long[] tickets = new long[HELD];
+    }
 
     /** Creates the pool. */
     @Setup(Level.Trial)
@@ -46,5 +54,21 @@ public class PoolTaxBenchmark {
         long offset = pool.offset(ticket);
         pool.giveBack(ticket);
         return offset;
+    }
+
+    /** Each of several buffers that are taken at the same time. */
+    @Benchmark
+    @OperationsPerInvocation(HELD)
+    public long poolOf4(Held held) {
+        long offsets = 0;
+        for (int i = 0; i < HELD; i++) {
+            long ticket = pool.take();
+            offsets += pool.offset(ticket);
+            held.tickets[i] = ticket;
+        }
+        for (int i = 0; i < HELD; i++) {
+            pool.giveBack(held.tickets[i]);
+        }
+        return offsets;
     }
 }

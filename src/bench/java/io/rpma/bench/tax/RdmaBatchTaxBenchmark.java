@@ -22,6 +22,7 @@ public class RdmaBatchTaxBenchmark {
     private RdmaBatch batch;
     private RdmaPreparedBatch one;
     private RdmaPreparedBatch sixteen;
+    private long number;
 
     /** Makes the batches. The target is a parameter because it must load its librdmacm before them. */
     @Setup
@@ -51,6 +52,16 @@ public class RdmaBatchTaxBenchmark {
     /** A prepared write. */
     @Benchmark
     public boolean rdmaPreparedWrite(RdmaNoopTarget t) {
+        return one.post();
+    }
+
+    /** A prepared write whose bytes, remote address and context change before each post. */
+    @Benchmark
+    public boolean rdmaPreparedChanged(RdmaNoopTarget t) {
+        long offset = t.offset + number % NoopTarget.BATCH * t.length;
+        one.setRange(0, offset, t.length);
+        one.setRemoteAddr(0, t.remoteAddr + offset);
+        one.setContext(0, number++);
         return one.post();
     }
 

@@ -69,6 +69,7 @@ public final class Tax implements Callable<Integer> {
             new Operation("pollOf16", COMPLETION_NANOS),
             new Operation("batchOf16", BATCHED_NANOS),
             new Operation("preparedWrite", PREPARED_NANOS, true),
+            new Operation("preparedChanged", CALL_NANOS),
             new Operation("preparedOf16", PREPARED_BATCH_NANOS),
             new Operation("rdmaWrite", CALL_NANOS),
             new Operation("rdmaWriteInline", CALL_NANOS),
@@ -81,11 +82,13 @@ public final class Tax implements Callable<Integer> {
             new Operation("rdmaRecv", CALL_NANOS),
             new Operation("rdmaBatchOf16", BATCHED_NANOS),
             new Operation("rdmaPreparedWrite", PREPARED_NANOS, true),
+            new Operation("rdmaPreparedChanged", CALL_NANOS),
             new Operation("rdmaPreparedOf16", PREPARED_BATCH_NANOS),
             new Operation("rdmaEmptyPoll", CALL_NANOS),
             new Operation("rdmaEmptyWait", WAIT_NANOS),
             new Operation("rdmaPollOf16", COMPLETION_NANOS),
-            new Operation("poolTakeGiveBack", CALL_NANOS));
+            new Operation("poolTakeGiveBack", CALL_NANOS),
+            new Operation("poolOf4", CALL_NANOS));
 
     @Option(names = "--quick", description = "Measure for about a minute, with more noise.")
     private boolean quick;
