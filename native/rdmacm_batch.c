@@ -68,13 +68,17 @@ struct batch {
 	struct record records[];
 };
 
-/* the work request of one operation of a prepared batch */
+/*
+ * The work request of one operation of a prepared batch, and its queue pair, which a queue has until it is closed. With it, a
+ * post need not follow the pointers from the handle to the queue pair, each of which waits for the one before it.
+ */
 struct built {
 	struct ibv_send_wr wr;
 	struct ibv_sge sge;
+	struct ibv_qp *qp;
 };
 
-_Static_assert(sizeof(struct built) == 144, "RdmaPreparedBatch.BUILT_SIZE is another size");
+_Static_assert(sizeof(struct built) == 152, "RdmaPreparedBatch.BUILT_SIZE is another size");
 
 struct chain {
 	const struct rdma_cm_id *id;
@@ -408,11 +412,16 @@ static inline bool is_linked(const volatile struct batch *batch, jint index, jin
 	return index + 1 < end && (index + 1) % AT_ONCE != 0 && r[1].queue == r->queue && can_be_built(r[1].what, r[1].source);
 }
 
+static inline struct built *built_of(const volatile struct batch *batch, jint index)
+{
+	return (struct built *)jni_pointer(batch->built) + index;
+}
+
 /* builds the work request of an operation; returns whether it is built */
 static bool build(volatile struct batch *batch, jint index, jint end, const struct rdma_cm_id *id)
 {
 	volatile struct record *r = &batch->records[index];
-	struct built *built = (struct built *)jni_pointer(batch->built) + index;
+	struct built *built = built_of(batch, index);
 	struct ibv_send_wr *wr = &built->wr;
 	jlong what = r->what;
 	jlong source = r->source;
@@ -425,6 +434,7 @@ static bool build(volatile struct batch *batch, jint index, jint end, const stru
 	wr->sg_list = &built->sge;
 	wr->num_sge = 1;
 	wr->next = is_linked(batch, index, end) ? &built[1].wr : NULL;
+	built->qp = id->qp;
 	r->what = what | BUILT;
 	return true;
 }
@@ -437,31 +447,45 @@ static inline bool is_open(const volatile struct record *r, jlong what)
 	return !is_datagram(op_of(what)) || handle_marked(r->ah) != NULL;
 }
 
-/* the number of operations of a chain of built work requests; 0 if an operation can't be built or has a closed object */
+/*
+ * The number of operations of a chain of built work requests; 0 if an operation can't be built or has a closed object. Builds
+ * operations only if there is an id.
+ */
 static inline jint check_built(volatile struct batch *batch, jint from, jint end, const struct rdma_cm_id *id)
 {
-	const struct built *built = jni_pointer(batch->built);
+	const struct built *built = built_of(batch, 0);
 	jint i = from;
 	do {
 		jlong what = batch->records[i].what;
 		bool ready = __builtin_expect((what & BUILT) != 0, 1) ? is_open(&batch->records[i], what)
-								      : build(batch, i, end, id);
+								      : id != NULL && build(batch, i, end, id);
 		if (!ready)
 			return 0;
 	} while (built[i++].wr.next != NULL);
 	return i - from;
 }
 
-static inline jint post_built(const struct rdma_cm_id *id, struct built *first, jint count, jint *done)
+static inline jint post_built(struct ibv_qp *qp, struct built *first, jint count, jint *done)
 {
 	struct ibv_send_wr *bad = NULL;
-	int error = ibv_post_send(id->qp, &first->wr, &bad);
+	int error = ibv_post_send(qp, &first->wr, &bad);
 	*done = before(count, error, bad, first, sizeof(*first));
 	return chain_result(error, *done, count);
 }
 
-/* posts the records of one queue from an index; *done gets the number of posts; returns RESULT_POSTED or the failure */
-static inline jint post_marked(volatile struct batch *batch, jint from, jint end, jint *done)
+/*
+ * The queue pair of a built operation; NULL if its queue is closed or can't send. NULL also if threads race, and this one sees
+ * the flag BUILT before the queue pair.
+ */
+static inline struct ibv_qp *ready_qp(const volatile struct batch *batch, jint index, jlong queue)
+{
+	struct ibv_qp *qp = built_of(batch, index)->qp;
+	bool ready = qp != NULL && handle_is_of(handle_entry(queue), queue) && rdmacm_can_send(qp);
+	return __builtin_expect(ready, 1) ? qp : NULL;
+}
+
+/* as post_marked(), for a chain that is not built or can't be posted; in one function, this code would slow down built chains */
+static __attribute__((noinline)) jint post_unbuilt(volatile struct batch *batch, jint from, jint end, jint *done)
 {
 	const volatile struct record *first = &batch->records[from];
 	jlong what = first->what;
@@ -471,10 +495,25 @@ static inline jint post_marked(volatile struct batch *batch, jint from, jint end
 	if (__builtin_expect(result != RESULT_POSTED, 0))
 		return result;
 	jint built = batch->built != 0 ? check_built(batch, from, end, id) : 0;
-	if (__builtin_expect(built > 0, 1))
-		return post_built(id, (struct built *)jni_pointer(batch->built) + from, built, done);
+	if (built > 0)
+		return post_built(id->qp, built_of(batch, from), built, done);
 	jint count = end - from < AT_ONCE ? end - from : AT_ONCE;
 	return post_copies(id, batch, first, count, what, queue, done);
+}
+
+/* posts the records of one queue from an index; *done gets the number of posts; returns RESULT_POSTED or the failure */
+static inline jint post_marked(volatile struct batch *batch, jint from, jint end, jint *done)
+{
+	const volatile struct record *first = &batch->records[from];
+	jlong what = first->what;
+	jlong queue = first->queue;
+	if ((what & BUILT) != 0) {
+		struct ibv_qp *qp = ready_qp(batch, from, queue);
+		jint built = qp != NULL ? check_built(batch, from, end, NULL) : 0;
+		if (__builtin_expect(built > 0, 1))
+			return post_built(qp, built_of(batch, from), built, done);
+	}
+	return post_unbuilt(batch, from, end, done);
 }
 
 /* posts a run of the records from an index; *done gets the number of posts; returns RESULT_POSTED or the failure of the next record */

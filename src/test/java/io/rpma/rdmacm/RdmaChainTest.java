@@ -142,6 +142,38 @@ class RdmaChainTest {
         assertThat(prepared.posted()).isEqualTo(2);
     }
 
+    /** The work requests are built, and contain the queue pair of the id. */
+    @Test
+    void aClosedIdEndsAPreparedChain() {
+        writes(2);
+        RdmaPreparedBatch prepared = batch.prepare();
+        assertThat(prepared.post()).isTrue();
+        pair.close();
+        assertThatIllegalStateException()
+                .isThrownBy(prepared::post)
+                .withMessage("ibv_post_send with context 0: its id is closed");
+        assertThat(prepared.posted()).isZero();
+    }
+
+    /** The first operation stays built, and the change of another one does not divide the chain. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void aChangedOperationStaysInItsPreparedChain(int changed) throws InterruptedException {
+        for (int i = 0; i < 3; i++) {
+            assertThat(batch.write(
+                            qp, pair.clientMr, 0, 8, F_SIGNALED, pair.serverMr.address(), pair.serverMr.rkey(), i))
+                    .isTrue();
+        }
+        RdmaPreparedBatch prepared = batch.prepare();
+        assertThat(prepared.post()).isTrue();
+        prepared.setContext(changed, 9);
+        standIn.pass("ibv_post_send", 1).fail("ibv_post_send", 1, EINVAL);
+        assertThat(prepared.post()).isTrue();
+        for (int i = 0; i < 6; i++) {
+            sent(qp, i == 3 + changed ? 9 : i % 3);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 63, 64})
     void oneCallPostsAllOperationsOfAQueue(int count) {
