@@ -206,7 +206,10 @@ static void await_holds(struct handle_entry *entry)
 	pthread_mutex_unlock(&table_lock);
 }
 
-/* with one barrier and one wait for marks, however many entries end; the handles are then retired */
+/*
+ * Needs one barrier and one wait for marks, however many entries end. The handles are then retired: an object after its parts,
+ * which end_uses() has added later, because handle_take() of the object frees the parts.
+ */
 static void await_uses(uint32_t ending)
 {
 	if (ending == NO_ENTRY)

@@ -60,8 +60,8 @@ void handle_join(jlong whole, const jlong *parts, int count);
 
 /*
  * Returns the object of the handle, which the caller then frees, and gives the entries of the object and its parts back to the
- * table. Ends the uses before, unless the handle is retired: wakes the calls that block, and waits for all calls under way. NULL
- * if the object is already taken.
+ * table. First ends the uses, unless the handle is retired: wakes the calls that block, and waits for all calls under way. NULL
+ * if the object is already taken, or if another thread is ending its uses.
  */
 void *handle_take(jlong handle);
 

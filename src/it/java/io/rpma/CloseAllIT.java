@@ -8,9 +8,11 @@ import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.testing.Blocked;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
+import io.rpma.testing.RunningLoop;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.Together;
 import java.util.ArrayList;
@@ -102,6 +104,29 @@ class CloseAllIT {
         RpmaObjects.closeAll(all);
         for (RdmaId id : List.of(idle, pair.client, pair.server)) {
             assertClosed(id, id::localAddr);
+        }
+    }
+
+    /** The list has a loop and the objects that it serves, and a listener in which another thread waits. */
+    @Test
+    void whatOthersWaitForAndServe() throws Exception {
+        RdmaPair pair = RdmaPair.connect();
+        RdmaId listener = RdmaPair.listen(TestDevice.port());
+        Blocked waiting = new Blocked(listener::getRequest);
+        try (RunningLoop running = new RunningLoop()) {
+            pair.server.onEvent(running.loop, event -> {});
+            pair.server.qp().onRecvComp(running.loop, 1, completions -> {});
+            RpmaObjects.closeAll(List.of(
+                    running.loop,
+                    listener,
+                    pair.server,
+                    pair.serverMr,
+                    pair.client,
+                    pair.clientMr,
+                    pair.clientMemory,
+                    pair.serverMemory));
+            waiting.assertClosed();
+            running.awaitEnd();
         }
     }
 

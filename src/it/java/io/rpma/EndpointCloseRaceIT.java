@@ -47,11 +47,40 @@ class EndpointCloseRaceIT extends CloseRace {
             for (int round = 0; round < Race.ROUNDS; round++) {
                 try (RpmaConnCfg used = RpmaConnCfg.create()) {
                     race.run(
-                            () -> ep.nextConnReq(used, 10, TimeUnit.MICROSECONDS)
-                                    .isEmpty(),
+                            () -> untilClosed(
+                                    used,
+                                    () -> ep.nextConnReq(used, 10, TimeUnit.MICROSECONDS)
+                                            .isEmpty()),
                             used::close);
                 }
             }
+        }
+    }
+
+    @Test
+    void theConfigurationIsClosedWhileRequestsAreMade() throws Exception {
+        try (Race race = new Race(2)) {
+            for (int round = 0; round < Race.ROUNDS; round++) {
+                try (RpmaConnCfg used = RpmaConnCfg.create()) {
+                    race.run(
+                            () -> untilClosed(used, () -> {
+                                RpmaConnReq.create(peer, TestDevice.address(), port, used)
+                                        .close();
+                                return true;
+                            }),
+                            used::close);
+                }
+            }
+        }
+    }
+
+    /** The exception names the configuration. */
+    private static boolean untilClosed(RpmaConnCfg used, Race.Use use) throws Exception {
+        try {
+            return use.use();
+        } catch (IllegalStateException e) {
+            assertEquals(used + " is closed", e.getMessage());
+            return false;
         }
     }
 

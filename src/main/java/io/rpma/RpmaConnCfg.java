@@ -5,6 +5,7 @@ import io.rpma.internal.Check;
 import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -321,6 +322,14 @@ public final class RpmaConnCfg implements AutoCloseable {
         /** The native handle, 0 for the defaults. */
         long handle() {
             return cfg == null ? 0 : cfg.object.handle();
+        }
+
+        /** Returns the result of a native call with this handle, or fails if the configuration was closed before the call. */
+        long checkOpen(long result) {
+            if (result == Result.CLOSED && cfg != null) {
+                cfg.object.checkOpen();
+            }
+            return result;
         }
 
         /** The shared receive queue, or null. */

@@ -60,7 +60,7 @@ public final class RpmaConnReq implements AutoCloseable {
 
         @Override
         protected long delete(NativeObject request) {
-            requests.lock();
+            lock(requests);
             try {
                 return Natives.connReqDelete(request.handle());
             } finally {
@@ -105,9 +105,8 @@ public final class RpmaConnReq implements AutoCloseable {
             RpmaConnReq request = new RpmaConnReq(peer, use.srq(), null, RpmaSrq.with(use.srq(), peer.object()));
             request.object.begin();
             try {
-                request.object.made(
-                        "rpma_conn_req_new",
-                        Natives.connReqNew(peer.object().handle(), address, service, use.handle()));
+                long made = Natives.connReqNew(peer.object().handle(), address, service, use.handle());
+                request.object.made("rpma_conn_req_new", use.checkOpen(made));
             } finally {
                 request.object.endMaking();
             }

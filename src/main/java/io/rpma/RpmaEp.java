@@ -171,7 +171,7 @@ public final class RpmaEp implements AutoCloseable {
     private boolean take(RpmaConnCfg.Use use, RpmaConnReq request) {
         request.object().begin();
         try {
-            long taken = Natives.epNextConnReq(object.handle(), use.handle());
+            long taken = use.checkOpen(Natives.epNextConnReq(object.handle(), use.handle()));
             if (taken == Result.NO_EVENT) {
                 // a client that has given up leaves a log message
                 Log.deliver();

@@ -547,6 +547,8 @@ public final class RpmaMemoryPool implements AutoCloseable {
             // first without a change: a close while buffers are taken does not disturb the other threads
             checkTaken(size - available());
             removeAll();
+            // under the lock, because another thread would count the buffers as taken; a pool has no actions before its
+            // close
             object.close();
         }
     }

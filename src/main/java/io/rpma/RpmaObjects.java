@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Access;
 import io.rpma.internal.NativeObject;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -33,9 +34,10 @@ public final class RpmaObjects {
      * @param objects the objects, in any order
      * @throws IllegalArgumentException if an object is not of this library, or is an {@link RpmaMemoryPool}; nothing is closed
      * @throws NullPointerException if an object is null; nothing is closed
-     * @throws IllegalStateException if an open object that is not in {@code objects} depends on an object of
-     *     {@code objects}; the message names both, and nothing is closed. If another thread makes or connects such an object
+     * @throws IllegalStateException if an object that is not in {@code objects}, and is not yet freed, depends on an object
+     *     of {@code objects}; the message names both, and nothing is closed. If another thread makes or connects such an object
      *     during this call, only the objects on which it depends stay open, and the call can be repeated.
+     * @throws OutOfMemoryError if memory runs out; the objects that stay open can be closed later
      * @throws RpmaException if librpma or the system reports a failure; all objects are closed nevertheless. If there are
      *     several failures, the others are suppressed exceptions of the first one.
      */
@@ -51,7 +53,11 @@ public final class RpmaObjects {
         try {
             NativeObject.closeAll(natives);
         } finally {
-            loops.forEach(RpmaEventLoop::endIfClosed);
+            for (RpmaEventLoop loop : loops) {
+                loop.endIfClosed();
+            }
+            // a facade that is collected before its object is closed is reported as a leak
+            Reference.reachabilityFence(objects);
         }
     }
 

@@ -32,5 +32,6 @@ class OutOfMemoryTest {
         assertThat(ranOut.find()).as(finished.toString()).isTrue();
         // otherwise the sessions have too much memory or too little
         assertThat(Integer.parseInt(ranOut.group(1))).isBetween(SESSIONS / 4, SESSIONS - 1);
+        assertThat(finished.out()).containsPattern("closed at once: [1-9]");
     }
 }

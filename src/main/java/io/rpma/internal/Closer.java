@@ -41,6 +41,23 @@ public abstract class Closer {
     }
 
     /**
+     * Locks a lock for {@link #delete}, which must not fail. On JDK 17 to 20, a lock that is held by another thread fails if
+     * there is no memory.
+     *
+     * @param guard the lock
+     */
+    protected static void lock(Lock guard) {
+        while (true) {
+            try {
+                guard.lock();
+                return;
+            } catch (OutOfMemoryError e) {
+                Thread.yield();
+            }
+        }
+    }
+
+    /**
      * Frees the native object. Called without a lock.
      *
      * @param object the object, which is marked as closed

@@ -6,7 +6,8 @@ import java.util.Collection;
 /**
  * A close of many objects. It ends the uses of all objects in one native call, which waits once for the calls under way.
  *
- * <p>Each object that this close has marked as closed is freed, even if memory runs out: nothing after the mark needs memory.
+ * <p>Each object that this close has marked as closed is freed, even if memory runs out: no step after the mark can fail for
+ * lack of memory.
  * No code of the user runs meanwhile, so that no close runs inside another close.
  */
 final class Closing {
@@ -74,6 +75,7 @@ final class Closing {
             markOnce();
         } while (pending > marked && pending - marked < before);
         if (marked < pending && failure == null) {
+            // the facades can't make such objects
             failed(new IllegalStateException(order[marked] + " and another object depend on each other"));
         }
     }

@@ -59,7 +59,7 @@ public final class NativeObject {
     /** Null for a part. */
     final Closer closer;
 
-    /** The last part that has parents, and the one before a part; or null. Guarded by the whole. */
+    /** The last part that has parents, and the one before a part; or null. Set under the monitor of the whole. */
     private NativeObject part;
 
     /** Run before the object is freed; or null. */
@@ -221,7 +221,8 @@ public final class NativeObject {
     }
 
     /**
-     * Closes the native object, once. Needs no memory, so that an object can be closed after an {@link OutOfMemoryError}.
+     * Closes the native object, once. Needs no memory if no thread contends for a lock, so that an object can be closed after
+     * an {@link OutOfMemoryError}. Otherwise it can fail before the object is closed.
      *
      * @return true if this call has closed the object, false if it was already closed
      * @throws IllegalStateException if other objects depend on this object, which stays open
@@ -419,7 +420,8 @@ public final class NativeObject {
         while (!children.isEmpty()) {
             try {
                 wait();
-            } catch (InterruptedException e) {
+            } catch (InterruptedException | OutOfMemoryError e) {
+                // an interruption without the memory for its exception
                 interrupted = true;
             }
         }

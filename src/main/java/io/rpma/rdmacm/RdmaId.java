@@ -754,7 +754,7 @@ public final class RdmaId implements AutoCloseable {
      * Registers a handler of the requests of this listening id with an event loop. The loop takes the requests as
      * {@link #getRequest()} does. If the handler throws an exception, the loop closes the memory regions and the address
      * handles of the request's id, and the id itself, and the registration continues. They stay open if another id uses
-     * the shared receive queue of the request's id. The registration ends if the shared receive queue of the attributes of
+     * the shared receive queue of the request's id, or another thread is making an object of the id. The registration ends if the shared receive queue of the attributes of
      * {@link #createEp} is closed.
      *
      * @param loop the loop
@@ -863,9 +863,10 @@ public final class RdmaId implements AutoCloseable {
                 id.object.closeTree();
             } catch (RuntimeException e) {
                 failure.addSuppressed(e);
-            } catch (OutOfMemoryError e) {
-                // a close of the id alone needs no memory
-                id.closeAfter(failure);
+            } catch (VirtualMachineError e) {
+                // out of memory, or no memory to link a call; a close of the id alone needs none
+                id.closeAfter(e);
+                failure.addSuppressed(e);
             }
             return true;
         }

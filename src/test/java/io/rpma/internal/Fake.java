@@ -52,7 +52,19 @@ public final class Fake {
         closer.delete = delete;
     }
 
+    /** Makes the mark of a fake fail once, in a close of many objects. */
+    static void failMark(NativeObject object, Error failure) {
+        FakeCloser closer = (FakeCloser) object.closer;
+        closer.failure = failure;
+        closer.locksBeforeFailure = 1;
+    }
+
     private static final class FakeCloser extends Closer {
+        private Error failure;
+
+        /** The check of the children locks before the mark does. */
+        private int locksBeforeFailure;
+
         private String operation = "deleted";
         private LongUnaryOperator delete = handle -> 0;
 
@@ -63,6 +75,16 @@ public final class Fake {
         @Override
         String operation() {
             return operation;
+        }
+
+        @Override
+        void lock() {
+            if (failure == null || locksBeforeFailure-- > 0) {
+                return;
+            }
+            Error thrown = failure;
+            failure = null;
+            throw thrown;
         }
 
         @Override

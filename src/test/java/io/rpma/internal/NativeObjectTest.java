@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -282,7 +283,7 @@ class NativeObjectTest {
     }
 
     @Test
-    void aListWithoutAChildIsRefusedAsAWhole() {
+    void aListThatLacksAChildIsRefusedAsAWhole() {
         List<String> freed = new ArrayList<>();
         NativeObject peer = recorded(freed, "peer", 0);
         NativeObject ep = recorded(freed, "ep", 0, peer);
@@ -423,6 +424,23 @@ class NativeObjectTest {
         assertThat(freed).hasSize(3);
     }
 
+    /** An object that memory runs out for stays open with its parents, and the others are closed. */
+    @Test
+    void aListCanBeClosedAgainAfterALackOfMemory() {
+        List<String> freed = new ArrayList<>();
+        NativeObject peer = recorded(freed, "peer", 0);
+        NativeObject ep = recorded(freed, "ep", 0, peer);
+        NativeObject region = recorded(freed, "region", 0, peer);
+        OutOfMemoryError failure = new OutOfMemoryError("of a test");
+        Fake.failMark(region, failure);
+        assertThatThrownBy(() -> NativeObject.closeAll(List.of(peer, ep, region)))
+                .isSameAs(failure);
+        assertThat(freed).containsExactly("ep");
+        assertThat(List.of(peer, region)).noneMatch(NativeObject::isClosed);
+        NativeObject.closeAll(List.of(peer, ep, region));
+        assertThat(freed).containsExactly("ep", "region", "peer");
+    }
+
     /** A parent is freed after a child that another thread is freeing. */
     @Test
     void aListWaitsForAChildThatIsBeingClosed() throws Exception {
@@ -438,14 +456,19 @@ class NativeObjectTest {
             return 0;
         }));
         await(deleting);
-        Thread closer = new Thread(() -> NativeObject.closeAll(List.of(ep, peer)));
+        CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+        Thread closer = new Thread(() -> {
+            NativeObject.closeAll(List.of(ep, peer));
+            interrupted.complete(Thread.currentThread().isInterrupted());
+        });
         closer.start();
-        Eventually.become("the list waits", () -> closer.getState() == Thread.State.WAITING);
-        assertThat(peer.isClosed()).isTrue();
+        Eventually.become("the list waits", () -> peer.isClosed() && closer.getState() == Thread.State.WAITING);
+        closer.interrupt();
         go.countDown();
         closer.join();
         closing.get();
         assertThat(freed).containsExactly("ep", "peer");
+        assertThat(interrupted).isCompletedWithValue(true);
     }
 
     private static void await(CountDownLatch latch) {

@@ -31,7 +31,9 @@ import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQpInitAttr;
 import io.rpma.testing.TestDevice;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -44,7 +46,10 @@ public final class OutOfMemoryProgram {
     private static final int CRUMB = 112;
 
     /** All objects that a session keeps fit into the memory of this many crumbs. */
-    private static final int MOST_CRUMBS = 96;
+    private static final int MOST_CRUMBS = 400;
+
+    /** Some closes of all objects do not fit into the memory of this many crumbs. */
+    private static final int MOST_CRUMBS_OF_CLOSE = 12;
 
     /** Enough regions that the list of the peer's children must grow. */
     private static final int REGIONS = 24;
@@ -61,6 +66,9 @@ public final class OutOfMemoryProgram {
     private int crumbCount;
     private final AutoCloseable[] opened = new AutoCloseable[64];
     private int openedCount;
+    private final List<AutoCloseable> atOnce = new ArrayList<>(opened.length);
+    private int closedAtOnce;
+    private int ranOutAtOnce;
 
     private OutOfMemoryProgram(long seed) {
         random = new Random(seed);
@@ -81,9 +89,7 @@ public final class OutOfMemoryProgram {
         int ranOut = 0;
         for (int i = 0; i < sessions; i++) {
             fill();
-            for (int free = random.nextInt(MOST_CRUMBS); free > 0 && crumbCount > 0; free--) {
-                crumbs[--crumbCount] = null;
-            }
+            free(MOST_CRUMBS);
             boolean withoutMemory = random.nextInt(4) == 0;
             try {
                 session(i);
@@ -102,6 +108,7 @@ public final class OutOfMemoryProgram {
         }
         before.assertSameNow(1);
         System.out.println("ran out of memory: " + ranOut);
+        System.out.println("closed at once: " + closedAtOnce + ", ran out: " + ranOutAtOnce);
     }
 
     private void fill() {
@@ -122,6 +129,12 @@ public final class OutOfMemoryProgram {
             }
         } catch (OutOfMemoryError e) {
             return;
+        }
+    }
+
+    private void free(int most) {
+        for (int free = random.nextInt(most); free > 0 && crumbCount > 0; free--) {
+            crumbs[--crumbCount] = null;
         }
     }
 
@@ -147,6 +160,9 @@ public final class OutOfMemoryProgram {
     /** Objects whose close fails for lack of memory are closed later. */
     private void closeWithoutMemory() throws Exception {
         if (random.nextBoolean()) {
+            closePools();
+            fillUp();
+            free(MOST_CRUMBS_OF_CLOSE);
             closeAtOnce();
         }
         for (int i = openedCount - 1; i >= 0; i--) {
@@ -158,14 +174,27 @@ public final class OutOfMemoryProgram {
         }
     }
 
+    private void closePools() {
+        for (int i = 0; i < openedCount; i++) {
+            if (opened[i] instanceof RpmaMemoryPool) {
+                ((RpmaMemoryPool) opened[i]).close();
+            }
+        }
+    }
+
     /** The warm-up does not close at once, so that memory can run out when the classes for this are loaded. */
     private void closeAtOnce() {
+        atOnce.clear();
+        for (int i = 0; i < openedCount; i++) {
+            if (!(opened[i] instanceof RpmaMemoryPool)) {
+                atOnce.add(opened[i]);
+            }
+        }
         try {
-            RpmaObjects.closeAll(Arrays.stream(opened, 0, openedCount)
-                    .filter(object -> !(object instanceof RpmaMemoryPool))
-                    .toList());
-        } catch (VirtualMachineError | IllegalStateException e) {
-            return;
+            RpmaObjects.closeAll(atOnce);
+            closedAtOnce++;
+        } catch (VirtualMachineError e) {
+            ranOutAtOnce++;
         }
     }
 
