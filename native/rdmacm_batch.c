@@ -11,8 +11,8 @@
  * length in a region can exceed the region. The device refuses them. The shim refuses an operation that does not fit its queue.
  *
  * The work requests of a prepared batch stay built between its posts. A post checks that their objects are open. Each chain of
- * built work requests has a fixed end, and a link is written once: threads that race can't make a provider follow a link to a
- * work request that the own post has not checked.
+ * built work requests has a fixed end, and a link never changes once it is written: threads that race can't make a provider
+ * follow a link to a work request that the own post has not checked.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -69,8 +69,8 @@ struct batch {
 };
 
 /*
- * The work request of one operation of a prepared batch, and its queue pair, which a queue has until it is closed. With it, a
- * post need not follow the pointers from the handle to the queue pair, each of which waits for the one before it.
+ * The work request of one operation of a prepared batch, and its queue pair, which stays the same until the handle of its queue
+ * is closed. With it, a post need not follow the pointers from the handle to the queue pair, each of which waits for the one before it.
  */
 struct built {
 	struct ibv_send_wr wr;
@@ -183,12 +183,12 @@ static jint set_atomic_or_datagram(const volatile struct record *r, enum op op, 
  * Sets all of a work request of the send queue but its local bytes and its successor. Returns RESULT_POSTED or the failure. A
  * send has no remote address: no device uses the one that it gets here.
  */
-static inline jint set_operation(const volatile struct record *r, jlong what, const struct rdma_cm_id *id, bool for_datagrams,
+static inline jint set_operation(const volatile struct record *r, jlong what, const struct rdma_cm_id *id,
 		struct ibv_send_wr *wr)
 {
 	enum op op = op_of(what);
 	rdmacm_set_message(wr, opcodes[op], flags_of(what), imm_of(what), r->context);
-	if (op >= COMPARE_AND_SWAP || for_datagrams)
+	if (op >= COMPARE_AND_SWAP || is_for_datagrams(id))
 		return set_atomic_or_datagram(r, op, id, wr);
 	rdmacm_set_remote(wr, r->remote_addr, (jint)r->keys);
 	return RESULT_POSTED;
@@ -214,7 +214,7 @@ struct model {
 static __attribute__((noinline)) jint set_other_send(const volatile struct batch *batch, const volatile struct record *r,
 		jlong what, jlong source, const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges)
 {
-	jint result = set_operation(r, what, id, is_for_datagrams(id), wr);
+	jint result = set_operation(r, what, id, wr);
 	if (result != RESULT_POSTED)
 		return result;
 	jint parts = 0;
@@ -417,6 +417,12 @@ static inline struct built *built_of(const volatile struct batch *batch, jint in
 	return (struct built *)jni_pointer(batch->built) + index;
 }
 
+/* the kind and flags of an operation, read before its work request if the operation is built */
+static inline jlong what_built(const volatile struct record *r)
+{
+	return __atomic_load_n(&r->what, __ATOMIC_ACQUIRE);
+}
+
 /* builds the work request of an operation; returns whether it is built */
 static bool build(volatile struct batch *batch, jint index, jint end, const struct rdma_cm_id *id)
 {
@@ -425,7 +431,7 @@ static bool build(volatile struct batch *batch, jint index, jint end, const stru
 	struct ibv_send_wr *wr = &built->wr;
 	jlong what = r->what;
 	jlong source = r->source;
-	if (!can_be_built(what, source) || set_operation(r, what, id, is_for_datagrams(id), wr) != RESULT_POSTED)
+	if (!can_be_built(what, source) || set_operation(r, what, id, wr) != RESULT_POSTED)
 		return false;
 	jint result = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, wr, &built->sge)
 						: set_region(r, source, &built->sge);
@@ -435,7 +441,8 @@ static bool build(volatile struct batch *batch, jint index, jint end, const stru
 	wr->num_sge = 1;
 	wr->next = is_linked(batch, index, end) ? &built[1].wr : NULL;
 	built->qp = id->qp;
-	r->what = what | BUILT;
+	/* a thread that sees the flag sees the work request too */
+	__atomic_store_n(&r->what, what | BUILT, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -456,7 +463,7 @@ static inline jint check_built(volatile struct batch *batch, jint from, jint end
 	const struct built *built = built_of(batch, 0);
 	jint i = from;
 	do {
-		jlong what = batch->records[i].what;
+		jlong what = what_built(&batch->records[i]);
 		bool ready = __builtin_expect((what & BUILT) != 0, 1) ? is_open(&batch->records[i], what)
 								      : id != NULL && build(batch, i, end, id);
 		if (!ready)
@@ -473,14 +480,11 @@ static inline jint post_built(struct ibv_qp *qp, struct built *first, jint count
 	return chain_result(error, *done, count);
 }
 
-/*
- * The queue pair of a built operation; NULL if its queue is closed or can't send. NULL also if threads race, and this one sees
- * the flag BUILT before the queue pair.
- */
+/* the queue pair of a built operation; NULL if its queue is closed or can't send */
 static inline struct ibv_qp *ready_qp(const volatile struct batch *batch, jint index, jlong queue)
 {
 	struct ibv_qp *qp = built_of(batch, index)->qp;
-	bool ready = qp != NULL && handle_is_of(handle_entry(queue), queue) && rdmacm_can_send(qp);
+	bool ready = handle_is_of(handle_entry(queue), queue) && rdmacm_can_send(qp);
 	return __builtin_expect(ready, 1) ? qp : NULL;
 }
 
@@ -505,7 +509,7 @@ static __attribute__((noinline)) jint post_unbuilt(volatile struct batch *batch,
 static inline jint post_marked(volatile struct batch *batch, jint from, jint end, jint *done)
 {
 	const volatile struct record *first = &batch->records[from];
-	jlong what = first->what;
+	jlong what = what_built(first);
 	jlong queue = first->queue;
 	if ((what & BUILT) != 0) {
 		struct ibv_qp *qp = ready_qp(batch, from, queue);

@@ -30,8 +30,8 @@ import java.lang.ref.Reference;
  * <p>A length can be changed up to the recorded length: record each operation with its greatest length. While a sequence is
  * posted in part, a change of an operation that is posted takes effect in the next round.
  *
- * <p>A sequence of one operation whose arguments change before each post has no advantage: a single post, for example
- * {@link RpmaConn#write}, takes less time.
+ * <p>A sequence of one operation whose ranges and context change before each post has no advantage: a single post, for
+ * example {@link RpmaConn#write}, takes less time.
  *
  * <p>{@link #post()} checks each time that the objects are open. The change of a range checks the range.
  *

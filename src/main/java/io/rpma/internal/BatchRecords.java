@@ -100,8 +100,8 @@ public final class BatchRecords {
     /**
      * Adds the new record, whose fields are complete.
      *
-     * @param newEnd the index from {@link #next} and the number of fields: a constant of the caller, which is faster than
-     *     the field of this class
+     * @param newEnd the index from {@link #next} plus the number of fields; the caller's number is a constant, which is
+     *     faster than the field of this class
      */
     public void add(int newEnd) {
         end = newEnd;

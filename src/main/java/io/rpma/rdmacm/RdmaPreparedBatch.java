@@ -11,14 +11,15 @@ import java.nio.ByteBuffer;
  * {@link RdmaBatch}.
  *
  * <pre>{@code
- * RdmaBatch batch = RdmaBatch.create(1);
- * batch.writeWithImm(qp, mr, 0, 64, RdmaQp.F_SIGNALED, remoteAddr, rkey, 0, 0);
+ * RdmaBatch batch = RdmaBatch.create(2);
+ * batch.write(qp, mr, 0, 64, 0, remoteAddr, rkey, 0);
+ * batch.writeWithImm(qp, mr, 1024, 8, RdmaQp.F_SIGNALED, remoteAddr + 1024, rkey, 0, 1);
  * RdmaPreparedBatch put = batch.prepare();
  * RpmaCompletions completions = RpmaCompletions.create(1);
  * for (int slot = 0; slot < 16; slot++) {
  *     put.setRange(0, 64 * slot, 64);
  *     put.setRemoteAddr(0, remoteAddr + 64 * slot);
- *     put.setImm(0, slot);
+ *     put.setImm(1, slot);
  *     while (!put.post()) {
  *         qp.getSendComp(completions);
  *     }
@@ -33,8 +34,8 @@ import java.nio.ByteBuffer;
  * <p>A length can be changed up to the recorded length: record each operation with its greatest length. While a sequence is
  * posted in part, a change of an operation that is posted takes effect in the next round.
  *
- * <p>A sequence of one operation whose arguments change before each post has no advantage: a single post, for example
- * {@link RdmaQp#postWrite}, takes less time.
+ * <p>A sequence of one operation whose bytes, remote address and context change before each post has no advantage: a single
+ * post, for example {@link RdmaQp#postWrite}, takes less time.
  *
  * <p>{@link #post()} checks each time that the objects are open. The change of a range checks the range.
  *

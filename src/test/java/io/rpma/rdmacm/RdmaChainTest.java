@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.RpmaCompletions;
+import io.rpma.RpmaWcOpcode;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.StandIn;
 import java.nio.ByteBuffer;
@@ -127,6 +128,29 @@ class RdmaChainTest {
         }
     }
 
+    /** Only the immediate data differs between the first operations, and the kind between the last ones. */
+    @Test
+    void operationsOnOneRegionKeepTheirImmediateDataAndKind() throws InterruptedException {
+        long remote = pair.serverMr.address();
+        int rkey = pair.serverMr.rkey();
+        for (int i = 0; i < 3; i++) {
+            assertThat(batch.writeWithImm(qp, pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 100 + i, i))
+                    .isTrue();
+            assertThat(serverQp.postRecv(pair.serverMr, 0, 8, i)).isTrue();
+        }
+        assertThat(batch.read(qp, pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 3))
+                .isTrue();
+        assertThat(batch.write(qp, pair.clientMr, 0, 8, F_SIGNALED, remote, rkey, 4))
+                .isTrue();
+        assertThat(batch.post()).isEqualTo(5);
+        for (int i = 0; i < 3; i++) {
+            sent(qp, i);
+            assertThat(received(serverQp, i).immData(0)).isEqualTo(100 + i);
+        }
+        assertThat(sent(qp, 3).opcode(0)).isSameAs(RpmaWcOpcode.RDMA_READ);
+        assertThat(sent(qp, 4).opcode(0)).isSameAs(RpmaWcOpcode.RDMA_WRITE);
+    }
+
     @Test
     void aClosedRegionEndsAPreparedChain() {
         RdmaMr closed = RdmaMr.reg(pair.client, pair.clientMemory);
@@ -142,11 +166,16 @@ class RdmaChainTest {
         assertThat(prepared.posted()).isEqualTo(2);
     }
 
-    /** The work requests are built, and contain the queue pair of the id. */
+    /** The work requests are built, and contain the queue pair of the id. No region is closed with the id. */
     @Test
     void aClosedIdEndsAPreparedChain() {
-        writes(2);
-        RdmaPreparedBatch prepared = batch.prepare();
+        RdmaBatch inline = RdmaBatch.create(2, 0, 16);
+        RdmaInlineData data = RdmaInlineData.create(8);
+        for (int i = 0; i < 2; i++) {
+            assertThat(inline.writeInline(qp, data, 8, 0, pair.serverMr.address(), pair.serverMr.rkey(), i))
+                    .isTrue();
+        }
+        RdmaPreparedBatch prepared = inline.prepare();
         assertThat(prepared.post()).isTrue();
         pair.close();
         assertThatIllegalStateException()

@@ -11,6 +11,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.IntConsumer;
 
 /**
@@ -147,19 +149,30 @@ final class Client extends LoadClient {
      * @return the duration in nanoseconds
      */
     private static long runAtOnce(int count, IntConsumer task) throws InterruptedException {
-        List<Thread> others = new ArrayList<>(count);
+        List<FutureTask<Void>> others = new ArrayList<>(count);
         long start = System.nanoTime();
         for (int i = 1; i < count; i++) {
             int number = i;
-            Thread other = new Thread(() -> task.accept(number));
+            FutureTask<Void> other = new FutureTask<>(() -> task.accept(number), null);
             others.add(other);
-            other.start();
+            new Thread(other).start();
         }
-        task.accept(0);
-        for (Thread other : others) {
-            other.join();
+        try {
+            task.accept(0);
+        } finally {
+            for (FutureTask<Void> other : others) {
+                await(other);
+            }
         }
         return System.nanoTime() - start;
+    }
+
+    private static void await(FutureTask<Void> task) throws InterruptedException {
+        try {
+            task.get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause());
+        }
     }
 
     private String regions(int count) {
