@@ -218,9 +218,12 @@ static void await_uses(uint32_t ending)
 		await_holds(&handle_entries[i]);
 	thread_wait_unmarked();
 	for (uint32_t i = ending, next; i != NO_ENTRY; i = next) {
+		struct handle_entry *entry = &handle_entries[i];
 		/* before the object can be taken, which changes the list */
-		next = handle_entries[i].next_free;
-		atomic_fetch_or(&handle_entries[i].handle, i);
+		next = entry->next_free;
+		/* no locked instruction: no other thread changes the handle between the end of the uses and the take */
+		jlong ended = atomic_load_explicit(&entry->handle, memory_order_relaxed);
+		atomic_store_explicit(&entry->handle, ended | i, memory_order_release);
 	}
 }
 
@@ -228,8 +231,8 @@ static void free_entry(uint32_t index)
 {
 	struct handle_entry *entry = &handle_entries[index];
 	/* without the index, which means that the handle is retired */
-	uint64_t generation = (uint64_t)atomic_load(&entry->handle) >> 32;
-	atomic_store(&entry->handle, (jlong)(generation << 32));
+	uint64_t generation = (uint64_t)atomic_load_explicit(&entry->handle, memory_order_relaxed) >> 32;
+	atomic_store_explicit(&entry->handle, (jlong)(generation << 32), memory_order_relaxed);
 	if (entry->close_fd >= 0)
 		close(entry->close_fd);
 	entry->close_fd = -1;

@@ -116,6 +116,7 @@ final class Closing {
     private void freeAll() {
         for (int i = 0; i < marked; i++) {
             try {
+                order[i].awaitChildren();
                 order[i].free();
             } catch (Throwable e) {
                 failed(e);

@@ -65,8 +65,8 @@ public final class NativeObject {
     /** Run before the object is freed; or null. */
     private Queue<Runnable> actions;
 
-    /** Whether {@link #free} follows. Set before {@link #closed}. */
-    private volatile boolean closing;
+    /** Whether {@link #free} follows. Set before {@link #closed}, and read after it. */
+    private boolean closing;
 
     private volatile Object server;
 
@@ -402,9 +402,8 @@ public final class NativeObject {
         return actions == null ? null : actions.poll();
     }
 
-    /** Frees the native object. Waits until other threads have freed its children. */
+    /** Frees the native object, which has no children. */
     void free() {
-        awaitChildren();
         try {
             Call.check(closer.operation(), closer.delete(this), this);
         } finally {
@@ -415,7 +414,8 @@ public final class NativeObject {
         }
     }
 
-    private synchronized void awaitChildren() {
+    /** Waits until other threads have freed the children that the close of many objects has left. */
+    synchronized void awaitChildren() {
         boolean interrupted = false;
         while (!children.isEmpty()) {
             try {
