@@ -6,6 +6,8 @@
  * Prints the nanoseconds of one operation for each sample. With THREADS, this number of threads run the operation at once, and
  * the nanoseconds are the mean of the threads; a sample then takes MILLISECONDS. Run it with libraries that do nothing
  * (noop-librpma.c and noop-rdmacm.c). The threads share their objects, which makes no difference to these libraries.
+ *
+ * A close of many objects has no THREADS: one thread closes, and another thread posts meanwhile if the operation says so.
  */
 #include <arpa/inet.h>
 #include <librpma.h>
@@ -26,6 +28,8 @@
 /* operations between two readings of the clock, whose cost is then negligible; operations that wait take much longer */
 #define BLOCK 1000
 #define BLOCK_OF_WAITS 20
+/* the objects of a close of many objects */
+#define MANY 1000
 #define BATCH 16
 #define HELD 4 /* buffers of a pool */
 #define REGION_SIZE 4096
@@ -516,6 +520,51 @@ static const struct measured {
 	{"connectAndCloseShared", connect_and_close, 1, BLOCK},
 };
 
+static struct rpma_mr_local *regions[MANY];
+static struct rpma_conn_cfg *cfgs[MANY];
+
+static void open_regions(struct target *t)
+{
+	for (int i = 0; i < MANY; i++)
+		check(rpma_mr_reg(t->peer, t->memory, REGION_SIZE, RPMA_MR_USAGE_READ_DST, &regions[i]));
+}
+
+static void close_regions(void)
+{
+	for (int i = 0; i < MANY; i++)
+		check(rpma_mr_dereg(&regions[i]));
+}
+
+static void open_cfgs(struct target *t)
+{
+	(void)t;
+	for (int i = 0; i < MANY; i++)
+		check(rpma_conn_cfg_new(&cfgs[i]));
+}
+
+static void close_cfgs(void)
+{
+	for (int i = 0; i < MANY; i++)
+		check(rpma_conn_cfg_delete(&cfgs[i]));
+}
+
+/* the closes of many objects; librpma can't close them at once, so that C does the same in both cases of Java */
+static const struct close_of_many {
+	const char *name;
+	void (*open)(struct target *target);
+	void (*close)(void);
+	bool is_beside_write; /* another thread posts writes */
+} closes[] = {
+	{"closeRegions", open_regions, close_regions, false},
+	{"closeRegionsAtOnce", open_regions, close_regions, false},
+	{"closeRegionsBesideWrite", open_regions, close_regions, true},
+	{"closeRegionsAtOnceBesideWrite", open_regions, close_regions, true},
+	{"closeCfgs", open_cfgs, close_cfgs, false},
+	{"closeCfgsAtOnce", open_cfgs, close_cfgs, false},
+	{"closeCfgsBesideWrite", open_cfgs, close_cfgs, true},
+	{"closeCfgsAtOnceBesideWrite", open_cfgs, close_cfgs, true},
+};
+
 static int64_t now(void)
 {
 	struct timespec time;
@@ -681,6 +730,54 @@ static void measure(const struct measured *measured, struct target *target, long
 		printf("%.3f\n", sample(measured->run, measured->block, target) / measured->parts);
 }
 
+/* the nanoseconds of the close of one object; the time without the opens is as long as the sample of another operation */
+static double sample_closes(const struct close_of_many *chosen, struct target *target)
+{
+	int64_t spent = 0;
+	int64_t times = 0;
+	while (spent < SAMPLE_NANOS) {
+		chosen->open(target);
+		int64_t start = now();
+		chosen->close();
+		spent += now() - start;
+		times += MANY;
+	}
+	return (double)spent / (double)times;
+}
+
+static const struct measured *find_operation(const char *name)
+{
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		if (strcmp(operations[i].name, name) == 0)
+			return &operations[i];
+	}
+	return NULL;
+}
+
+static const struct close_of_many *find_close(const char *name)
+{
+	for (size_t i = 0; i < sizeof(closes) / sizeof(closes[0]); i++) {
+		if (strcmp(closes[i].name, name) == 0)
+			return &closes[i];
+	}
+	return NULL;
+}
+
+static void measure_closes(const struct close_of_many *chosen, struct target *target, long samples)
+{
+	struct worker *poster = &workers[0];
+	poster->target = *target;
+	poster->measured = find_operation("write");
+	if (chosen->is_beside_write)
+		check(-pthread_create(&poster->thread, NULL, work, poster));
+	(void)sample_closes(chosen, target);
+	for (long i = 0; i < samples; i++)
+		printf("%.3f\n", sample_closes(chosen, target));
+	atomic_store(&ended, true);
+	if (chosen->is_beside_write)
+		check(-pthread_join(poster->thread, NULL));
+}
+
 /* the argument, or 0 if it is missing or no number */
 static long number(int argc, char *argv[], int index)
 {
@@ -693,11 +790,10 @@ int main(int argc, char *argv[])
 	long threads = number(argc, argv, 3);
 	long milliseconds = number(argc, argv, 4);
 	bool has_threads = argc == 5 && threads > 0 && threads <= MOST_THREADS && milliseconds > 0;
-	size_t chosen = 0;
-	size_t count = sizeof(operations) / sizeof(operations[0]);
-	while (samples > 0 && chosen < count && strcmp(operations[chosen].name, argv[1]) != 0)
-		chosen++;
-	if (samples <= 0 || chosen == count || (argc != 3 && !has_threads)) {
+	const struct measured *measured = argc > 1 ? find_operation(argv[1]) : NULL;
+	const struct close_of_many *closing = argc > 1 ? find_close(argv[1]) : NULL;
+	bool is_known = closing != NULL ? argc == 3 : measured != NULL && (argc == 3 || has_threads);
+	if (samples <= 0 || !is_known) {
 		fprintf(stderr, "usage: tax OPERATION SAMPLES [THREADS MILLISECONDS]\n");
 		return 2;
 	}
@@ -714,10 +810,12 @@ int main(int argc, char *argv[])
 	open_target(peer, memory, &target);
 	make_id(channel, memory, &target);
 
-	if (has_threads)
-		measure_workers(&operations[chosen], &target, (int)threads, milliseconds * NANOS_PER_MILLISECOND, samples);
+	if (closing != NULL)
+		measure_closes(closing, &target, samples);
+	else if (has_threads)
+		measure_workers(measured, &target, (int)threads, milliseconds * NANOS_PER_MILLISECOND, samples);
 	else
-		measure(&operations[chosen], &target, samples);
+		measure(measured, &target, samples);
 
 	destroy_id(&target);
 	close_target(&target);

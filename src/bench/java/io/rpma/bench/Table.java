@@ -65,11 +65,10 @@ public final class Table {
             Result any = byLanguage.values().iterator().next();
             Result c = byLanguage.get(Language.C);
             Result java = byLanguage.get(Language.JAVA);
-            boolean both = c != null && java != null;
             List<String> row = new ArrayList<>(List.of(title(any), any.unit()));
             languages.forEach(language -> row.add(median(byLanguage.get(language))));
-            row.add(both ? number(java.minus(c)) : NOTHING);
-            row.add(both ? number(java.over(c)) : NOTHING);
+            row.add(difference(c, java));
+            row.add(c == null || java == null ? NOTHING : number(java.over(c)));
             table.rows.add(row);
         }
         return table;
@@ -79,7 +78,10 @@ public final class Table {
         return report.results().stream().anyMatch(result -> result.params().containsKey(Result.THREADS));
     }
 
-    /** The table of a report whose results all have a number of threads. The report's file has the control too. */
+    /**
+     * The table of a report whose results all have a number of threads. A cell is empty if the operation was not measured with
+     * this number. The report's file has the control too.
+     */
     private static Table byThreads(Report report) {
         Map<List<String>, List<Result>> byRow = report.results().stream()
                 .collect(Collectors.groupingBy(
@@ -102,7 +104,7 @@ public final class Table {
                         .collect(Collectors.toMap(Result::language, Function.identity()));
                 Result c = byLanguage.get(Language.C);
                 Result java = byLanguage.get(Language.JAVA);
-                row.addAll(List.of(median(c), median(java), number(java.minus(c))));
+                row.addAll(List.of(median(c), median(java), difference(c, java)));
             }
             table.rows.add(row);
         });
@@ -152,6 +154,10 @@ public final class Table {
 
     private static long count(List<Target> targets, Target.Verdict verdict) {
         return targets.stream().filter(target -> target.verdict() == verdict).count();
+    }
+
+    private static String difference(Result c, Result java) {
+        return c == null || java == null ? NOTHING : number(java.minus(c));
     }
 
     private static String median(Result result) {

@@ -157,13 +157,16 @@ class ReportTest {
                 ofThreads("poll", "1", Language.C, 3),
                 ofThreads("poll", "1", Language.JAVA, 4),
                 ofThreads("poll", "2", Language.C, 5),
-                ofThreads("poll", "2", Language.JAVA, 7));
+                ofThreads("poll", "2", Language.JAVA, 7),
+                ofThreads("close", "1", Language.C, 6),
+                ofThreads("close", "1", Language.JAVA, 8));
         assertThat(Table.of(new Report("some", MACHINE, results, List.of())).lines())
                 .contains(
                         "              threads=1                   threads=2",
                         "       unit           C   Java  Java - C          C   Java  Java - C",
                         "write  ns/op       1.00  11.00     10.00       2.00  13.00     11.00",
-                        "poll   ns/op       3.00   4.00      1.00       5.00   7.00      2.00");
+                        "poll   ns/op       3.00   4.00      1.00       5.00   7.00      2.00",
+                        "close  ns/op       6.00   8.00      2.00");
     }
 
     private static Result ofThreads(String name, String threads, Language language, double nanos) {

@@ -34,7 +34,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "threads",
         description = "Measures calls of several threads at once, with libraries that do nothing: posts, polls, open, "
-                + "close and registration. More threads than processors share the processors.")
+                + "close and registration. More threads than processors share the processors. Without --quick, also "
+                + "measures the close of many objects, alone and beside a thread that posts.")
 public final class Threads implements Callable<Integer> {
     private static final List<Integer> NUMBERS_OF_THREADS = List.of(1, 2, 4);
 
@@ -46,6 +47,9 @@ public final class Threads implements Callable<Integer> {
     private static final double NANOS_PER_MICROSECOND = 1000;
 
     private static final double CALL_NANOS = 20;
+
+    /** The time of a close at once divided by the time of closes one by one, beside a thread that posts. */
+    private static final double AT_ONCE_RATIO = 0.1;
 
     /** Enough to end the JVM's compilation: a close interrupts the compiler's thread, and then takes longer. */
     private static final int WARM_UPS = 10;
@@ -60,6 +64,13 @@ public final class Threads implements Callable<Integer> {
             new Operation("registerAndCloseShared", Sample.MEDIAN),
             new Operation("connectAndClose", Sample.MEDIAN),
             new Operation("connectAndCloseShared", Sample.MEDIAN));
+
+    /** The objects of {@link CloseBenchmark}. One thread closes them: one by one or at once, alone or beside a {@link Poster}. */
+    private static final List<String> CLOSES = List.of("closeRegions", "closeCfgs");
+
+    private static final String AT_ONCE = "AtOnce";
+
+    private static final String BESIDE_WRITE = "BesideWrite";
 
     @Option(names = "--quick", description = "Measure for about a minute, with more noise.")
     private boolean quick;
@@ -86,7 +97,11 @@ public final class Threads implements Callable<Integer> {
     }
 
     /** An operation: its name, which is the same in C and in Java, and the sample that counts. */
-    private record Operation(String name, Sample sample) {}
+    private record Operation(String name, Sample sample) {
+        boolean isCloseOfMany() {
+            return CLOSES.stream().anyMatch(name::startsWith);
+        }
+    }
 
     /** The extent of the measurement. A round takes {@code samples} samples of each measurement in each program. */
     private enum Effort {
@@ -122,11 +137,15 @@ public final class Threads implements Callable<Integer> {
             return threads > Runtime.getRuntime().availableProcessors();
         }
 
+        /** A close of many objects, one by one beside a thread that posts, takes longer than the short sample. */
         private int sampleMillis() {
-            return sharesProcessors() ? SHARED_SAMPLE_MILLIS : SAMPLE_MILLIS;
+            return sharesProcessors() || operation.isCloseOfMany() ? SHARED_SAMPLE_MILLIS : SAMPLE_MILLIS;
         }
 
         private List<Double> runC(Effort effort) throws IOException, InterruptedException {
+            if (operation.isCloseOfMany()) {
+                return Programs.inC(operation.name, effort.samples);
+            }
             return Programs.inC(
                     operation.name, effort.samples, Integer.toString(threads), Integer.toString(sampleMillis()));
         }
@@ -182,9 +201,13 @@ public final class Threads implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException, RunnerException {
         Effort effort = quick ? Effort.QUICK : Effort.FULL;
         CPrograms.build(Bench.OUTPUT);
-        List<Measured> all = OPERATIONS.stream()
-                .flatMap(operation -> NUMBERS_OF_THREADS.stream().map(threads -> new Measured(operation, threads)))
-                .toList();
+        List<Measured> all = new ArrayList<>();
+        for (Operation operation : OPERATIONS) {
+            NUMBERS_OF_THREADS.forEach(threads -> all.add(new Measured(operation, threads)));
+        }
+        if (!quick) {
+            closes().forEach(name -> all.add(new Measured(new Operation(name, Sample.MEDIAN), 1)));
+        }
         for (int round = 1; round <= effort.rounds; round++) {
             System.err.println("round " + round + " of " + effort.rounds);
             for (Measured measured : all) {
@@ -192,11 +215,36 @@ public final class Threads implements Callable<Integer> {
             }
         }
         List<Result> results = all.stream().flatMap(Measured::results).toList();
-        List<Target> targets =
-                all.stream().filter(Measured::hasTarget).map(Measured::target).toList();
+        List<Target> targets = new ArrayList<>();
+        all.stream().filter(Measured::hasTarget).map(Measured::target).forEach(targets::add);
+        if (!quick) {
+            CLOSES.forEach(name -> targets.add(targetAtOnce(name, all)));
+        }
         return Bench.finish(new Report("threads", Machine.here("that does nothing"), results, targets), command);
     }
 
+    private static Target targetAtOnce(String name, List<Measured> all) {
+        Result oneByOne = javaResult(name + BESIDE_WRITE, all);
+        Result atOnce = javaResult(name + AT_ONCE + BESIDE_WRITE, all);
+        return Target.atMost(atOnce.name() + " / " + oneByOne.name(), AT_ONCE_RATIO, atOnce.over(oneByOne), "");
+    }
+
+    private static Result javaResult(String name, List<Measured> all) {
+        return all.stream()
+                .filter(measured -> measured.operation.name.equals(name))
+                .map(measured -> measured.nanos(Language.JAVA))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Returns the operations that one thread carries out, without the option {@code --quick}. */
+    static List<String> closes() {
+        return CLOSES.stream()
+                .flatMap(name -> Stream.of(name, name + BESIDE_WRITE, name + AT_ONCE, name + AT_ONCE + BESIDE_WRITE))
+                .toList();
+    }
+
+    /** Returns the operations that several threads carry out. */
     static List<String> operations() {
         return OPERATIONS.stream().map(Operation::name).toList();
     }

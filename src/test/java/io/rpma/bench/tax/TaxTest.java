@@ -56,7 +56,8 @@ class TaxTest {
 
     @Test
     void everyOperationRunsInC() throws Exception {
-        for (String operation : Tax.operations()) {
+        Stream<String> operations = Stream.concat(Tax.operations().stream(), Threads.closes().stream());
+        for (String operation : operations.toList()) {
             assertThat(CPrograms.run(program, operation, "2").lines().map(Double::valueOf))
                     .hasSize(2)
                     .allSatisfy(nanos -> assertThat(nanos).isPositive());
@@ -97,9 +98,20 @@ class TaxTest {
     }
 
     @Test
+    void aCloseOfManyObjectsHasOneThread() {
+        for (String operation : Threads.closes()) {
+            assertThatIOException()
+                    .as(operation)
+                    .isThrownBy(() -> CPrograms.run(program, operation, "1", "1", "1"))
+                    .withMessageContaining("status 2: usage");
+        }
+    }
+
+    @Test
     void everyOperationRunsInJava() throws Exception {
         Set<String> operations = new TreeSet<>(Tax.operations());
         operations.addAll(Threads.operations());
+        operations.addAll(Threads.closes());
         assertThat(runJava(Tax.class.getPackageName())).containsExactlyInAnyOrderElementsOf(operations);
     }
 
