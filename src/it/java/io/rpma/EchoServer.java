@@ -46,7 +46,7 @@ final class EchoServer implements AutoCloseable {
             });
             loop.run();
         } finally {
-            conns.forEach(RpmaConn::close);
+            RpmaObjects.closeAll(conns);
         }
     }
 

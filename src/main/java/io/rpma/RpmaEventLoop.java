@@ -40,7 +40,7 @@ import java.util.function.BiConsumer;
  *     });
  *     loop.run();
  * } finally {
- *     conns.forEach(RpmaConn::close);
+ *     RpmaObjects.closeAll(conns);
  * }
  * }</pre>
  *

@@ -25,7 +25,10 @@ public final class RpmaObjects {
      * may be in use.
      *
      * <p>Each object is closed as by its {@code close()}, but the calls under way on all of the objects are awaited together.
-     * This saves a system call and a wait for each object except the first. Objects that are already closed are skipped.
+     * This saves a system call and a wait for each object except the first. The system call interrupts the threads of the
+     * program that are running, so that a close beside a busy thread takes about 10 microseconds, and the close of a further
+     * object of a list a fraction of a microsecond, without the work of librpma and the kernel. Objects that are already closed
+     * are skipped.
      *
      * <p>Blocks as the {@code close()} of each object does. If another thread is closing an object of the list, this method
      * waits for that thread before it frees an object on which the other object depends. Safe for use by many threads, also
