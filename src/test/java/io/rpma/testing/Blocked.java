@@ -40,15 +40,25 @@ public final class Blocked {
         thread = new Thread(task, "blocked-" + COUNT.incrementAndGet());
         thread.setDaemon(true);
         thread.start();
-        while (!isIn("io.rpma.internal.Natives", natives) && !isIn(LockSupport.class.getName(), "park")
-                || !isAsleep()) {
+        while (!isBlocked(thread, natives)) {
             assertFalse(task.isDone(), "the wait ended at once");
             Thread.onSpinWait();
         }
     }
 
+    /**
+     * Whether a thread is blocked.
+     *
+     * @param thread a thread whose name has at most 15 characters, and is the name of no other thread
+     * @param natives the natives that may block, or the beginnings of their names
+     */
+    static boolean isBlocked(Thread thread, String... natives) {
+        return (isIn(thread, "io.rpma.internal.Natives", natives) || isIn(thread, LockSupport.class.getName(), "park"))
+                && isAsleep(thread);
+    }
+
     /** Whether the kernel has put the thread to sleep. A native that blocks polls before it sleeps. */
-    private boolean isAsleep() {
+    private static boolean isAsleep(Thread thread) {
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
             for (Path kernelTask : tasks) {
                 String[] fields = Files.readString(kernelTask.resolve("stat")).split("[()]");
@@ -64,7 +74,7 @@ public final class Blocked {
     }
 
     /** Whether the thread is in a method of the type whose name begins with one of {@code names}. */
-    private boolean isIn(String type, String... names) {
+    private static boolean isIn(Thread thread, String type, String... names) {
         return Stream.of(thread.getStackTrace())
                 .filter(frame -> frame.getClassName().equals(type))
                 .anyMatch(frame -> Stream.of(names).anyMatch(frame.getMethodName()::startsWith));

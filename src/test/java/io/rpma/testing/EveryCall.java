@@ -67,6 +67,7 @@ public final class EveryCall implements AutoCloseable {
     private final List<Rule> rules = new ArrayList<>();
     private final List<String> table = new ArrayList<>();
     private final List<String> mismatches = new ArrayList<>();
+    private String timed = "";
     private OpenResources open;
 
     /**
@@ -83,7 +84,8 @@ public final class EveryCall implements AutoCloseable {
     /**
      * Lists an exception from the usual outcome. The first that matches applies.
      *
-     * @param site an expression for a session, a call and its step, as {@code "rejected: shim mmap 1 at client: mmap"}
+     * @param site an expression for a session, a call and its step, as {@code
+     *     "REJECTED: shim mmap 1 after munmap at client: mmap"}
      */
     public EveryCall except(String site, Outcome outcome, String reason) {
         return exceptWithLeaks(site, outcome, NO_LEAKS, reason);
@@ -97,6 +99,12 @@ public final class EveryCall implements AutoCloseable {
      */
     public EveryCall exceptWithLeaks(String site, Outcome outcome, UnaryOperator<String> leaks, String reason) {
         rules.add(new Rule(Pattern.compile(site), outcome, leaks, reason));
+        return this;
+    }
+
+    /** Names functions whose numbers of calls depend on the speed of the device, as an expression: a call may be missing. */
+    public EveryCall mayMiss(String functions) {
+        timed = functions;
         return this;
     }
 
@@ -136,6 +144,11 @@ public final class EveryCall implements AutoCloseable {
         Set<Thread> threads = Thread.getAllStackTraces().keySet();
         Interposer.arm(call, action, errno);
         Steps steps = Steps.run(session.steps, call, session.inFreshThreads);
+        if (steps.hitStep() == null && call.function().matches(timed)) {
+            table.add(session.name + ": " + call + " | not made this time");
+            assertThat(steps.failures()).isEmpty();
+            return;
+        }
         String site = session.name + ": " + call + " at " + steps.hitStep();
         Rule rule = ruleOf(site, action);
         String leaks = leaks(deviceBefore);
@@ -156,7 +169,8 @@ public final class EveryCall implements AutoCloseable {
 
     /** Checks that the process is as it was, and can make a connection. */
     private void checkProcess() throws Exception {
-        open.assertSameNow(0);
+        // a session has two threads, and a session before this may have had both wait at the same time or not
+        open.assertSameNow(1);
         connection.call().close();
     }
 
@@ -215,7 +229,9 @@ public final class EveryCall implements AutoCloseable {
             return true;
         }
         String function = call.caller().equals("device") ? "ibv_" + call.function() : call.function();
-        return failure.detail().contains(function) && failure.detail().contains(TEXTS.get(errno));
+        // librpma has no message for some failures, and the shim then names the function of librpma
+        boolean named = failure.detail().contains(function) || failure.detail().contains(failure.operation() + "()");
+        return named && failure.detail().contains(TEXTS.get(errno));
     }
 
     private static String outcome(Steps steps) {

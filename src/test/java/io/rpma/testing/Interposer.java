@@ -3,7 +3,9 @@ package io.rpma.testing;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The calls of librpma and of the shim to libibverbs, librdmacm and the allocator, {@code src/test/c/interposer}: a test counts
@@ -24,8 +26,9 @@ public final class Interposer {
      * A call: the number is counted from 1 for each caller, function and thread.
      *
      * @param caller {@code librpma}, {@code shim}, or {@code device} for an operation of the device that either of them calls
+     * @param previous the function of the thread's previous call
      */
-    public record Call(String caller, String function, int thread, int number) {
+    public record Call(String caller, String function, int thread, int number, String previous) {
         /** Whether the function can fail. */
         public boolean canFail() {
             return Interposer.canFail(caller, function);
@@ -38,7 +41,8 @@ public final class Interposer {
 
         @Override
         public String toString() {
-            return caller + " " + function + " " + number + (thread == 1 ? "" : " in thread " + thread);
+            return caller + " " + function + " " + number + (thread == 1 ? "" : " in thread " + thread) + " after "
+                    + previous;
         }
     }
 
@@ -61,9 +65,13 @@ public final class Interposer {
     /** Returns the calls since the count was started. */
     public static List<Call> calls() {
         List<Call> calls = new ArrayList<>();
+        Map<Integer, String> previous = new HashMap<>();
         for (int i = 0; i < count(); i++) {
             String[] words = call(i).split(" ");
-            calls.add(new Call(words[0], words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3])));
+            int thread = Integer.parseInt(words[2]);
+            String after = previous.getOrDefault(thread, "nothing");
+            calls.add(new Call(words[0], words[1], thread, Integer.parseInt(words[3]), after));
+            previous.put(thread, words[1]);
         }
         return calls;
     }

@@ -19,8 +19,10 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaSrq;
 import io.rpma.RpmaSrqCfg;
 import io.rpma.RpmaWcStatus;
+import io.rpma.testing.EveryCall.Outcome;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 /** Sessions of {@code io.rpma} in which both sides use all objects and operations. */
 public final class RpmaSession implements Steps.Session {
@@ -38,6 +40,16 @@ public final class RpmaSession implements Steps.Session {
         REJECTED
     }
 
+    private static final UnaryOperator<String> ID = failure -> "1 id";
+    private static final String AFTER_REJECTION = "(server: rpma_conn_req_delete|client: rpma_conn_next_event"
+            + "|client: rpma_conn_delete|server: rpma_ep_shutdown|rpma_peer_delete)";
+    private static final String IGNORED = "librpma ignores the failure";
+    private static final String LEAKED = "librpma leaks the id of the request";
+    private static final String NO_CAUSE = "librpma does not report the cause";
+    private static final String NO_MAXIMUM = "the largest message of the device is unknown, so lengths are not checked";
+    private static final String NO_MESSAGES =
+            "librpma's messages would be lost; the next call of the thread tries again";
+
     private final boolean shared;
     private final boolean rejected;
     private final long timeoutMs;
@@ -53,6 +65,42 @@ public final class RpmaSession implements Steps.Session {
         shared = kind == Kind.SHARED_CHANNEL;
         rejected = kind == Kind.REJECTED;
         this.timeoutMs = timeoutMs;
+    }
+
+    /**
+     * Lists the outcomes of failures that are not the usual outcome.
+     *
+     * @param descriptor the object of the device with the descriptor that librpma leaks after a failed acceptance
+     */
+    public static EveryCall listFailures(EveryCall calls, String descriptor) {
+        // the message reports the leak; before the acceptance, the request is rejected
+        UnaryOperator<String> acceptance = failure ->
+                failure.contains("librpma has leaked the id and a descriptor") ? "1 id, " + descriptor : "1 id";
+        return calls.except(".*librpma rdma_destroy_id .* at .*rpma_utils_get_ibv_context", Outcome.SUCCEEDS, IGNORED)
+                .except(".*shim ibv_query_(device 3|port 1) .* at rpma_peer_new.*", Outcome.SUCCEEDS, NO_MAXIMUM)
+                .except(".*shim mmap .* at mmap", Outcome.OUT_OF_MEMORY, "documented for a mapping")
+                .except(".*shim munmap .* at server: rpma_conn_req_connect", Outcome.SUCCEEDS, "the page is not in use")
+                .except(".*shim calloc 1 in thread 2 .*", Outcome.SUCCEEDS, NO_MESSAGES)
+                .except(".*device poll_cq .*", Outcome.FAILS_WITHOUT_CAUSE, NO_CAUSE)
+                .exceptWithLeaks("REJECTED: librpma munmap .*", Outcome.FAILS_WITHOUT_CAUSE, ID, NO_CAUSE)
+                .except(".*librpma munmap .*", Outcome.FAILS_WITHOUT_CAUSE, NO_CAUSE)
+                .except(".*librpma rdma_get_cm_event .* at server: rpma_ep_next_conn_req", Outcome.FAILS, "")
+                // the last allocation, after whose failure librpma destroys the id
+                .except(".*librpma malloc .* after malloc at server: rpma_ep_next_conn_req", Outcome.FAILS, "")
+                .exceptWithLeaks(".* at server: rpma_ep_next_conn_req", Outcome.FAILS, ID, LEAKED)
+                .exceptWithLeaks(".* at server: rpma_conn_req_connect", Outcome.FAILS, acceptance, LEAKED)
+                .exceptWithLeaks("REJECTED: .* at " + AFTER_REJECTION, Outcome.FAILS, ID, LEAKED);
+    }
+
+    /** Makes a connection, and writes once. */
+    public static AutoCloseable connect() throws Exception {
+        Pair pair = Pair.connect();
+        try (Regions regions = new Regions(pair.peer, 4096)) {
+            Pair.assertPosted(
+                    pair.client.write(regions.remote, 0, regions.local, 0, 8, RpmaConn.F_COMPLETION_ALWAYS, 1));
+            Pair.assertDone(pair.client, 1);
+        }
+        return pair;
     }
 
     @Override
@@ -139,20 +187,24 @@ public final class RpmaSession implements Steps.Session {
 
     /** Waits for one completion of the connection or, with its own channel, of a queue. */
     private void completion(String side, RpmaConn conn, RpmaCq cq, long wrId) throws Exception {
-        steps.take(side + (shared ? "rpma_conn_wait" : "rpma_cq_wait") + "|rpma_cq_get_wc", () -> {
-            RpmaCompletions completions = RpmaCompletions.create(1);
-            int count;
-            if (shared) {
-                conn.await(completions, timeoutMs, TimeUnit.MILLISECONDS);
-                count = completions.count();
-            } else {
-                count = cq.await(completions, timeoutMs, TimeUnit.MILLISECONDS);
-            }
-            assertEquals(1, count, "no completion");
-            assertEquals(wrId, completions.wrId(0));
-            assertEquals(RpmaWcStatus.SUCCESS, completions.status(0));
-            return null;
-        });
+        steps.take(side + await(), () -> take(conn, cq, wrId));
+    }
+
+    private String await() {
+        return (shared ? "rpma_conn_wait" : "rpma_cq_wait") + "|rpma_cq_get_wc";
+    }
+
+    private Void take(RpmaConn conn, RpmaCq cq, long wrId) throws InterruptedException {
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        if (shared) {
+            conn.await(completions, timeoutMs, TimeUnit.MILLISECONDS);
+        } else {
+            cq.await(completions, timeoutMs, TimeUnit.MILLISECONDS);
+        }
+        assertEquals(1, completions.count(), "no completion");
+        assertEquals(wrId, completions.wrId(0));
+        assertEquals(RpmaWcStatus.SUCCESS, completions.status(0));
+        return null;
     }
 
     private void transfer(RpmaConn client) throws Exception {
@@ -162,7 +214,7 @@ public final class RpmaSession implements Steps.Session {
         steps.make("client: rpma_read", () -> Pair.assertPosted(client.read(local, 0, remote, 0, 64, ALWAYS, 3)));
         completion("client: ", client, cq, 3);
         steps.make(
-                "rpma_flush",
+                "client: rpma_flush",
                 () -> Pair.assertPosted(client.flush(remote, 0, 64, RpmaFlushType.VISIBILITY, ALWAYS, 4)));
         completion("client: ", client, cq, 4);
         steps.make("client: rpma_atomic_write", () -> Pair.assertPosted(client.atomicWrite(remote, 0, 42, ALWAYS, 5)));
@@ -171,9 +223,12 @@ public final class RpmaSession implements Steps.Session {
 
     private void exchange(RpmaConn client, RpmaConn server) throws Exception {
         steps.make("server: rpma_srq_recv", () -> Pair.assertPosted(srq.recv(target, 0, 8, 6)));
+        // the completion arrives while a thread waits for its event
+        Callable<Void> received = steps.beginWait(
+                "server: " + await(), () -> take(server, srq.getRcq().orElse(null), 6));
         steps.make("client: rpma_send", () -> Pair.assertPosted(client.send(local, 0, 8, ALWAYS, 7)));
         completion("client: ", client, client.getCq(), 7);
-        completion("server: ", server, srq.getRcq().orElse(null), 6);
+        received.call();
         steps.make(
                 "server: rpma_send_with_imm", () -> Pair.assertPosted(server.sendWithImm(target, 0, 8, ALWAYS, 1, 8)));
         completion("server: ", server, server.getCq(), 8);

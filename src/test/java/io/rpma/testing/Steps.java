@@ -73,7 +73,7 @@ public final class Steps {
     /** Takes a step. */
     public <T> T take(String step, Callable<T> call) throws Exception {
         try {
-            return inFreshThreads ? result(start(step, 1, call)) : call.call();
+            return inFreshThreads ? result(start(1, call)) : call.call();
         } catch (RpmaException | OutOfMemoryError | AssertionError e) {
             failures.add(new Failure(step, e));
             throw new EndedException();
@@ -99,7 +99,20 @@ public final class Steps {
 
     /** Begins a step in a thread with the number 2, and returns the step that waits for it. */
     public <T> Callable<T> begin(String step, Callable<T> call) {
-        Started<T> started = start(step, 2, () -> {
+        return end(step, startSecond(step, call));
+    }
+
+    /** Begins a step that waits for a completion in a thread with the number 2, as {@link #begin}, and returns when it waits. */
+    public <T> Callable<T> beginWait(String step, Callable<T> call) {
+        Started<T> started = startSecond(step, call);
+        while (!started.task.isDone() && !Blocked.isBlocked(started.thread, "cqAwait", "awaitComp")) {
+            Thread.onSpinWait();
+        }
+        return end(step, started);
+    }
+
+    private <T> Started<T> startSecond(String step, Callable<T> call) {
+        Started<T> started = start(2, () -> {
             try {
                 return call.call();
             } finally {
@@ -108,6 +121,10 @@ public final class Steps {
         });
         // after the closes of the objects, which end the call
         closes.addLast(() -> await(started.thread));
+        return started;
+    }
+
+    private <T> Callable<T> end(String step, Started<T> started) {
         return () -> {
             try {
                 return result(started);
@@ -120,12 +137,12 @@ public final class Steps {
 
     private record Started<T>(FutureTask<T> task, Thread thread) {}
 
-    private static <T> Started<T> start(String step, int number, Callable<T> call) {
+    private static <T> Started<T> start(int number, Callable<T> call) {
         FutureTask<T> task = new FutureTask<>(() -> {
             Interposer.countThread(number);
             return call.call();
         });
-        Thread thread = new Thread(task, step);
+        Thread thread = new Thread(task, "step-" + number);
         thread.start();
         return new Started<>(task, thread);
     }
