@@ -12,6 +12,7 @@ import io.rpma.testing.RpmaSession;
 import io.rpma.testing.RpmaSession.Kind;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
+import java.io.IOException;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,7 +43,7 @@ class EveryCallTest {
         Interposer.redirect();
     }
 
-    private static EveryCall everyCall(String name) {
+    private static EveryCall everyCall(String name) throws IOException {
         return new EveryCall("rpma-" + name, RpmaSession::connect, StandIn::alive);
     }
 

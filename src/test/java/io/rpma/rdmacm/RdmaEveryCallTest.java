@@ -12,6 +12,7 @@ import io.rpma.testing.RdmaSession;
 import io.rpma.testing.RdmaSession.Kind;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
+import java.io.IOException;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +33,7 @@ class RdmaEveryCallTest {
         Interposer.redirect();
     }
 
-    private static EveryCall everyCall(String name) {
+    private static EveryCall everyCall(String name) throws IOException {
         return new EveryCall("rdmacm-" + name, RdmaSession::connect, StandIn::alive);
     }
 

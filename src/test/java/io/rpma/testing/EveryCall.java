@@ -7,6 +7,8 @@ import io.rpma.RpmaException;
 import io.rpma.internal.Natives;
 import io.rpma.internal.OpenResources;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -65,7 +67,7 @@ public final class EveryCall implements AutoCloseable {
     private final Callable<AutoCloseable> connection;
     private final Supplier<String> device;
     private final List<Rule> rules = new ArrayList<>();
-    private final List<String> table = new ArrayList<>();
+    private final PrintStream table;
     private final List<String> mismatches = new ArrayList<>();
     private String timed = "";
     private OpenResources open;
@@ -75,8 +77,12 @@ public final class EveryCall implements AutoCloseable {
      * @param connection makes a connection and uses it
      * @param device the objects of the device, as {@link StandIn#alive} lists them
      */
-    public EveryCall(String name, Callable<AutoCloseable> connection, Supplier<String> device) {
-        file = Path.of(System.getProperty("rpma.test.output", "target"), "every-call-" + name + ".txt");
+    public EveryCall(String name, Callable<AutoCloseable> connection, Supplier<String> device) throws IOException {
+        file = Path.of(System.getProperty("rpma.test.output", "target"), "every-call-" + name + ".txt")
+                .toAbsolutePath()
+                .normalize();
+        Files.createDirectories(file.getParent());
+        table = new PrintStream(Files.newOutputStream(file), true, StandardCharsets.UTF_8);
         this.connection = connection;
         this.device = device;
     }
@@ -142,10 +148,13 @@ public final class EveryCall implements AutoCloseable {
         Map<String, Integer> deviceBefore = objects(device.get());
         int handles = Natives.handleCount();
         Set<Thread> threads = Thread.getAllStackTraces().keySet();
+        // written before the session, which can hang
+        table.print(session.name + ": " + call);
+        table.flush();
         Interposer.arm(call, action, errno);
         Steps steps = Steps.run(session.steps, call, session.inFreshThreads);
         if (steps.hitStep() == null && call.function().matches(timed)) {
-            table.add(session.name + ": " + call + " | not made this time");
+            table.println(" | not made this time");
             assertThat(steps.failures()).isEmpty();
             return;
         }
@@ -153,8 +162,8 @@ public final class EveryCall implements AutoCloseable {
         Rule rule = ruleOf(site, action);
         String leaks = leaks(deviceBefore);
         String expectedLeaks = rule.outcome == Outcome.SUCCEEDS ? session.leaks : rule.leaks.apply(outcome(steps));
-        table.add(site + " | " + outcome(steps) + (rule.reason.isEmpty() ? "" : " | " + rule.reason)
-                + (leaks.isEmpty() ? "" : " | leaks " + leaks));
+        table.println(" at " + steps.hitStep() + " | " + outcome(steps)
+                + (rule.reason.isEmpty() ? "" : " | " + rule.reason) + (leaks.isEmpty() ? "" : " | leaks " + leaks));
         check(site, steps.hitStep() != null, "the call was not made");
         check(site, leaks.equals(expectedLeaks), "leaks '" + leaks + "', not '" + expectedLeaks + "'");
         check(site, Natives.handleCount() == handles, "native objects are open");
@@ -274,12 +283,11 @@ public final class EveryCall implements AutoCloseable {
         return String.join(", ", leaks);
     }
 
-    /** Writes the table, and checks that each outcome was as expected. */
+    /** Prints the path of the table, and checks that each outcome was as expected. */
     @Override
-    public void close() throws IOException {
-        Files.createDirectories(file.toAbsolutePath().getParent());
-        Files.write(file, table);
-        System.out.println("table of calls and outcomes: " + file.toAbsolutePath());
+    public void close() {
+        table.close();
+        System.out.println("table of calls and outcomes: " + file);
         assertThat(mismatches).isEmpty();
     }
 }
