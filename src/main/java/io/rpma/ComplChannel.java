@@ -97,8 +97,7 @@ final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
     @Override
     protected RpmaCq taken(RpmaCompletions completions, int result) {
         RpmaCq from = (result & Result.SECOND_QUEUE) == 0 ? cq : rcq;
-        completions.filled(result & ~Result.SECOND_QUEUE);
         takeTurns(from);
-        return from;
+        return from.taken(completions, result & ~Result.SECOND_QUEUE);
     }
 }

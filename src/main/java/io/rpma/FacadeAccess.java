@@ -3,8 +3,10 @@ package io.rpma;
 import io.rpma.internal.Access;
 import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
+import io.rpma.internal.PeerProbe;
 import io.rpma.internal.RdmacmAccess;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 
 /** Gives the other packages of the module access to package-private members. */
 final class FacadeAccess extends Access {
@@ -83,7 +85,25 @@ final class FacadeAccess extends Access {
     }
 
     @Override
+    public void remove(RpmaCompletions completions, int index) {
+        completions.remove(index);
+    }
+
+    @Override
     public RpmaEventLoop.Registration register(RpmaEventLoop loop, LoopSource<?> source, Executor executor) {
         return loop.register(source, executor);
+    }
+
+    @Override
+    public <T> RpmaEventLoop.Registration check(
+            RpmaEventLoop loop,
+            PeerProbe probe,
+            T source,
+            long period,
+            long limit,
+            TimeUnit unit,
+            RpmaEventLoop.Handler<? super T> handler,
+            Executor executor) {
+        return loop.check(probe, source, period, limit, unit, handler, executor);
     }
 }

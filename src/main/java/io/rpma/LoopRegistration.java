@@ -57,6 +57,11 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
         this.executor = executor;
     }
 
+    /** Returns the object that has the descriptor. */
+    NativeObject descriptor() {
+        return descriptor;
+    }
+
     /** Returns the object that failures are reported for. */
     Object source() {
         return source.object();
@@ -74,10 +79,13 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
         try {
             source.claim(loop);
             try {
+                // before the watch is armed: a close of the loop ends the registration, or makes the arming fail
+                loop.add(this);
                 watch = loop.poller().watch(descriptor, this::ready, executor != null);
                 active = true;
             } finally {
                 if (!active) {
+                    loop.remove(this);
                     descriptor.release();
                 }
             }
@@ -111,8 +119,8 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
     }
 
     /**
-     * Starts to serve the items. Called when the descriptor is readable, and once at the start for items that arrived
-     * earlier.
+     * Starts to serve the items. Called when the descriptor is readable, once at the start for items that arrived earlier, and
+     * by a check of the other side before it counts as lost.
      */
     void ready() {
         if (active && busy.compareAndSet(false, true)) {

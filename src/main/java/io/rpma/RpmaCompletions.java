@@ -219,6 +219,13 @@ public final class RpmaCompletions {
         count = taken;
     }
 
+    /** Removes a completion. The completions after it move down. */
+    void remove(int index) {
+        int from = offset(index);
+        wcs.put(from, wcs, from + SIZE, (count - index - 1) * SIZE);
+        count--;
+    }
+
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder("RpmaCompletions[");

@@ -5,6 +5,7 @@ import io.rpma.internal.Check;
 import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.PeerProbe;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
 import java.util.Arrays;
@@ -782,13 +783,42 @@ public final class RpmaConn implements AutoCloseable {
      * operations of this side fail but does not notify the other side: close the connection instead.
      *
      * <p>All outstanding operations end at once with {@link RpmaWcStatus#WR_FLUSH_ERR}. To avoid this, wait for the
-     * last completion first.
+     * last completion first. A check of the other side ({@link RpmaEventLoop#onPeerLost onPeerLost}) ends.
      *
      * @throws IllegalStateException if this object is closed
      * @throws RpmaException if librpma fails, for example because the connection is lost
      */
     public void disconnect() {
+        // the disconnection makes a probe fail
+        PeerProbe probe = cq.probe();
+        if (probe != null) {
+            probe.end();
+        }
         Call.check("rpma_conn_disconnect", Natives.connDisconnect(handle), object);
+    }
+
+    /** The probes of this connection, made by the first call. */
+    synchronized PeerProbe probe() {
+        if (cq.probe() == null) {
+            cq.setProbe(new Probe());
+        }
+        return cq.probe();
+    }
+
+    private final class Probe extends PeerProbe {
+        Probe() {
+            super(cq.object());
+        }
+
+        @Override
+        protected boolean post(long opContext) {
+            return write(F_COMPLETION_ALWAYS, opContext);
+        }
+
+        @Override
+        protected int take(RpmaCompletions completions) {
+            return cq.take(completions);
+        }
     }
 
     NativeObject object() {

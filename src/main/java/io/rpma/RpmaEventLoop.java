@@ -2,13 +2,15 @@ package io.rpma;
 
 import io.rpma.internal.Log;
 import io.rpma.internal.LoopSource;
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.PeerProbe;
 import io.rpma.internal.Poller;
 import io.rpma.internal.Waiter;
 import java.util.ArrayDeque;
 import java.util.Iterator;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.Executor;
@@ -21,8 +23,9 @@ import java.util.function.BiConsumer;
  * Serves the requests, events and completions of many endpoints and connections in one thread. The objects of
  * {@code io.rpma.rdmacm} have methods that register them: see {@link io.rpma.rdmacm.RdmaId#onRequest RdmaId.onRequest},
  * {@link io.rpma.rdmacm.RdmaId#onEvent RdmaId.onEvent}, and {@link io.rpma.rdmacm.RdmaQp#onSendComp RdmaQp.onSendComp},
- * {@link io.rpma.rdmacm.RdmaQp#onRecvComp onRecvComp} and
- * {@link io.rpma.rdmacm.RdmaQp#onSolicitedRecvComp onSolicitedRecvComp}.
+ * {@link io.rpma.rdmacm.RdmaQp#onRecvComp onRecvComp},
+ * {@link io.rpma.rdmacm.RdmaQp#onSolicitedRecvComp onSolicitedRecvComp} and
+ * {@link io.rpma.rdmacm.RdmaQp#onPeerLost onPeerLost}.
  *
  * <p>This server answers its clients:
  *
@@ -99,7 +102,7 @@ public final class RpmaEventLoop implements AutoCloseable {
 
     private final Poller poller = new Poller("RpmaEventLoop");
     private final AtomicReference<Thread> runner = new AtomicReference<>();
-    private final Set<LoopRegistration<?>> registrations = ConcurrentHashMap.newKeySet();
+    private final Map<NativeObject, LoopRegistration<?>> registrations = new ConcurrentHashMap<>();
 
     /**
      * Sorted by time. Cancelling must be cheap: a program that resets a timer with each message cancels as many timers
@@ -333,6 +336,110 @@ public final class RpmaEventLoop implements AutoCloseable {
         return register(new LoopSources.Completions(conn, conn.sharedChannel(), completions, handler), executor);
     }
 
+    /**
+     * Registers a handler that is called once, if the other side of a connection no longer answers. No event reports
+     * that the other host has lost its power, that its kernel has crashed, or that the cable is cut: the device can
+     * retry operations without end, and a connection without operations has nothing to retry.
+     *
+     * <p>This loop must serve the completions of {@link RpmaConn#getCq()}. After each {@code period} it checks whether
+     * an operation has completed since the previous check. If none has, it posts a probe: a write of 0 bytes. If
+     * nothing completes within {@code limit} after that, the other side is lost. So the handler is called at most
+     * {@code 2 * period + limit} after the other host has died, if no slow handler delays the loop. The time of the
+     * registration counts as a completion.
+     *
+     * <pre>{@code
+     * loop.onCompletion(conn.getCq(), 16, (cq, completions) -> answer(conn, completions));
+     * loop.onPeerLost(conn, 1, 5, TimeUnit.SECONDS, this::end);
+     * }</pre>
+     *
+     * <p>The handler is also called if a probe fails, because a connection with a failed operation is unusable. It is
+     * not called for a failed operation of the program, whose completion goes to the handler of completions; the probe
+     * after it fails. {@link RpmaConnEvent#CLOSED} reports the orderly end of the other side, and the end of its
+     * process: close the connection then. Otherwise the next probe has no answer, and this handler is called too.
+     *
+     * <p><b>Limit.</b> The device carries out operations in order, so a probe waits for the operations that were posted
+     * before it. Choose a limit that is longer than the longest transfer that the send queue can hold. The other side
+     * also counts as lost if an operation waits for longer than the limit for a receive that the other side has not
+     * posted. A full send queue prevents the probe, but is no failure: the completion of any operation shows that the
+     * other side answers. A completion that waits for a slow handler counts too: the other side is lost only if the
+     * queue is empty after the limit.
+     *
+     * <p><b>Cost.</b> A connection whose operations complete has no probes. On another connection, at most one probe at
+     * a time occupies one place in the send queue and one in the completion queue: add one to
+     * {@link RpmaConnCfg#setSqSize} and {@link RpmaConnCfg#setCqSize}. The probe requests a completion, which the
+     * program never sees: it does not count in {@link RpmaCq#poll}, in a wait or in a handler. The other side's program
+     * notices nothing. docs/benchmarks.md has the cost of a probe.
+     *
+     * <p>The check ends after the call of the handler, at {@link RpmaConn#disconnect} and {@link RpmaConn#close}, and
+     * when the loop no longer serves the completions. If a probe can't be posted, for example because the connection is
+     * not established within {@code period}, the check ends and {@link #onFailure} gets the exception.
+     *
+     * @param conn the connection
+     * @param period the time between checks, at least 1
+     * @param limit the time after a probe within which an operation must complete, at least 1
+     * @param unit the unit of {@code period} and {@code limit}
+     * @param handler handles the connection, for example closes it in another thread: {@link RpmaConn#close} takes
+     *     seconds if the other host is dead
+     * @return the registration
+     * @throws IllegalArgumentException if {@code period} or {@code limit} is not positive
+     * @throws IllegalStateException if the connection or this loop is closed, this loop does not serve the completions
+     *     of the connection, or a check of the connection is active
+     */
+    public Registration onPeerLost(
+            RpmaConn conn, long period, long limit, TimeUnit unit, Handler<? super RpmaConn> handler) {
+        return check(conn.probe(), conn, period, limit, unit, handler, null);
+    }
+
+    /**
+     * Registers a handler that is called once, if the other side of a connection no longer answers. An executor calls
+     * the handler. Otherwise as {@link #onPeerLost(RpmaConn, long, long, TimeUnit, Handler)}.
+     *
+     * @param conn the connection
+     * @param period the time between checks, at least 1
+     * @param limit the time after a probe within which an operation must complete, at least 1
+     * @param unit the unit of {@code period} and {@code limit}
+     * @param handler handles the connection, for example closes it
+     * @param executor calls the handler
+     * @return the registration
+     * @throws IllegalArgumentException if {@code period} or {@code limit} is not positive
+     * @throws IllegalStateException if the connection or this loop is closed, this loop does not serve the completions
+     *     of the connection, or a check of the connection is active
+     */
+    public Registration onPeerLost(
+            RpmaConn conn,
+            long period,
+            long limit,
+            TimeUnit unit,
+            Handler<? super RpmaConn> handler,
+            Executor executor) {
+        return check(conn.probe(), conn, period, limit, unit, handler, checked(executor));
+    }
+
+    /** The executor is null if the thread of {@link #run()} calls the handler. */
+    <T> Registration check(
+            PeerProbe probe,
+            T source,
+            long period,
+            long limit,
+            TimeUnit unit,
+            Handler<? super T> handler,
+            Executor executor) {
+        checkHandler(handler);
+        Objects.requireNonNull(unit, "unit");
+        checkPositive("period", period);
+        checkPositive("limit", limit);
+        PeerCheck<T> check = new PeerCheck<>(
+                this, probe, source, unit.toNanos(period), Math.min(LONGEST, unit.toNanos(limit)), handler, executor);
+        check.start();
+        return check;
+    }
+
+    private static void checkPositive(String name, long time) {
+        if (time <= 0) {
+            throw new IllegalArgumentException(name + " must be positive: " + time);
+        }
+    }
+
     private static void checkHandler(Object handler) {
         Objects.requireNonNull(handler, "handler");
     }
@@ -344,7 +451,6 @@ public final class RpmaEventLoop implements AutoCloseable {
     /** The executor is null if the thread of {@link #run()} calls the handler. */
     <T> Registration register(LoopSource<T> source, Executor executor) {
         LoopRegistration<T> registration = new LoopRegistration<>(this, source, executor);
-        registrations.add(registration);
         boolean registered = false;
         try {
             registration.start();
@@ -363,7 +469,7 @@ public final class RpmaEventLoop implements AutoCloseable {
      * Sets the handler of failures. By default, failures are logged as warnings to the logger {@code io.rpma}.
      *
      * @param handler gets the source of a failure and the exception; null for the default. The source is the endpoint,
-     *     the connection (for its events and for its completions), the {@link io.rpma.rdmacm.RdmaId} (for its requests
+     *     the connection (for its events, completions and checks), the {@link io.rpma.rdmacm.RdmaId} (for its requests
      *     and events, and for the completions of its queues), the shared receive queue or the task. It is this
      *     loop if the loop itself fails, because memory is exhausted or epoll_wait(2) fails. This handler runs in the
      *     thread where the failure occurred
@@ -420,8 +526,10 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     /** As {@link #execute}, after a delay. Drops the task if the loop is closed. */
-    void executeUnlessClosed(Runnable task, long nanos) {
-        dropIfClosed(add(task, nanos));
+    Registration executeUnlessClosed(Runnable task, long nanos) {
+        Task added = add(task, nanos);
+        dropIfClosed(added);
+        return added;
     }
 
     /**
@@ -603,8 +711,17 @@ public final class RpmaEventLoop implements AutoCloseable {
         ready.add(registration);
     }
 
+    void add(LoopRegistration<?> registration) {
+        registrations.put(registration.descriptor(), registration);
+    }
+
     void remove(LoopRegistration<?> registration) {
-        registrations.remove(registration);
+        registrations.remove(registration.descriptor(), registration);
+    }
+
+    /** Returns the registration that serves a descriptor, or null if there is none. */
+    LoopRegistration<?> serving(NativeObject descriptor) {
+        return registrations.get(descriptor);
     }
 
     Poller poller() {
@@ -632,7 +749,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     private void end() {
-        registrations.forEach(this::cancel);
+        registrations.values().forEach(this::cancel);
         tasks.clear();
     }
 

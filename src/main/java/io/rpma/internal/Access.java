@@ -5,6 +5,7 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaMemory;
 import java.lang.reflect.Constructor;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 
 /** Gives the other packages of the module access to the package-private members of {@code io.rpma}. */
 public abstract class Access {
@@ -101,6 +102,14 @@ public abstract class Access {
     public abstract void filled(RpmaCompletions completions, int count);
 
     /**
+     * Removes a completion from an array.
+     *
+     * @param completions the array
+     * @param index the index of the completion
+     */
+    public abstract void remove(RpmaCompletions completions, int index);
+
+    /**
      * Registers a source with an event loop.
      *
      * @param loop the loop
@@ -109,4 +118,28 @@ public abstract class Access {
      * @return the registration
      */
     public abstract RpmaEventLoop.Registration register(RpmaEventLoop loop, LoopSource<?> source, Executor executor);
+
+    /**
+     * Registers a check of the other side with an event loop.
+     *
+     * @param <T> the type of {@code source}
+     * @param loop the loop
+     * @param probe the probes of the connection
+     * @param source the object for the handler and for failures
+     * @param period the time between checks
+     * @param limit the time after a probe within which an operation must complete
+     * @param unit the unit of both
+     * @param handler called when the other side is lost
+     * @param executor calls the handler; null for the thread of the loop
+     * @return the registration
+     */
+    public abstract <T> RpmaEventLoop.Registration check(
+            RpmaEventLoop loop,
+            PeerProbe probe,
+            T source,
+            long period,
+            long limit,
+            TimeUnit unit,
+            RpmaEventLoop.Handler<? super T> handler,
+            Executor executor);
 }

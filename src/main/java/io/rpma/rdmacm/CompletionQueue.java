@@ -8,6 +8,7 @@ import io.rpma.internal.CompletionWait;
 import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.PeerProbe;
 import java.lang.ref.Reference;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -24,6 +25,9 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
 
     /** A copy of the handle, which saves an indirection in each poll. Set by {@link #made}. */
     private long handle;
+
+    /** Null until the first check of the connection, and in the queue of receives. */
+    private volatile PeerProbe probe;
 
     private CompletionQueue(String operation, NativeObject object, boolean send) {
         super(operation, object, object);
@@ -51,6 +55,12 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     }
 
     int pollCount(RpmaCompletions completions) {
+        PeerProbe probed = probe;
+        return probed == null ? takeCount(completions) : probed.poll(completions);
+    }
+
+    /** Polls the native queue. */
+    int takeCount(RpmaCompletions completions) {
         access.filled(completions, 0);
         int capacity = completions.capacity();
         long address = access.address(completions);
@@ -110,7 +120,16 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     @Override
     protected CompletionQueue taken(RpmaCompletions completions, int result) {
         access.filled(completions, result);
-        return this;
+        PeerProbe probed = probe;
+        return probed == null || probed.filter(completions) > 0 ? this : null;
+    }
+
+    PeerProbe probe() {
+        return probe;
+    }
+
+    void setProbe(PeerProbe first) {
+        probe = first;
     }
 
     private final class Source extends LoopSource<CompletionQueue> {

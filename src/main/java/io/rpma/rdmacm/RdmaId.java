@@ -66,7 +66,8 @@ import java.util.function.LongSupplier;
  * }</pre>
  *
  * <p>An {@link RpmaEventLoop} can serve many ids in one thread: see {@link #onRequest} and {@link #onEvent}, and
- * {@link RdmaQp#onSendComp} and {@link RdmaQp#onRecvComp} for the completions.
+ * {@link RdmaQp#onSendComp} and {@link RdmaQp#onRecvComp} for the completions. {@link RdmaQp#onPeerLost} reports that the other
+ * host is dead.
  *
  * <p>Safe for use by many threads. {@link #close} wakes waiting threads. It throws {@link IllegalStateException} while a memory
  * region or an address handle of this id is open, or while another id uses the shared receive queue of this id.
@@ -633,7 +634,7 @@ public final class RdmaId implements AutoCloseable {
      * Starts to disconnect. Outstanding operations complete with an error. {@link RdmaEventType#DISCONNECTED} reports the end
      * to both sides. The side that did not start the disconnection gets the event first, and answers with {@code disconnect()}
      * or {@link #close}. The side that started the disconnection gets its event after this answer. After both sides have
-     * disconnected, a call does nothing.
+     * disconnected, a call does nothing. A check of the other side ({@link RdmaQp#onPeerLost}) ends.
      *
      * <p>A call before the connection is established breaks the queue pair, and the id must then be closed.
      *
@@ -652,6 +653,11 @@ public final class RdmaId implements AutoCloseable {
         object.checkOpen();
         if (stage != Stage.CONNECTING) {
             throw new IllegalStateException(object + " has no connection");
+        }
+        RdmaQp checked = qp;
+        if (checked != null) {
+            // the disconnection makes a probe fail
+            checked.endCheck();
         }
         return Natives.idDisconnect(object.handle());
     }

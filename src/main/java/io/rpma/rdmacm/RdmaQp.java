@@ -2,10 +2,12 @@ package io.rpma.rdmacm;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaEventLoop;
+import io.rpma.internal.Access;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.PeerProbe;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
 import java.lang.ref.Reference;
@@ -928,6 +930,109 @@ public final class RdmaQp {
             Executor executor) {
         Objects.requireNonNull(executor, "executor");
         return sendCompletions.register(loop, owner, batchSize, false, handler, executor);
+    }
+
+    /**
+     * Registers a handler that is called once, if the other side no longer answers. The loop must serve the completions of
+     * operations ({@link #onSendComp}). After each {@code period} it checks whether an operation has completed since the previous
+     * check. If none has, it posts a probe, a write of 0 bytes. If nothing completes within {@code limit} after that, the other
+     * side is lost. {@link RpmaEventLoop#onPeerLost RpmaEventLoop.onPeerLost} documents the failures, the limit and the cost: the
+     * same applies to this method.
+     *
+     * <p>A probe occupies one place in the send queue and in its completion queue: add one to {@link RdmaQpInitAttr#maxSendWr}.
+     * Receives do not count as completions. The check ends after the call of the handler, at {@link RdmaId#disconnect} and
+     * {@link RdmaId#close}, and when the loop no longer serves the completions of operations. If a probe can't be posted, for
+     * example because the id is not connected within {@code period}, the check ends and {@link RpmaEventLoop#onFailure} gets the
+     * exception.
+     *
+     * @param loop the loop
+     * @param period the time between checks, at least 1
+     * @param limit the time after a probe within which an operation must complete, at least 1
+     * @param unit the unit of {@code period} and {@code limit}
+     * @param handler handles the id, for example closes it in another thread: {@link RdmaId#close} takes seconds if the other host
+     *     is dead
+     * @return the registration
+     * @throws IllegalArgumentException if {@code period} or {@code limit} is not positive
+     * @throws IllegalStateException if the id or the loop is closed, if the id is for datagrams, if the loop does not serve the
+     *     completions of operations, or if a check is active
+     */
+    public RpmaEventLoop.Registration onPeerLost(
+            RpmaEventLoop loop, long period, long limit, TimeUnit unit, RpmaEventLoop.Handler<? super RdmaId> handler) {
+        return check(loop, period, limit, unit, handler, null);
+    }
+
+    /**
+     * Registers a handler that is called once, if the other side no longer answers. An executor calls the handler. Otherwise as
+     * {@link #onPeerLost(RpmaEventLoop, long, long, TimeUnit, RpmaEventLoop.Handler)}.
+     *
+     * @param loop the loop
+     * @param period the time between checks, at least 1
+     * @param limit the time after a probe within which an operation must complete, at least 1
+     * @param unit the unit of {@code period} and {@code limit}
+     * @param handler handles the id, for example closes it
+     * @param executor calls the handler
+     * @return the registration
+     * @throws IllegalArgumentException if {@code period} or {@code limit} is not positive
+     * @throws IllegalStateException if the id or the loop is closed, if the id is for datagrams, if the loop does not serve the
+     *     completions of operations, or if a check is active
+     */
+    public RpmaEventLoop.Registration onPeerLost(
+            RpmaEventLoop loop,
+            long period,
+            long limit,
+            TimeUnit unit,
+            RpmaEventLoop.Handler<? super RdmaId> handler,
+            Executor executor) {
+        Objects.requireNonNull(executor, "executor");
+        return check(loop, period, limit, unit, handler, executor);
+    }
+
+    private RpmaEventLoop.Registration check(
+            RpmaEventLoop loop,
+            long period,
+            long limit,
+            TimeUnit unit,
+            RpmaEventLoop.Handler<? super RdmaId> handler,
+            Executor executor) {
+        Objects.requireNonNull(loop, "loop");
+        checkConnected(0);
+        return Access.get().check(loop, probe(), owner, period, limit, unit, handler, executor);
+    }
+
+    /** The probes of this queue pair, made by the first call. */
+    private synchronized PeerProbe probe() {
+        if (sendCompletions.probe() == null) {
+            sendCompletions.setProbe(new Probe());
+        }
+        return sendCompletions.probe();
+    }
+
+    /** Ends the check of the other side, if there is one. */
+    void endCheck() {
+        PeerProbe probe = sendCompletions.probe();
+        if (probe != null) {
+            probe.end();
+        }
+    }
+
+    private final class Probe extends PeerProbe {
+        Probe() {
+            super(sendCompletions.channel());
+        }
+
+        @Override
+        protected boolean post(long context) {
+            int result = Natives.postWritev(sendQueue, 0, 0, F_SIGNALED, 0, 0, context);
+            if (result < 0) {
+                throw Call.failure("rdma_post_writev", result, object);
+            }
+            return result == Result.POSTED;
+        }
+
+        @Override
+        protected int take(RpmaCompletions completions) {
+            return sendCompletions.takeCount(completions);
+        }
     }
 
     /**

@@ -1,0 +1,245 @@
+package io.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rpma.testing.Blocked;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.RunningLoop;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Checks of the other side of a connection. A send that waits for a receive stands for a dead host: the probe behind it has no
+ * answer. {@link HostDeathIT} ends a host.
+ */
+@Tag("stand-in")
+@Timeout(120)
+class PeerLostIT {
+    private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
+    private static final int ON_ERROR = RpmaConn.F_COMPLETION_ON_ERROR;
+    private static final long NEVER_MS = TimeUnit.DAYS.toMillis(1);
+    private static final long LIMIT_MS = 100;
+
+    private final BlockingQueue<Long> seen = new LinkedBlockingQueue<>();
+    private final BlockingQueue<RpmaConn> lost = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+    private RunningLoop running;
+    private RpmaEventLoop loop;
+    private Pair pair;
+    private RpmaEventLoop.Registration completions;
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        running = new RunningLoop();
+        loop = running.loop;
+        loop.onFailure((source, failure) -> failures.add(failure));
+        pair = Pair.connect();
+        completions = loop.onCompletion(pair.client.getCq(), 2, this::collect);
+    }
+
+    @AfterEach
+    void close() {
+        running.close();
+        if (pair != null) {
+            pair.close();
+            assertTrue(failures.isEmpty(), failures.toString());
+        }
+    }
+
+    private void collect(RpmaCq cq, RpmaCompletions taken) {
+        for (int i = 0; i < taken.count(); i++) {
+            seen.add(taken.wrId(i));
+        }
+    }
+
+    private RpmaEventLoop.Registration check(long limitMs) {
+        return check(pair.client, limitMs);
+    }
+
+    private RpmaEventLoop.Registration check(RpmaConn conn, long limitMs) {
+        return loop.onPeerLost(conn, 1, limitMs, TimeUnit.MILLISECONDS, lost::add);
+    }
+
+    private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
+        T next = queue.poll(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        assertNotNull(next, "nothing came");
+        return next;
+    }
+
+    private void assertLost() throws InterruptedException {
+        assertSame(pair.client, next(lost));
+    }
+
+    /** Lets the loop make some checks. */
+    private void letChecksPass() throws InterruptedException {
+        CountDownLatch passed = new CountDownLatch(1);
+        loop.schedule(passed::countDown, 20, TimeUnit.MILLISECONDS);
+        assertTrue(passed.await(Pair.TIMEOUT_S, TimeUnit.SECONDS));
+    }
+
+    /** The next operations wait until {@link #letGo}. */
+    private void stall() {
+        Pair.assertPosted(pair.client.send(ON_ERROR, 0));
+    }
+
+    private void letGo() {
+        Pair.assertPosted(pair.server.recv(0));
+    }
+
+    @Test
+    void theProgramSeesOnlyItsOwnCompletions() throws InterruptedException {
+        RpmaEventLoop.Registration check = check(NEVER_MS);
+        for (long context = 1; context <= 10; context++) {
+            letChecksPass();
+            Pair.assertPosted(pair.client.write(ON_ERROR, 0));
+            Pair.assertPosted(pair.client.write(ALWAYS, context));
+            assertEquals(context, next(seen));
+        }
+        assertTrue(check.isActive());
+        assertTrue(seen.isEmpty(), seen.toString());
+    }
+
+    @Test
+    void aSideWithoutAnswerIsLostOnce() throws InterruptedException {
+        stall();
+        RpmaEventLoop.Registration check = check(LIMIT_MS);
+        assertLost();
+        assertFalse(check.isActive());
+        letChecksPass();
+        assertTrue(lost.isEmpty());
+        // the answer arrives late, and the connection can be checked again
+        letGo();
+        RpmaEventLoop.Registration second = check(NEVER_MS);
+        Pair.assertPosted(pair.client.write(ALWAYS, 1));
+        assertEquals(1, next(seen));
+        letChecksPass();
+        assertTrue(second.isActive());
+        assertTrue(seen.isEmpty(), seen.toString());
+    }
+
+    @Test
+    void anExecutorMayCloseTheConnection() throws InterruptedException {
+        stall();
+        loop.onPeerLost(
+                pair.client,
+                1,
+                LIMIT_MS,
+                TimeUnit.MILLISECONDS,
+                conn -> {
+                    conn.close();
+                    lost.add(conn);
+                },
+                task -> new Thread(task).start());
+        assertLost();
+        assertThrows(IllegalStateException.class, () -> pair.client.write(ALWAYS, 1));
+    }
+
+    @Test
+    void aFullSendQueueIsNotALoss() throws InterruptedException {
+        RpmaEventLoop.Registration check = check(NEVER_MS);
+        stall();
+        int posted = 0;
+        while (pair.client.write(ALWAYS, posted)) {
+            posted++;
+        }
+        letChecksPass();
+        letGo();
+        for (long context = 0; context < posted; context++) {
+            assertEquals(context, next(seen));
+        }
+        letChecksPass();
+        assertTrue(check.isActive());
+        assertTrue(seen.isEmpty(), seen.toString());
+    }
+
+    @Test
+    void theEndOfTheOtherSideIsALossIfNobodyHandlesItsEvent() throws InterruptedException {
+        check(LIMIT_MS);
+        pair.server.close();
+        assertLost();
+    }
+
+    @Test
+    void aBrokenConnectionIsALoss() throws InterruptedException {
+        try (Regions regions = new Regions(pair.peer, 4096)) {
+            regions.target.close();
+            check(NEVER_MS);
+            Pair.assertPosted(pair.client.write(regions.remote, 0, regions.local, 0, 8, ALWAYS, 1));
+            assertEquals(1, next(seen));
+            assertLost();
+        }
+    }
+
+    @Test
+    void aDisconnectionEndsTheCheck() throws InterruptedException {
+        stall();
+        RpmaEventLoop.Registration check = check(NEVER_MS);
+        letChecksPass();
+        pair.client.disconnect();
+        assertFalse(check.isActive());
+        // the send that waited has failed, and the probe behind it
+        assertEquals(0, next(seen));
+        letChecksPass();
+        assertTrue(lost.isEmpty());
+        assertTrue(seen.isEmpty(), seen.toString());
+    }
+
+    @Test
+    void aCloseEndsTheCheck() {
+        RpmaEventLoop.Registration check = check(NEVER_MS);
+        pair.client.close();
+        assertFalse(check.isActive());
+        assertThrows(IllegalStateException.class, () -> check(1));
+    }
+
+    @Test
+    void aWaitAfterTheCheckGetsNoCompletionOfAProbe() throws Exception {
+        stall();
+        check(LIMIT_MS);
+        assertLost();
+        completions.cancel();
+        // the only completions are the probe's, and then the write's
+        RpmaCompletions taken = RpmaCompletions.create(1);
+        RpmaCq cq = pair.client.getCq();
+        Blocked wait = new Blocked(() -> cq.await(taken, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+        letGo();
+        Pair.assertPosted(pair.client.write(ALWAYS, 1));
+        assertEquals(1, wait.result());
+        assertEquals(1, taken.wrId(0));
+        assertEquals(0, cq.poll(taken));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void queuesThatShareAChannel(boolean separateReceives) throws InterruptedException {
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setComplChannel(true).setRcqSize(separateReceives ? 10 : 0);
+                Pair shared = Pair.connect(cfg)) {
+            loop.onCompletion(shared.client, 2, this::collect);
+            Pair.assertPosted(shared.client.recv(3));
+            RpmaEventLoop.Registration first = check(shared.client, NEVER_MS);
+            letChecksPass();
+            Pair.assertPosted(shared.server.send(ALWAYS, 0));
+            assertEquals(3, next(seen));
+            first.cancel();
+            Pair.assertPosted(shared.client.send(ON_ERROR, 0));
+            check(shared.client, LIMIT_MS);
+            assertSame(shared.client, next(lost));
+            assertTrue(seen.isEmpty(), seen.toString());
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package io.rpma;
+
+import io.rpma.internal.NativeObject;
+import io.rpma.internal.PeerProbe;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Checks whether the other side of a connection answers. The check is a task of the loop, which repeats itself. The polls of the
+ * loop find the answers, and find that there is none.
+ *
+ * @param <T> the object of the program that has the connection
+ */
+final class PeerCheck<T> implements PeerProbe.Check {
+    private final RpmaEventLoop loop;
+    private final PeerProbe probe;
+    private final T source;
+    private final long period;
+    private final long limit;
+    private final RpmaEventLoop.Handler<? super T> handler;
+    private final Executor executor;
+    private final Runnable closing = this::cancel;
+    private final AtomicBoolean active = new AtomicBoolean();
+
+    /** Takes the completions. Set by {@link #start}. */
+    private LoopRegistration<?> server;
+
+    private volatile RpmaEventLoop.Registration next;
+
+    // used only by the thread of the loop
+
+    private boolean waiting;
+    private long deadline;
+
+    /**
+     * @param source the object for the handler and for failures
+     * @param period the time between two checks, in nanoseconds
+     * @param limit the time from a check without a sign to the loss, in nanoseconds
+     * @param executor calls the handler; null for the loop's thread
+     */
+    PeerCheck(
+            RpmaEventLoop loop,
+            PeerProbe probe,
+            T source,
+            long period,
+            long limit,
+            RpmaEventLoop.Handler<? super T> handler,
+            Executor executor) {
+        this.loop = loop;
+        this.probe = probe;
+        this.source = source;
+        this.period = period;
+        this.limit = limit;
+        this.handler = handler;
+        this.executor = executor;
+    }
+
+    /**
+     * Starts the check.
+     *
+     * @throws IllegalStateException if the connection or the loop is closed, the loop does not serve the completions, or another
+     *     check is active
+     */
+    void start() {
+        NativeObject queue = probe.queue();
+        queue.checkOpen();
+        loop.poller().object().checkOpen();
+        server = loop.serving(queue);
+        if (server == null) {
+            throw new IllegalStateException(
+                    loop + " does not serve " + queue + ": register a handler of its completions first");
+        }
+        active.set(true);
+        probe.begin(this);
+        if (!queue.beforeClose(closing)) {
+            end();
+            queue.checkOpen();
+        }
+        checkLater(period);
+    }
+
+    private void checkLater(long nanos) {
+        next = loop.executeUnlessClosed(this::check, nanos);
+        if (!active.get()) {
+            next.cancel();
+        }
+    }
+
+    private void check() {
+        try {
+            if (isActive()) {
+                checkLater(checkNow());
+            } else {
+                end();
+            }
+        } catch (Throwable e) {
+            // not if the connection was closed meanwhile
+            if (end()) {
+                loop.failed(source, e);
+            }
+        }
+    }
+
+    /** Returns the time until the next check. */
+    private long checkNow() {
+        if (probe.takeSign()) {
+            waiting = false;
+            return period;
+        }
+        long now = System.nanoTime();
+        if (!waiting) {
+            waiting = true;
+            deadline = now + limit;
+        }
+        long left = deadline - now;
+        if (left > 0) {
+            probe.post();
+            return Math.min(period, left);
+        }
+        // the answer may be in the queue: only a poll that finds nothing ends the wait for it
+        probe.limitReached();
+        server.ready();
+        return period;
+    }
+
+    @Override
+    public void lost() {
+        loop.executeUnlessClosed(this::report, 0);
+    }
+
+    private void report() {
+        try {
+            if (executor == null) {
+                callHandler();
+            } else {
+                executor.execute(this::callHandler);
+            }
+        } catch (Throwable e) {
+            end();
+            loop.failed(source, e);
+        }
+    }
+
+    private void callHandler() {
+        if (!end()) {
+            return;
+        }
+        try {
+            handler.handle(source);
+        } catch (Throwable e) {
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            loop.failed(source, e);
+        }
+    }
+
+    @Override
+    public boolean isActive() {
+        return active.get() && server.isActive();
+    }
+
+    @Override
+    public void cancel() {
+        end();
+    }
+
+    /** Returns whether this call has ended the check. */
+    private boolean end() {
+        if (!active.compareAndSet(true, false)) {
+            return false;
+        }
+        probe.queue().notBeforeClose(closing);
+        RpmaEventLoop.Registration scheduled = next;
+        if (scheduled != null) {
+            scheduled.cancel();
+        }
+        return true;
+    }
+
+    @Override
+    public String toString() {
+        return source + " checked by " + loop;
+    }
+}

@@ -1,0 +1,174 @@
+package io.rpma.internal;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaEventLoop;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+
+/**
+ * The probes of one connection. A check in an event loop posts them, and all completions of the queue pass through this
+ * object, which takes out the completions of probes.
+ *
+ * <p>The object stays for the life of the connection: a probe can complete after its check has ended.
+ */
+public abstract class PeerProbe {
+    /** What the completions since the last check of the loop have shown. */
+    private enum Sign {
+        NONE,
+        ALIVE,
+        /** There was no sign within the limit. The next poll that finds the queue empty changes this to LOST. */
+        OVERDUE,
+        LOST
+    }
+
+    /** A check, which uses the probes. */
+    public interface Check extends RpmaEventLoop.Registration {
+        /** Called once, in any thread, when the other side is lost. Must not call code of the program. */
+        void lost();
+    }
+
+    private static final UnaryOperator<Sign> TO_ALIVE = sign -> sign == Sign.LOST ? Sign.LOST : Sign.ALIVE;
+
+    private final Access access = Access.get();
+    private final NativeObject queue;
+
+    /**
+     * The context of the probes. It is random, because the program may use all 64 bits of its contexts: no number can be
+     * reserved, and the program can't use this one by accident.
+     */
+    private final long context = ThreadLocalRandom.current().nextLong();
+
+    private final AtomicBoolean outstanding = new AtomicBoolean();
+    private final AtomicReference<Sign> sign = new AtomicReference<>(Sign.NONE);
+    private volatile Check check;
+
+    /**
+     * @param queue the completion queue, which has the descriptor for an event loop
+     */
+    protected PeerProbe(NativeObject queue) {
+        this.queue = queue;
+    }
+
+    /** {@return the completion queue} */
+    public final NativeObject queue() {
+        return queue;
+    }
+
+    /**
+     * Posts a write of 0 bytes that requests a completion.
+     *
+     * @param opContext the context of the write
+     * @return whether the write is posted; false if the send queue is full
+     */
+    protected abstract boolean post(long opContext);
+
+    /**
+     * Polls the queue.
+     *
+     * @param completions the array to fill
+     * @return the number of completions
+     */
+    protected abstract int take(RpmaCompletions completions);
+
+    /**
+     * Polls the queue, and takes out the completion of a probe.
+     *
+     * @param completions the array to fill
+     * @return the number of completions; 0 only if the queue is empty
+     */
+    public final int poll(RpmaCompletions completions) {
+        // before the poll: an answer can arrive between an earlier poll and the end of the limit
+        boolean overdue = sign.get() == Sign.OVERDUE;
+        while (take(completions) > 0) {
+            int left = filter(completions);
+            if (left > 0) {
+                return left;
+            }
+        }
+        if (overdue && sign.compareAndSet(Sign.OVERDUE, Sign.LOST)) {
+            check.lost();
+        }
+        return 0;
+    }
+
+    /**
+     * Takes the completion of a probe out of the completions.
+     *
+     * @param completions the completions, at least one
+     * @return the number of completions that are left
+     */
+    public final int filter(RpmaCompletions completions) {
+        int last = completions.count() - 1;
+        // after a failure all operations fail, so the last status is the current one
+        if (completions.isSuccess(last)) {
+            alive();
+        }
+        for (int i = 0; outstanding.get() && i <= last; i++) {
+            if (completions.wrId(i) == context) {
+                boolean failed = !completions.isSuccess(i);
+                access.remove(completions, i);
+                outstanding.set(false);
+                if (failed && sign.getAndSet(Sign.LOST) != Sign.LOST) {
+                    check.lost();
+                }
+                break;
+            }
+        }
+        return completions.count();
+    }
+
+    private void alive() {
+        // most completions find the sign of an earlier one
+        if (sign.get() != Sign.ALIVE) {
+            sign.updateAndGet(TO_ALIVE);
+        }
+    }
+
+    /**
+     * Begins a check.
+     *
+     * @param begun the check
+     * @throws IllegalStateException if another check is active
+     */
+    public final synchronized void begin(Check begun) {
+        if (check != null && check.isActive()) {
+            throw new IllegalStateException("there is a check already: " + check);
+        }
+        check = begun;
+        sign.set(Sign.ALIVE);
+    }
+
+    /** Ends the check, if there is one. */
+    public final void end() {
+        Check ended = check;
+        if (ended != null) {
+            ended.cancel();
+        }
+    }
+
+    /** {@return whether an operation has completed since the last call} */
+    public final boolean takeSign() {
+        return sign.compareAndSet(Sign.ALIVE, Sign.NONE);
+    }
+
+    /** Makes the next poll report the loss if it finds the queue empty. */
+    public final void limitReached() {
+        sign.compareAndSet(Sign.NONE, Sign.OVERDUE);
+    }
+
+    /** Posts a probe, if the previous one has completed and the send queue has room. */
+    public final void post() {
+        if (outstanding.compareAndSet(false, true)) {
+            boolean posted = false;
+            try {
+                posted = post(context);
+            } finally {
+                if (!posted) {
+                    outstanding.set(false);
+                }
+            }
+        }
+    }
+}
