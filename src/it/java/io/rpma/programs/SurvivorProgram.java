@@ -49,7 +49,7 @@ public final class SurvivorProgram {
     }
 
     /** Retries, because librpma allows one second for the resolution, and a guest on a busy machine may need more. */
-    private static RpmaDevice deviceTo(String address) {
+    static RpmaDevice deviceTo(String address) {
         long start = System.nanoTime();
         while (true) {
             try {
