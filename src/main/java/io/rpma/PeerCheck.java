@@ -94,8 +94,8 @@ final class PeerCheck<T> implements PeerProbe.Check {
                 end();
             }
         } catch (Throwable e) {
-            // not if the connection was closed meanwhile
-            if (end()) {
+            // not if the connection was closed meanwhile: its close ends the check
+            if (end() && !probe.queue().isClosed()) {
                 loop.failed(source, e);
             }
         }
@@ -180,6 +180,6 @@ final class PeerCheck<T> implements PeerProbe.Check {
 
     @Override
     public String toString() {
-        return source + " checked by " + loop;
+        return "a check in " + loop;
     }
 }

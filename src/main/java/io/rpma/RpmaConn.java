@@ -48,7 +48,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>The connecting side must take {@link RpmaConnEvent#ESTABLISHED} by {@link #nextEvent()}. This completes the
  * handshake. The accepting side receives its own event after that.
  *
- * <p>A single failed operation breaks the connection (see {@link RpmaWcStatus}). No event reports this.
+ * <p>A single failed operation breaks the connection (see {@link RpmaWcStatus}). No event reports this. No event reports
+ * that the other host is dead, either: {@link RpmaEventLoop#onPeerLost onPeerLost} notices it.
  *
  * <p>Manual pages: rpma_read(3), rpma_write(3), rpma_write_with_imm(3), rpma_atomic_write(3), rpma_flush(3), rpma_send(3),
  * rpma_send_with_imm(3), rpma_recv(3), rpma_conn_wait(3), rpma_conn_get_rcq(3), rpma_conn_get_compl_fd(3),

@@ -48,7 +48,8 @@ import java.util.function.BiConsumer;
  * }</pre>
  *
  * <p>{@code accept} connects the request and adds the connection to {@code conns}. {@code end} gives the connection to
- * an executor, which closes it. {@code failed} logs the failure and ends the connection.
+ * an executor, which closes it. {@code failed} logs the failure and ends the connection. No event reports that a client's
+ * host is dead: {@link #onPeerLost onPeerLost} notices this.
  *
  * <p><b>Turns.</b> {@link #run()} works in turns. In each turn it runs the tasks that are due, and then calls the
  * handler of each ready object once. A busy object therefore does not starve the others. The loop takes completions in

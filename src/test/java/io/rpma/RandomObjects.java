@@ -412,6 +412,20 @@ final class RandomObjects {
                         })),
                 fails);
         calls.add(
+                3,
+                "RpmaEventLoop.onPeerLost",
+                c -> registrations.put(
+                        c,
+                        loops.one(c)
+                                .onPeerLost(
+                                        conns.one(c),
+                                        c.timeout(),
+                                        c.timeout(),
+                                        c.unit(),
+                                        RpmaConn::close,
+                                        c.maybeNull(Runnable::run))),
+                fails);
+        calls.add(
                 4,
                 "RpmaEventLoop.schedule",
                 c -> registrations.put(c, loops.one(c).schedule(() -> {}, c.timeout(), c.unit())));

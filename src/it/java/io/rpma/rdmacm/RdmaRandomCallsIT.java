@@ -632,6 +632,14 @@ class RdmaRandomCallsIT {
                 c -> registrations.put(c, qps.one(c).onSendComp(loops.one(c), 1 + c.random.nextInt(4), taken -> {})),
                 FAILS);
         calls.add(
+                3,
+                "onPeerLost",
+                c -> registrations.put(
+                        c, qps.one(c).onPeerLost(loops.one(c), c.timeout(), c.timeout(), c.unit(), c.maybeNull(id -> {
+                            throw new IllegalStateException("test");
+                        }))),
+                FAILS);
+        calls.add(
                 2,
                 "onRecvComp",
                 c -> registrations.put(c, qps.one(c).onRecvComp(loops.one(c), 1 + c.random.nextInt(4), taken -> {

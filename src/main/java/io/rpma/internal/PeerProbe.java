@@ -134,7 +134,7 @@ public abstract class PeerProbe {
      */
     public final synchronized void begin(Check begun) {
         if (check != null && check.isActive()) {
-            throw new IllegalStateException("there is a check already: " + check);
+            throw new IllegalStateException(queue + " is checked by " + check);
         }
         check = begun;
         sign.set(Sign.ALIVE);

@@ -51,6 +51,8 @@ public final class RandomCalls {
             "has no more than",
             "has no immediate data",
             "is served by",
+            "does not serve",
+            "is checked by",
             "is running already",
             "a thread waits for",
             "has no device yet",
