@@ -25,7 +25,7 @@ public final class MemoryServer implements AutoCloseable {
     /** The timeout for an accepted client to establish its connection. */
     private static final long ESTABLISH_S = 30;
 
-    /** The time without a message after which a client is probed, and the timeout of the probe. */
+    /** The time without an answer after which a client's host counts as dead. */
     private static final int SILENCE_S = 10;
 
     /** If no client can be accepted for this time, the failure is attributed to this side. */

@@ -1,13 +1,13 @@
 package io.rpma.examples.common;
 
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
+import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
@@ -23,8 +23,8 @@ import java.util.Optional;
  * them persistent, see {@link Persistence#SERVER}.
  */
 public final class OfferedMemory implements AutoCloseable {
-    /** The time without a completion after which the events are checked. */
-    private static final long CHECK_MS = 100;
+    /** The time without a completion after which the client is checked. No event reports that its host is dead. */
+    private static final long CHECK_S = 1;
 
     private final RpmaMemory memory;
     private final Offer offer;
@@ -59,7 +59,7 @@ public final class OfferedMemory implements AutoCloseable {
 
     /** Returns the configuration of the connections of clients. The caller closes it. */
     public static RpmaConnCfg connCfg() {
-        // Room for all answers, and for the probe of a silent client.
+        // Room for all answers, and for the loop's probe of a silent client.
         int sends = PersistRequest.MOST + 1;
         return RpmaConnCfg.create()
                 .setSqSize(sends)
@@ -91,62 +91,77 @@ public final class OfferedMemory implements AutoCloseable {
     /**
      * Serves a client until it is gone.
      *
-     * @param silence the time without a message after which the client is probed, and the timeout of the probe, in seconds
+     * @param silence the time without an answer after which the client's host counts as dead, in seconds
      * @param timeout the maximum time to serve the client, in nanoseconds
      * @return the reason why the client is gone; empty after the timeout
      */
     public Optional<String> serve(RpmaConn conn, int silence, long timeout) throws InterruptedException {
-        Session session = new Session(conn, silence);
-        long begun = System.nanoTime();
-        Optional<String> end = Optional.empty();
-        while (end.isEmpty() && System.nanoTime() - begun < timeout) {
-            end = session.goOn();
+        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+            Session session = new Session(conn, loop);
+            loop.onFailure((source, failure) -> session.fail(failure));
+            loop.onEvent(conn, event -> session.end(event.description()));
+            loop.onCompletion(conn.getCq(), PersistRequest.MOST, (cq, completions) -> session.serve(completions));
+            loop.onPeerLost(
+                    conn, CHECK_S, silence, SECONDS, client -> session.end("no answer within " + silence + " s"));
+            loop.schedule(loop::stop, timeout, NANOSECONDS);
+            loop.run();
+            return session.result();
         }
-        return end;
     }
 
-    /** Serves one client. */
+    /** Serves one client, in the thread of the loop. */
     private final class Session {
         private final RpmaConn conn;
-        private final int silence;
-        private final RpmaCompletions completions = RpmaCompletions.create(PersistRequest.MOST);
+        private final RpmaEventLoop loop;
         private int owedAnswers;
-        private long heard = System.nanoTime();
-        private boolean asked;
+        private String end;
+        private Throwable failure;
 
-        Session(RpmaConn conn, int silence) {
+        Session(RpmaConn conn, RpmaEventLoop loop) {
             this.conn = conn;
-            this.silence = silence;
+            this.loop = loop;
         }
 
-        /** Waits a while for requests and answers them. If the client is gone, returns the reason. */
-        Optional<String> goOn() throws InterruptedException {
-            Optional<RpmaConnEvent> event = conn.nextEvent(0, SECONDS);
-            if (event.isPresent()) {
-                return event.map(RpmaConnEvent::description);
+        void end(String reason) {
+            end = reason;
+            loop.stop();
+        }
+
+        void fail(Throwable thrown) {
+            failure = thrown;
+            loop.stop();
+        }
+
+        Optional<String> result() {
+            if (failure instanceof Error) {
+                throw (Error) failure;
             }
-            int taken = conn.getCq().await(completions, CHECK_MS, MILLISECONDS);
-            if (taken == 0) {
-                return askIfSilent();
+            if (failure != null) {
+                throw (RuntimeException) failure;
             }
-            heard = System.nanoTime();
-            asked = false;
-            for (int i = 0; i < taken; i++) {
+            return Optional.ofNullable(end);
+        }
+
+        /** Carries out requests, and answers them. */
+        void serve(RpmaCompletions completions) {
+            for (int i = 0; i < completions.count(); i++) {
                 if (!completions.isSuccess(i)) {
-                    return Optional.of(completions.status(i).description());
+                    end(completions.status(i).description());
+                    return;
                 }
                 if (completions.opcode(i) == RpmaWcOpcode.RECV) {
                     try {
                         carryOut(completions.wrId(i));
                     } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-                        return Optional.of("it has sent a wrong request: " + e.getMessage());
+                        end("it has sent a wrong request: " + e.getMessage());
+                        return;
                     } catch (UncheckedIOException e) {
-                        return Optional.of("its bytes can't be made persistent: " + e.getMessage());
+                        end("its bytes can't be made persistent: " + e.getMessage());
+                        return;
                     }
                 }
                 answer();
             }
-            return Optional.empty();
         }
 
         private void carryOut(long slot) {
@@ -161,19 +176,6 @@ public final class OfferedMemory implements AutoCloseable {
             while (owedAnswers > 0 && conn.send(RpmaConn.F_COMPLETION_ALWAYS, 0)) {
                 owedAnswers--;
             }
-        }
-
-        /** Probes a silent client by an empty write, because no event reports the death of the client's host. */
-        private Optional<String> askIfSilent() {
-            if (System.nanoTime() - heard < SECONDS.toNanos(silence)) {
-                return Optional.empty();
-            }
-            if (asked) {
-                return Optional.of("no answer within " + silence + " s");
-            }
-            heard = System.nanoTime();
-            asked = conn.write(RpmaConn.F_COMPLETION_ALWAYS, 0);
-            return Optional.empty();
         }
     }
 
