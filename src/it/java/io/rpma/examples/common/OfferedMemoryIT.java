@@ -40,6 +40,9 @@ class OfferedMemoryIT {
     private final int port = TestDevice.port();
     private final String address = TestDevice.address();
 
+    /** The time without an answer after which the server counts the client's host as dead, in seconds. */
+    private int silence = 10;
+
     /** Uses a client's connection. */
     private interface Use {
         void use(RpmaPeer peer, RemoteConnection connection) throws Exception;
@@ -75,12 +78,12 @@ class OfferedMemoryIT {
         return new Offer(offer.peerCfg(), offer.memory(), persistent, offer.nativeFlush());
     }
 
-    private static String serveOne(RpmaEp endpoint, OfferedMemory offered) throws InterruptedException {
+    private String serveOne(RpmaEp endpoint, OfferedMemory offered) throws InterruptedException {
         try (RpmaConnCfg cfg = OfferedMemory.connCfg();
                 RpmaConn conn =
                         offered.accept(endpoint.nextConnReq(cfg, 30, SECONDS).orElseThrow(), SERVICE)) {
             assertThat(conn.nextEvent(30, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
-            return offered.serve(conn, 10, SECONDS.toNanos(50)).orElse("still there");
+            return offered.serve(conn, silence, SECONDS.toNanos(50)).orElse("still there");
         }
     }
 
@@ -148,6 +151,25 @@ class OfferedMemoryIT {
             byte[] content = new byte[SIZE];
             memory.buffer().get(content);
             assertThat(content).isEqualTo(new byte[SIZE]);
+        }
+    }
+
+    /** The client posts no receive for the answer, so that nothing on the server completes, as if the client's host were dead. */
+    @Test
+    void aClientThatDoesNotAnswerIsGone() throws Exception {
+        silence = 1;
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE);
+                RpmaMemory staging = RpmaMemory.allocate(STAGING)) {
+            String end = serve(memory, false, false, (peer, connection) -> {
+                new PersistRequest(Kind.PERSIST, 0, Long.BYTES).put(staging.buffer());
+                try (RpmaMrLocal region = peer.register(staging, RpmaMrUsage.SEND)) {
+                    RpmaConn conn = connection.conn();
+                    assertThat(conn.send(region, 0, PersistRequest.LENGTH, RpmaConn.F_COMPLETION_ON_ERROR, 0))
+                            .isTrue();
+                    assertThat(conn.nextEvent(30, SECONDS)).contains(RpmaConnEvent.CLOSED);
+                }
+            });
+            assertThat(end).isEqualTo("no answer within 1 s");
         }
     }
 
