@@ -371,7 +371,7 @@ public final class RpmaEventLoop implements AutoCloseable {
      * program never sees: it does not count in {@link RpmaCq#poll}, in a wait or in a handler. The other side's program
      * notices nothing. docs/benchmarks.md has the cost of a probe.
      *
-     * <p>The check ends after the call of the handler, at {@link RpmaConn#disconnect} and {@link RpmaConn#close}, and
+     * <p>The check ends before the call of the handler, at {@link RpmaConn#disconnect} and {@link RpmaConn#close}, and
      * when the loop no longer serves the completions. If a probe can't be posted, for example because the connection is
      * not established within {@code period}, the check ends and {@link #onFailure} gets the exception.
      *
