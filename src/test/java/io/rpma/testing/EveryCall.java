@@ -127,7 +127,7 @@ public final class EveryCall implements AutoCloseable {
     }
 
     /** Records a session, and runs it for each call that fits. */
-    public EveryCall run(Session session, Interposer.Action action, Predicate<Interposer.Call> fits) throws Exception {
+    public void run(Session session, Interposer.Action action, Predicate<Interposer.Call> fits) throws Exception {
         List<Interposer.Call> calls = record(session);
         connection.call().close();
         open = OpenResources.now();
@@ -140,7 +140,6 @@ public final class EveryCall implements AutoCloseable {
             }
         }
         checkProcess();
-        return this;
     }
 
     private void runWith(Interposer.Call call, Session session, Interposer.Action action) throws Exception {
