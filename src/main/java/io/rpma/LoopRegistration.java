@@ -8,6 +8,7 @@ import io.rpma.internal.Result;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -39,6 +40,9 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
 
     /** Guards {@link #start}, {@link LoopSource#take} and {@link #cancel}. No item is taken after the cancellation. */
     private final ReentrantLock lock = new ReentrantLock();
+
+    /** Ends a check of the other side, or null. */
+    private final AtomicReference<Runnable> whenEnded = new AtomicReference<>();
 
     private Poller.Watch watch;
     private volatile boolean active;
@@ -116,6 +120,24 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
             lock.unlock();
         }
         loop.remove(this);
+        Runnable action = whenEnded.getAndSet(null);
+        if (action != null) {
+            action.run();
+        }
+    }
+
+    /**
+     * Sets an action for the end of the registration. It replaces the former one.
+     *
+     * @param action called without a lock; throws nothing
+     */
+    void whenEnded(Runnable action) {
+        whenEnded.set(action);
+    }
+
+    /** Removes an action of {@link #whenEnded}. */
+    void notWhenEnded(Runnable action) {
+        whenEnded.compareAndSet(action, null);
     }
 
     /**

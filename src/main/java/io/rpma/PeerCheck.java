@@ -7,11 +7,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Checks whether the other side of a connection answers. The check is a task of the loop, which repeats itself. The polls of the
- * loop find the answers, and find that there is none.
+ * queue find the answers, or find that there is none. The next check reports a loss.
  *
  * @param <T> the object of the program that has the connection
  */
-final class PeerCheck<T> implements PeerProbe.Check {
+final class PeerCheck<T> implements RpmaEventLoop.Registration {
     private final RpmaEventLoop loop;
     private final PeerProbe probe;
     private final T source;
@@ -31,6 +31,9 @@ final class PeerCheck<T> implements PeerProbe.Check {
 
     private boolean waiting;
     private long deadline;
+
+    /** The number of polls since the limit. */
+    private int polls;
 
     /**
      * @param source the object for the handler and for failures
@@ -71,12 +74,23 @@ final class PeerCheck<T> implements PeerProbe.Check {
                     loop + " does not serve " + queue + ": register a handler of its completions first");
         }
         active.set(true);
-        probe.begin(this);
-        if (!queue.beforeClose(closing)) {
+        boolean started = false;
+        try {
+            probe.begin(this);
+            server.whenEnded(closing);
+            started = queue.beforeClose(closing) && server.isActive();
+            if (started) {
+                checkLater(period);
+            }
+        } catch (Throwable e) {
+            end();
+            throw e;
+        }
+        if (!started) {
             end();
             queue.checkOpen();
+            throw new IllegalStateException(loop + " no longer serves " + queue);
         }
-        checkLater(period);
     }
 
     private void checkLater(long nanos) {
@@ -88,10 +102,12 @@ final class PeerCheck<T> implements PeerProbe.Check {
 
     private void check() {
         try {
-            if (isActive()) {
-                checkLater(checkNow());
-            } else {
+            if (!isActive()) {
                 end();
+            } else if (probe.isLost()) {
+                report();
+            } else {
+                checkLater(checkNow());
             }
         } catch (Throwable e) {
             // not if the connection was closed meanwhile: its close ends the check
@@ -107,42 +123,37 @@ final class PeerCheck<T> implements PeerProbe.Check {
             waiting = false;
             return period;
         }
-        long now = System.nanoTime();
         if (!waiting) {
+            probe.post();
             waiting = true;
-            deadline = now + limit;
+            polls = 0;
+            deadline = System.nanoTime() + limit;
+            return Math.min(period, limit);
         }
-        long left = deadline - now;
+        long left = deadline - System.nanoTime();
         if (left > 0) {
+            // again, if the send queue was full
             probe.post();
             return Math.min(period, left);
         }
         // the answer may be in the queue: only a poll that finds nothing ends the wait for it
         probe.limitReached();
         server.ready();
-        return period;
-    }
-
-    @Override
-    public void lost() {
-        loop.executeUnlessClosed(this::report, 0);
+        polls++;
+        // a poll of an executor can take longer than a turn of the loop
+        return polls == 1 ? 0 : Math.min(period, limit);
     }
 
     private void report() {
-        try {
-            if (executor == null) {
-                callHandler();
-            } else {
-                executor.execute(this::callHandler);
-            }
-        } catch (Throwable e) {
-            end();
-            loop.failed(source, e);
+        if (executor == null) {
+            callHandler();
+        } else {
+            executor.execute(this::callHandler);
         }
     }
 
     private void callHandler() {
-        if (!end()) {
+        if (!isActive() || !end()) {
             return;
         }
         try {
@@ -171,6 +182,7 @@ final class PeerCheck<T> implements PeerProbe.Check {
             return false;
         }
         probe.queue().notBeforeClose(closing);
+        server.notWhenEnded(closing);
         RpmaEventLoop.Registration scheduled = next;
         if (scheduled != null) {
             scheduled.cancel();

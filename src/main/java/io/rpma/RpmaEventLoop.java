@@ -345,16 +345,17 @@ public final class RpmaEventLoop implements AutoCloseable {
      * <p>This loop must serve the completions of {@link RpmaConn#getCq()}. After each {@code period} it checks whether
      * an operation has completed since the previous check. If none has, it posts a probe: a write of 0 bytes. If
      * nothing completes within {@code limit} after that, the other side is lost. So the handler is called at most
-     * {@code 2 * period + limit} after the other host has died, if no slow handler delays the loop. The time of the
-     * registration counts as a completion.
+     * {@code 2 * period + limit} after the other host has died, if no slow handler delays the loop. With an executor for
+     * the completions, the shorter of {@code period} and {@code limit} can be added. The time of the registration counts
+     * as a completion, and each completion in {@code getCq()} counts, also of a receive.
      *
      * <pre>{@code
      * loop.onCompletion(conn.getCq(), 16, (cq, completions) -> answer(conn, completions));
      * loop.onPeerLost(conn, 1, 5, TimeUnit.SECONDS, this::end);
      * }</pre>
      *
-     * <p>The handler is also called if a probe fails, because a connection with a failed operation is unusable. It is
-     * not called for a failed operation of the program, whose completion goes to the handler of completions; the probe
+     * <p>The handler is also called at the check after a failed probe, because a connection with a failed operation is
+     * unusable. It is not called for a failed operation of the program, whose completion goes to the handler of completions; the probe
      * after it fails. {@link RpmaConnEvent#CLOSED} reports the orderly end of the other side, and the end of its
      * process: close the connection then. Otherwise the next probe has no answer, and this handler is called too.
      *
@@ -363,7 +364,8 @@ public final class RpmaEventLoop implements AutoCloseable {
      * also counts as lost if an operation waits for longer than the limit for a receive that the other side has not
      * posted. A full send queue prevents the probe, but is no failure: the completion of any operation shows that the
      * other side answers. A completion that waits for a slow handler counts too: the other side is lost only if the
-     * queue is empty after the limit.
+     * queue is empty after the limit. A pause of the whole host, for example of a virtual machine, can count as silence:
+     * choose a limit that is longer than such a pause.
      *
      * <p><b>Cost.</b> A connection whose operations complete has no probes. On another connection, at most one probe at
      * a time occupies one place in the send queue and one in the completion queue: add one to
@@ -373,7 +375,7 @@ public final class RpmaEventLoop implements AutoCloseable {
      *
      * <p>The check ends before the call of the handler, at {@link RpmaConn#disconnect} and {@link RpmaConn#close}, and
      * when the loop no longer serves the completions. If a probe can't be posted, for example because the connection is
-     * not established within {@code period}, the check ends and {@link #onFailure} gets the exception.
+     * not established at the second check, the check ends and {@link #onFailure} gets the exception.
      *
      * @param conn the connection
      * @param period the time between checks, at least 1

@@ -232,6 +232,39 @@ class PeerCheckTest {
         assertThat(probes).isEmpty();
     }
 
+    /** Between the poll that takes the answer and its return, another poll finds the queue empty. */
+    @Test
+    void anAnswerThatAnotherPollHasTakenCounts() throws Exception {
+        loop.stop();
+        running.awaitEnd();
+        serve(CAPACITY);
+        check(NEVER_MS, NEVER_MS);
+        queue.takeSign();
+        RpmaCompletions taken = RpmaCompletions.create(1);
+        queue.completed.add(new long[] {5, 0});
+        assertThat(queue.take(taken)).isOne();
+        queue.limitReached();
+        assertThat(queue.poll(RpmaCompletions.create(1))).isZero();
+        assertThat(queue.isLost()).isTrue();
+        assertThat(queue.filter(taken)).isOne();
+        assertThat(queue.isLost()).isFalse();
+        assertThat(queue.takeSign()).isTrue();
+    }
+
+    /** A poll of the program then takes the failed probe. */
+    @Test
+    void aLossAfterTheEndOfTheServiceIsSilent() throws Exception {
+        RpmaEventLoop.Registration service = serve(CAPACITY);
+        RpmaEventLoop.Registration check = check(1, NEVER_MS);
+        long probe = next(probes);
+        running.call(service::cancel);
+        assertThat(check.isActive()).isFalse();
+        queue.completed.add(new long[] {probe, FLUSHED});
+        assertThat(queue.poll(RpmaCompletions.create(1))).isZero();
+        running.call(() -> {});
+        assertThat(lost).isEmpty();
+    }
+
     @Test
     void aFailedProbeIsALoss() throws Exception {
         post = context -> {

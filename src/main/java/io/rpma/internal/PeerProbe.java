@@ -5,7 +5,6 @@ import io.rpma.RpmaEventLoop;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.UnaryOperator;
 
 /**
  * The probes of one connection. A check in an event loop posts them, and all completions of the queue pass through this
@@ -14,22 +13,16 @@ import java.util.function.UnaryOperator;
  * <p>The object stays for the life of the connection: a probe can complete after its check has ended.
  */
 public abstract class PeerProbe {
-    /** What the completions since the last check of the loop have shown. */
+    /** The result of the completions since the last check of the loop. */
     private enum Sign {
         NONE,
         ALIVE,
-        /** There was no sign within the limit. The next poll that finds the queue empty changes this to LOST. */
+        /** There was no completion within the limit. The next poll that finds the queue empty changes this to SILENT. */
         OVERDUE,
-        LOST
+        /** A completion that another poll has taken can still change this to ALIVE. */
+        SILENT,
+        FAILED
     }
-
-    /** A check, which uses the probes. */
-    public interface Check extends RpmaEventLoop.Registration {
-        /** Called once, in any thread, when the other side is lost. Must not call code of the program. */
-        void lost();
-    }
-
-    private static final UnaryOperator<Sign> TO_ALIVE = sign -> sign == Sign.LOST ? Sign.LOST : Sign.ALIVE;
 
     private final Access access = Access.get();
     private final NativeObject queue;
@@ -42,7 +35,7 @@ public abstract class PeerProbe {
 
     private final AtomicBoolean outstanding = new AtomicBoolean();
     private final AtomicReference<Sign> sign = new AtomicReference<>(Sign.NONE);
-    private volatile Check check;
+    private volatile RpmaEventLoop.Registration check;
 
     /**
      * @param queue the completion queue, which has the descriptor for an event loop
@@ -87,8 +80,8 @@ public abstract class PeerProbe {
                 return left;
             }
         }
-        if (overdue && sign.compareAndSet(Sign.OVERDUE, Sign.LOST)) {
-            check.lost();
+        if (overdue) {
+            sign.compareAndSet(Sign.OVERDUE, Sign.SILENT);
         }
         return 0;
     }
@@ -110,8 +103,8 @@ public abstract class PeerProbe {
                 boolean failed = !completions.isSuccess(i);
                 access.remove(completions, i);
                 outstanding.set(false);
-                if (failed && sign.getAndSet(Sign.LOST) != Sign.LOST) {
-                    check.lost();
+                if (failed) {
+                    sign.set(Sign.FAILED);
                 }
                 break;
             }
@@ -120,9 +113,10 @@ public abstract class PeerProbe {
     }
 
     private void alive() {
+        Sign before = sign.get();
         // most completions find the sign of an earlier one
-        if (sign.get() != Sign.ALIVE) {
-            sign.updateAndGet(TO_ALIVE);
+        while (before != Sign.ALIVE && before != Sign.FAILED && !sign.compareAndSet(before, Sign.ALIVE)) {
+            before = sign.get();
         }
     }
 
@@ -132,17 +126,17 @@ public abstract class PeerProbe {
      * @param begun the check
      * @throws IllegalStateException if another check is active
      */
-    public final synchronized void begin(Check begun) {
+    public final synchronized void begin(RpmaEventLoop.Registration begun) {
         if (check != null && check.isActive()) {
             throw new IllegalStateException(queue + " is checked by " + check);
         }
-        check = begun;
         sign.set(Sign.ALIVE);
+        check = begun;
     }
 
     /** Ends the check, if there is one. */
     public final void end() {
-        Check ended = check;
+        RpmaEventLoop.Registration ended = check;
         if (ended != null) {
             ended.cancel();
         }
@@ -153,9 +147,15 @@ public abstract class PeerProbe {
         return sign.compareAndSet(Sign.ALIVE, Sign.NONE);
     }
 
-    /** Makes the next poll report the loss if it finds the queue empty. */
+    /** Makes the next poll find out whether the queue is empty. */
     public final void limitReached() {
         sign.compareAndSet(Sign.NONE, Sign.OVERDUE);
+    }
+
+    /** {@return whether a probe has failed, or a poll after the limit has found the queue empty} */
+    public final boolean isLost() {
+        Sign last = sign.get();
+        return last == Sign.SILENT || last == Sign.FAILED;
     }
 
     /** Posts a probe, if the previous one has completed and the send queue has room. */

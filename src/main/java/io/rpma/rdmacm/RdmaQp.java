@@ -942,7 +942,7 @@ public final class RdmaQp {
      * <p>A probe occupies one place in the send queue and in its completion queue: add one to {@link RdmaQpInitAttr#maxSendWr}.
      * Receives do not count as completions. The check ends before the call of the handler, at {@link RdmaId#disconnect} and
      * {@link RdmaId#close}, and when the loop no longer serves the completions of operations. If a probe can't be posted, for
-     * example because the id is not connected within {@code period}, the check ends and {@link RpmaEventLoop#onFailure} gets the
+     * example because the id is not connected at the second check, the check ends and {@link RpmaEventLoop#onFailure} gets the
      * exception.
      *
      * @param loop the loop
