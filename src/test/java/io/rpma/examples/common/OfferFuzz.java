@@ -1,0 +1,36 @@
+package io.rpma.examples.common;
+
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrRemote;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/** Reads an offer in private data, and carries out a request in a message, from any bytes. */
+public final class OfferFuzz {
+    private static final RpmaMemory MEMORY = RpmaMemory.allocate(4096);
+    private static final int SERVICE = 0x7270_6d61;
+
+    private OfferFuzz() {}
+
+    /** Called by the fuzzer. */
+    public static void fuzzerTestOneInput(byte[] bytes) {
+        try {
+            Offer offer = Offer.fromPrivateData(bytes, SERVICE);
+            offer.isDirectWrite();
+            try (RpmaMrRemote memory = offer.openMemory()) {
+                if (memory.getSize() <= 0) {
+                    throw new AssertionError(memory);
+                }
+            }
+        } catch (IOException e) {
+            // refused, as documented
+        }
+        try {
+            PersistRequest.get(ByteBuffer.wrap(Arrays.copyOf(bytes, PersistRequest.LENGTH)))
+                    .carryOut(MEMORY);
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            // refused, as documented
+        }
+    }
+}
