@@ -1,18 +1,22 @@
 # shellcheck shell=bash
 # The rows of guests, and their images: finds an image in the cache, or runs build-image to make it. A row is a release of
-# Debian with its kernel, librpma and JDK.
+# Debian with a kernel, rdma-core, librpma and JDK.
 #
-# Reads: cache, softroce. Sets: image, row_suite, row_java_home, row_packages.
+# Reads: cache, softroce. Sets: image, row_suite, row_kernel_suite, row_rdma_suite, row_java_home, row_packages.
 
-rows=(trixie bookworm)
+rows=(trixie bookworm backports)
 
-# The contents of a row besides Debian's minimal system: the rows differ only in the release and the list of packages.
+# The contents of a row besides Debian's minimal system: the suites of the system, of the kernel and of rdma-core, and the list
+# of packages.
 select_row() {
     local jdk
     case $1 in
     trixie) row_suite=trixie jdk=25 ;;
     bookworm) row_suite=bookworm jdk=17 ;;
+    # Debian has no backport of rdma-core. trixie's can't advise soft-RoCE, so the row has that of the next release.
+    backports) row_suite=trixie row_kernel_suite=trixie-backports row_rdma_suite=forky jdk=25 ;;
     esac
+    : "${row_kernel_suite:=$row_suite}" "${row_rdma_suite:=$row_suite}"
     row_java_home=/usr/lib/jvm/java-$jdk-openjdk-amd64
     row_packages=librpma0,rdma-core,ibverbs-providers,ibverbs-utils,rdmacm-utils,iproute2,ndctl,kmod,e2fsprogs
     row_packages+=,openjdk-$jdk-jdk-headless,libasan8,libubsan1
@@ -75,7 +79,8 @@ run_image_builder() {
     fi
     "${root[@]}" "${isolate[@]}" true 2>/dev/null || isolate=()
     build_with_progress "$row_items" \
-        "${root[@]}" "${isolate[@]}" bash "$softroce/build-image" "$row_suite" "$1" "$(id -u):$(id -g)" "$row_packages" "$2"
+        "${root[@]}" "${isolate[@]}" bash "$softroce/build-image" "$row_suite" "$row_kernel_suite" "$row_rdma_suite" "$1" \
+        "$(id -u):$(id -g)" "$row_packages" "$2"
 }
 
 build_image() {
@@ -85,7 +90,7 @@ build_image() {
     require_for_image
     mirror=$(debian_mirror)
     check_mirror "$mirror" "$row_suite"
-    say "making the $row guest once: Debian $row_suite with its kernel, librpma and a JDK, from $mirror"
+    say "making the $row guest once: Debian $row_suite with the kernel of $row_kernel_suite, librpma and a JDK, from $mirror"
     make_in_cache "$image" image "the $row guest" run_image_builder "$mirror"
 }
 
