@@ -324,7 +324,7 @@ class RegistrationIT extends WithPeer {
         }
     }
 
-    private static Path ordinaryDirectory() throws IOException {
+    static Path ordinaryDirectory() throws IOException {
         String configured = System.getenv("RPMA_EXT4");
         if (configured == null || configured.isEmpty()) {
             String reason = "no directory of an ordinary file system: set RPMA_EXT4 to one, or use 'native/rxe test'";
@@ -364,7 +364,7 @@ class RegistrationIT extends WithPeer {
         return Files.getFileStore(file).type().equals("tmpfs");
     }
 
-    private static ByteBuffer onDisk(Path file) throws IOException {
+    static ByteBuffer onDisk(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, ExtendedOpenOption.DIRECT)) {
             ByteBuffer content =
                     ByteBuffer.allocateDirect(2 * 4096).alignedSlice(4096).limit(4096);

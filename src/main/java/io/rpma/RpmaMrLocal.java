@@ -5,6 +5,7 @@ import io.rpma.internal.Check;
 import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -58,17 +59,22 @@ public final class RpmaMrLocal implements AutoCloseable {
     private final int usage;
     private final boolean persistent;
 
+    /** Whether the kernel refuses to pin the memory, so that librpma registers it with on-demand paging. */
+    private final boolean onDemand;
+
     /** The maximum length of one operation, in bytes. */
     private final long maxLength;
 
     /** Set when the region is made. */
     private long handle;
 
-    private RpmaMrLocal(long size, int usage, boolean persistent, int maxLength, NativeObject... parents) {
+    private RpmaMrLocal(
+            long size, int usage, boolean persistent, boolean onDemand, int maxLength, NativeObject... parents) {
         this.size = size;
         this.maxLength = maxLength;
         this.usage = usage;
         this.persistent = persistent;
+        this.onDemand = onDemand;
         object = new NativeObject(this, "RpmaMrLocal", CLOSER, parents);
     }
 
@@ -80,7 +86,8 @@ public final class RpmaMrLocal implements AutoCloseable {
                     + " bytes at address 0x" + Long.toHexString(address));
         }
         boolean persistent = memory instanceof RpmaMemory && ((RpmaMemory) memory).isPersistent(address, size);
-        RpmaMrLocal region = new RpmaMrLocal(size, usage, persistent, peer.maxMessage(), parents);
+        boolean onDemand = memory instanceof RpmaMemory && ((RpmaMemory) memory).kind() == RpmaMemory.Kind.FILE_DAX;
+        RpmaMrLocal region = new RpmaMrLocal(size, usage, persistent, onDemand, peer.maxMessage(), parents);
         NativeObject object = region.object;
         object.begin();
         boolean made = false;
@@ -152,7 +159,8 @@ public final class RpmaMrLocal implements AutoCloseable {
     }
 
     /**
-     * Advises the device about pages that will be used. Applies to regions with on-demand paging.
+     * Advises the device about pages that will be used. Applies to regions with on-demand paging, which are those of an
+     * {@link RpmaMemory} of the kind {@link RpmaMemory.Kind#FILE_DAX}.
      *
      * @param offset the offset in the region in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
@@ -162,15 +170,32 @@ public final class RpmaMrLocal implements AutoCloseable {
      * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
      * @throws IllegalArgumentException if {@code length} exceeds 2^31 - 1
      * @throws IllegalStateException if this object is closed
-     * @throws RpmaException with {@link RpmaError#NOSUPP} if the device does not support advice; with
-     *     {@link RpmaError#INVAL} if the region has no on-demand paging, or is not registered for the advised access
+     * @throws RpmaException with {@link RpmaError#INVAL} if the region has no on-demand paging, or is not registered for
+     *     the advised access; with {@link RpmaError#NOSUPP} if the device does not support advice
      */
     public void advise(long offset, long length, RpmaMrAdvice advice, boolean flush) {
         Check.range("local", offset, length, size);
+        int number = advice.ordinal();
+        if (!onDemand) {
+            throw notOnDemand();
+        }
         Call.check(
                 "rpma_mr_advise",
-                Natives.mrAdvise(handle, offset, length, advice.ordinal(), flush ? ADVISE_FLAG_FLUSH : 0),
+                Natives.mrAdvise(handle, offset, length, number, flush ? ADVISE_FLAG_FLUSH : 0),
                 object);
+    }
+
+    /** The kernel must not get such an advice: soft-RoCE does not check the region, and Linux 7.3 crashes. */
+    private RuntimeException notOnDemand() {
+        if (object.isClosed()) {
+            return Call.failure("rpma_mr_advise", Result.CLOSED, object);
+        }
+        return new RpmaException(
+                "rpma_mr_advise",
+                RpmaError.INVAL,
+                0,
+                "the region has no on-demand paging",
+                "only an RpmaMemory of the kind FILE_DAX is registered with it");
     }
 
     /**

@@ -1,0 +1,246 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import io.rpma.testing.OnDemand;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
+import io.rpma.testing.Together;
+import io.rpma.testing.Tool;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Regions with on-demand paging as targets, in memory of every kind. Where the device has no on-demand paging, each test checks
+ * that the registration is refused.
+ *
+ * <p>The bytes of most operations begin with a page and fit into one packet: see {@link #bytesInsideAPage}.
+ */
+@Timeout(60)
+class OnDemandPagingIT extends WithConnection {
+    private static final int PAGE = 4096;
+    private static final int PAGES = 4;
+    private static final int SIZE = PAGES * PAGE;
+    private static final int PACKET = 1024;
+    private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
+    private static final int DROPS = 20;
+
+    /** A test of a region with on-demand paging. */
+    @FunctionalInterface
+    private interface Use {
+        void of(RpmaMrLocal region, RpmaMrRemote remote) throws Exception;
+    }
+
+    OnDemandPagingIT() {
+        super(SIZE);
+    }
+
+    @BeforeEach
+    void fill() {
+        regions.fillLocal(1);
+    }
+
+    private void register(RpmaMemory memory, Use use) throws Exception {
+        if (!peer.device().isOdpCapable()) {
+            assertThatExceptionOfType(RpmaException.class)
+                    .isThrownBy(() -> OnDemand.register(peer, memory, Regions.ALL))
+                    .withMessageContaining("on-demand paging");
+            return;
+        }
+        try (RpmaMrLocal region = OnDemand.register(peer, memory, Regions.ALL);
+                RpmaMrRemote remote = Pair.remote(region)) {
+            use.of(region, remote);
+        }
+    }
+
+    private void registerFile(Path file, Use use) throws Exception {
+        try (RpmaMemory memory = RpmaMemory.map(file, SIZE)) {
+            assertEquals(RpmaMemory.Kind.FILE, memory.kind());
+            register(memory, use);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    private static Path fileInMemory() throws IOException {
+        return Files.createTempFile(Path.of("/dev/shm"), "rpma-java-", ".test");
+    }
+
+    private RpmaWcStatus write(RpmaMrRemote remote, long offset, int length) throws InterruptedException {
+        Pair.assertPosted(pair.client.write(remote, offset, regions.local, 0, length, ALWAYS, 1));
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        assertEquals(1, pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+        return completions.status(0);
+    }
+
+    private void writeEachPage(RpmaMrRemote remote) throws InterruptedException {
+        for (int page = 0; page < PAGES; page++) {
+            assertEquals(RpmaWcStatus.SUCCESS, write(remote, page * PAGE, PACKET));
+        }
+    }
+
+    private ByteBuffer packet() {
+        return regions.localMemory.buffer(0, PACKET);
+    }
+
+    private void assertEachPageWritten(ByteBuffer content) {
+        for (int page = 0; page < PAGES; page++) {
+            assertEquals(packet(), content.slice(page * PAGE, PACKET), "page " + page);
+        }
+    }
+
+    @Test
+    void writesReadsAndFlushes() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            register(memory, (region, remote) -> {
+                assertFalse(region.isPersistent());
+                writeEachPage(remote);
+                assertEachPageWritten(memory.buffer());
+                Pair.assertPosted(pair.client.flush(remote, 0, SIZE, RpmaFlushType.VISIBILITY, ALWAYS, 2));
+                Pair.assertDone(pair.client, 2);
+                memory.buffer().putLong(PAGE, 42);
+                Pair.assertPosted(pair.client.read(regions.local, PAGE, remote, PAGE, PACKET, ALWAYS, 3));
+                Pair.assertDone(pair.client, 3);
+                assertEquals(memory.buffer(PAGE, PACKET), regions.localMemory.buffer(PAGE, PACKET));
+            });
+        }
+    }
+
+    @Test
+    void isALocalSideToo() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            memory.buffer().put(PAGE, packet(), 0, PACKET);
+            register(memory, (region, remote) -> {
+                Pair.assertPosted(pair.client.write(regions.remote, 0, region, PAGE, PACKET, ALWAYS, 1));
+                Pair.assertDone(pair.client, 1);
+                assertEquals(packet(), regions.remoteMemory.buffer(0, PACKET));
+                Pair.assertPosted(pair.client.read(region, 2 * PAGE, regions.remote, 0, PACKET, ALWAYS, 2));
+                Pair.assertDone(pair.client, 2);
+                assertEquals(packet(), memory.buffer(2 * PAGE, PACKET));
+            });
+        }
+    }
+
+    @Test
+    void atomicWritesAnywhere() throws Exception {
+        if (!peer.device().isAtomicWriteNative()) {
+            return; // an emulated atomic write is a write
+        }
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            register(memory, (region, remote) -> {
+                for (int offset : new int[] {0, 8, PAGE - 8, SIZE - 8}) {
+                    Pair.assertPosted(pair.client.atomicWrite(remote, offset, offset + 1, ALWAYS, 1));
+                    Pair.assertDone(pair.client, 1);
+                    assertEquals(
+                            offset + 1,
+                            memory.buffer().order(ByteOrder.nativeOrder()).getLong(offset));
+                }
+            });
+        }
+    }
+
+    /**
+     * soft-RoCE up to Linux 7.3, the newest that was tested, copies each packet to and from the begin of a page, whatever the
+     * offset in the page, and reports a success ({@code __rxe_odp_mr_copy()} in {@code rxe_odp.c}).
+     */
+    @Test
+    void bytesInsideAPage() throws Exception {
+        int offset = PAGE + 100;
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            register(memory, (region, remote) -> {
+                assertEquals(RpmaWcStatus.SUCCESS, write(remote, offset, Long.BYTES));
+                int written = TestDevice.isSoft() ? PAGE : offset;
+                ByteBuffer expected = ByteBuffer.allocate(SIZE).put(written, packet(), 0, Long.BYTES);
+                assertEquals(expected, memory.buffer());
+            });
+        }
+    }
+
+    /** ext4 notices each write of the device, because the kernel takes the page back from the device when it writes the page. */
+    @Test
+    void anOrdinaryFile() throws Exception {
+        Path file = Files.createTempFile(RegistrationIT.ordinaryDirectory(), "rpma-java-", ".test");
+        try (RpmaMemory memory = RpmaMemory.map(file, SIZE)) {
+            register(memory, (region, remote) -> {
+                for (int round = 1; round <= 3; round++) {
+                    regions.fillLocal(round);
+                    writeEachPage(remote);
+                    assertEachPageWritten(ByteBuffer.wrap(Files.readAllBytes(file)));
+                    memory.persist();
+                    assertEquals(packet(), RegistrationIT.onDisk(file).limit(PACKET));
+                }
+            });
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /** The file loses pages, and the mapping with it: the next write finds new pages. */
+    @Test
+    void pagesThatAreDroppedDuringWrites() throws Exception {
+        Path file = fileInMemory();
+        registerFile(file, (region, remote) -> {
+            AtomicBoolean done = new AtomicBoolean();
+            Together.run(2, thread -> {
+                if (thread == 0) {
+                    try {
+                        for (int drop = 0; drop < DROPS; drop++) {
+                            Tool.run("fallocate", "--punch-hole", "--length", SIZE + "", file.toString());
+                        }
+                    } finally {
+                        done.set(true);
+                    }
+                } else {
+                    do {
+                        writeEachPage(remote);
+                    } while (!done.get());
+                }
+            });
+            writeEachPage(remote);
+            assertEachPageWritten(ByteBuffer.wrap(Files.readAllBytes(file)));
+        });
+    }
+
+    @Test
+    void aPageThatIsTruncatedAndExtendedAgain() throws Exception {
+        Path file = fileInMemory();
+        registerFile(file, (region, remote) -> {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                writeEachPage(remote);
+                channel.truncate(PAGE);
+                channel.write(ByteBuffer.allocate(1), SIZE - 1);
+                assertThat(Files.readAllBytes(file)).endsWith(new byte[SIZE - PAGE]);
+                writeEachPage(remote);
+                assertEachPageWritten(ByteBuffer.wrap(Files.readAllBytes(file)));
+            }
+        });
+    }
+
+    @Test
+    void aPageThatIsTruncatedForGood() throws Exception {
+        Path file = fileInMemory();
+        registerFile(file, (region, remote) -> {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                writeEachPage(remote);
+                channel.truncate(PAGE);
+                assertEquals(RpmaWcStatus.SUCCESS, write(remote, 0, PACKET));
+                assertEquals(RpmaWcStatus.REM_ACCESS_ERR, write(remote, PAGE, PACKET));
+                assertThat(file).hasSize(PAGE);
+            }
+        });
+    }
+}
