@@ -10,6 +10,7 @@ rows=(trixie bookworm backports)
 # of packages.
 select_row() {
     local jdk
+    row_kernel_suite= row_rdma_suite=
     case $1 in
     trixie) row_suite=trixie jdk=25 ;;
     bookworm) row_suite=bookworm jdk=17 ;;

@@ -131,7 +131,7 @@ test_in_parts() {
     done
 }
 
-# Provides the guests before the first part starts. With --all, the part of the other row makes its own guest.
+# Provides the guests before the first part starts. With --all, the part of each other row makes its own guest.
 provide_test_guests() {
     local wanted=$bed bed
     local -a wanted_beds=()

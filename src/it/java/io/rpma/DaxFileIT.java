@@ -110,7 +110,7 @@ class DaxFileIT {
                     Regions regions = new Regions(pair.peer, PAGE);
                     RpmaPeerCfg cfg = RpmaPeerCfg.create().setDirectWriteToPmem(true)) {
                 assertTrue(region.isPersistent());
-                advise(region);
+                OnDemandPagingIT.assertAdvice((advice, flush) -> region.advise(PAGE, SIZE - PAGE, advice, flush));
                 pair.client.applyRemotePeerCfg(cfg);
                 regions.fillLocal(1);
                 for (int page = 0; page < SIZE / PAGE; page++) {
@@ -129,21 +129,6 @@ class DaxFileIT {
                 }
                 assertEquals(42, content.getLong(PAGE - Long.BYTES));
                 truncateAndWrite(pair, regions, remote);
-            }
-        }
-    }
-
-    /** rdma-core advises soft-RoCE from 59 on. */
-    private static void advise(RpmaMrLocal region) {
-        boolean mustSucceed = "backports".equals(System.getenv("RPMA_IMAGE"));
-        for (RpmaMrAdvice advice : RpmaMrAdvice.values()) {
-            for (boolean flush : new boolean[] {false, true}) {
-                try {
-                    region.advise(PAGE, SIZE - PAGE, advice, flush);
-                } catch (RpmaException e) {
-                    assertThat(mustSucceed).withFailMessage(e::toString).isFalse();
-                    assertThat(e.error()).isEqualTo(RpmaError.NOSUPP);
-                }
             }
         }
     }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.rpma.internal.Call;
+import io.rpma.internal.Natives;
 import io.rpma.testing.OnDemand;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
@@ -154,7 +156,7 @@ class OnDemandPagingIT extends WithConnection {
     }
 
     /**
-     * soft-RoCE up to Linux 7.3, the newest that was tested, copies each packet to and from the begin of a page, whatever the
+     * soft-RoCE up to Linux 7.3, the newest that was tested, copies each packet to and from the start of a page, whatever the
      * offset in the page, and reports a success ({@code __rxe_odp_mr_copy()} in {@code rxe_odp.c}).
      */
     @Test
@@ -167,6 +169,45 @@ class OnDemandPagingIT extends WithConnection {
                 ByteBuffer expected = ByteBuffer.allocate(SIZE).put(written, packet(), 0, Long.BYTES);
                 assertEquals(expected, memory.buffer());
             });
+        }
+    }
+
+    /** The native method is called because {@link RpmaMrLocal#advise} refuses a memory that librpma could pin. */
+    @Test
+    void advice() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            register(memory, (region, remote) -> {
+                long handle = RpmaMrLocal.use(region, RpmaMrUsage.WRITE_DST, "local", 0, SIZE);
+                assertAdvice((advice, flush) -> Call.check(
+                        "rpma_mr_advise", Natives.mrAdvise(handle, 0, SIZE, advice.ordinal(), flush ? 1 : 0)));
+                writeEachPage(remote);
+                assertEachPageWritten(memory.buffer());
+            });
+        }
+    }
+
+    /** An advice for a region. */
+    @FunctionalInterface
+    interface Advice {
+        void give(RpmaMrAdvice advice, boolean flush);
+    }
+
+    /** Gives each advice to a region with on-demand paging. rdma-core advises soft-RoCE from 59 on, on other machines perhaps. */
+    static void assertAdvice(Advice advised) {
+        String image = System.getenv("RPMA_IMAGE");
+        for (RpmaMrAdvice advice : RpmaMrAdvice.values()) {
+            for (boolean flush : new boolean[] {false, true}) {
+                boolean followed = true;
+                try {
+                    advised.give(advice, flush);
+                } catch (RpmaException e) {
+                    assertEquals(RpmaError.NOSUPP, e.error(), e.toString());
+                    followed = false;
+                }
+                if (image != null) {
+                    assertEquals(image.equals("backports"), followed, advice.toString());
+                }
+            }
         }
     }
 
