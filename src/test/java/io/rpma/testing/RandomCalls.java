@@ -52,6 +52,7 @@ public final class RandomCalls {
             "has no immediate data",
             "is served by",
             "does not serve",
+            "no longer serves",
             "is checked by",
             "is running already",
             "a thread waits for",
