@@ -13,4 +13,10 @@
  */
 jint device_max_message_of(struct ibv_context *context);
 
+/*
+ * The name of the device and its limits, each as NAME=VALUE with the name in struct ibv_device_attr, separated by spaces; NULL
+ * if the device does not report them, or with a pending OutOfMemoryError.
+ */
+jbyteArray device_limits_of(JNIEnv *env, struct ibv_context *context);
+
 #endif

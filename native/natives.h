@@ -14,6 +14,7 @@ extern const struct jni_table cq_natives;
 extern const struct jni_table device_natives;
 extern const struct jni_table ep_natives;
 extern const struct jni_table handle_natives;
+extern const struct jni_table limit_natives;
 extern const struct jni_table log_natives;
 extern const struct jni_table memory_natives;
 extern const struct jni_table mr_local_natives;

@@ -489,10 +489,22 @@ static jint id_max_message(JNI_PARAMS, jlong handle)
 	return max;
 }
 
+/* as device_limits_of(); NULL without a device */
+static jbyteArray id_device_limits(JNI_PARAMS, jlong handle)
+{
+	const struct rdmacm_id *self = handle_hold(handle);
+	if (self == NULL)
+		return NULL;
+	jbyteArray limits = self->id->verbs == NULL ? NULL : device_limits_of(env, self->id->verbs);
+	handle_release(handle);
+	return limits;
+}
+
 static const JNINativeMethod methods[] = {
 	{"idCreate", "(I)J", id_create},
 	{"idCreateEp", "(J)J", id_create_ep},
 	{"idMaxMessage", "(J)I", id_max_message},
+	{"idDeviceLimits", "(J)[B", id_device_limits},
 	{"idDestroy", "(J)I", id_destroy},
 	{"idBindAddr", "(J[B)I", id_bind_addr},
 	{"idSetReuseAddr", "(JZ)I", id_set_reuse_addr},

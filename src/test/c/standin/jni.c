@@ -16,6 +16,16 @@ JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_addFault(JNIEnv *env, jclass
 	(*env)->ReleaseStringUTFChars(env, call, name);
 }
 
+JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_setLimit(JNIEnv *env, jclass natives, jstring limit, jint most)
+{
+	(void)natives;
+	const char *name = (*env)->GetStringUTFChars(env, limit, NULL);
+	if (name == NULL)
+		return;
+	standin_limit(name, most);
+	(*env)->ReleaseStringUTFChars(env, limit, name);
+}
+
 JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_clearFaults(JNIEnv *env, jclass natives)
 {
 	(void)env;

@@ -3,6 +3,7 @@
  */
 #include "standin.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,11 @@ struct header {
 
 static struct header *last;
 static int alive[KINDS];
+
+enum { MOST = 65536, MOST_REGIONS = 1 << 20 };
+static const char *const limits[KINDS] = {
+		[CQ] = "max_cq", [PD] = "max_pd", [MR] = "max_mr", [SRQ] = "max_srq", [QP] = "max_qp", [AH] = "max_ah"};
+static int most[KINDS];
 
 pthread_mutex_t big_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -89,6 +95,27 @@ void object_free(void *object, enum kind kind, const char *call)
 	__atomic_store_n(&header->magic, FREED + kind, __ATOMIC_RELAXED);
 	memset(object, POISON, header->size);
 	__atomic_sub_fetch(&alive[kind], 1, __ATOMIC_RELAXED);
+}
+
+int object_most(enum kind kind)
+{
+	int wanted = __atomic_load_n(&most[kind], __ATOMIC_RELAXED);
+	return wanted != 0 ? wanted : kind == MR ? MOST_REGIONS : MOST;
+}
+
+int object_room(enum kind kind)
+{
+	return __atomic_load_n(&alive[kind], __ATOMIC_RELAXED) < object_most(kind) ? 0 : ENOMEM;
+}
+
+void standin_limit(const char *name, int wanted)
+{
+	for (int kind = 0; kind < KINDS; kind++)
+		if (limits[kind] != NULL && strcmp(limits[kind], name) == 0) {
+			__atomic_store_n(&most[kind], wanted, __ATOMIC_RELAXED);
+			return;
+		}
+	die("no limit %s", name);
 }
 
 const char *standin_alive(void)

@@ -436,6 +436,8 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	int error = fault("ibv_create_qp");
 	if (error == 0 && !is_valid(attr))
 		error = EINVAL;
+	if (error == 0)
+		error = object_room(QP);
 	if (error != 0) {
 		errno = error;
 		return NULL;

@@ -25,6 +25,10 @@ enum kind { CHANNEL, CQ, PD, MR, SRQ, QP, AH, CM_FILE, CM_ID, CM_EVENT, KINDS };
 void *object_new(enum kind kind, size_t size);
 void *object_check(const void *object, enum kind kind, const char *call);
 void object_free(void *object, enum kind kind, const char *call);
+/* The largest number of live objects of a kind, which the device reports as its limit. */
+int object_most(enum kind kind);
+/* 0, or the errno of a call that would create one object more. */
+int object_room(enum kind kind);
 /* Takes the lock and checks the object, which no other thread can free until unlock(). */
 void *object_lock(const void *object, enum kind kind, const char *call);
 /* Ends the process with a message: a call has undefined behaviour, or exceeds a limit of the stand-in. */
@@ -43,6 +47,8 @@ void standin_fault(const char *call, int times, int error, bool gate);
 void standin_clear_faults(void);
 /* Waits until at least this many calls wait at the gate; false after 20 s. */
 bool standin_await_gate(int calls);
+/* Sets a limit of the device by its name in struct ibv_device_attr, for example max_qp; 0 restores the limit of the beginning. */
+void standin_limit(const char *name, int most);
 /* The numbers of live objects, as "2 queue pair, 1 memory region". */
 const char *standin_alive(void);
 

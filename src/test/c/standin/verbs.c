@@ -108,17 +108,18 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attr)
 			.node_guid = htobe64(NODE_GUID),
 			.max_mr_size = UINT64_MAX,
 			.page_size_cap = 0xfffff000,
-			.max_qp = 65536,
+			.max_qp = object_most(QP),
 			.max_qp_wr = MOST_WR,
 			.max_sge = MOST_SGE,
-			.max_cq = 65536,
+			.max_cq = object_most(CQ),
 			.max_cqe = MOST_CQE,
-			.max_mr = 1 << 20,
-			.max_pd = 65536,
+			.max_mr = object_most(MR),
+			.max_ah = object_most(AH),
+			.max_pd = object_most(PD),
 			.max_qp_rd_atom = 128,
 			.max_qp_init_rd_atom = 128,
 			.atomic_cap = IBV_ATOMIC_HCA,
-			.max_srq = 65536,
+			.max_srq = object_most(SRQ),
 			.max_srq_wr = MOST_WR,
 			.max_srq_sge = MOST_SGE,
 			.max_pkeys = 1,
@@ -165,6 +166,8 @@ int ibv_query_gid(struct ibv_context *of, uint8_t port, int index, union ibv_gid
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *of)
 {
 	int error = fault("ibv_alloc_pd");
+	if (error == 0)
+		error = object_room(PD);
 	if (error != 0)
 		return failed(error);
 	struct pd *pd = object_new(PD, sizeof(*pd));
@@ -257,6 +260,8 @@ static struct ibv_mr *reg_mr(struct ibv_pd *public, void *addr, size_t length, i
 	if (error == 0 && (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0 &&
 			(access & IBV_ACCESS_LOCAL_WRITE) == 0)
 		error = EINVAL;
+	if (error == 0)
+		error = object_room(MR);
 	if (error == 0)
 		error = pin(addr, length, access);
 	if (error != 0)
@@ -386,6 +391,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *of, int cqe, void *cq_context, 
 	int error = fault("ibv_create_cq");
 	if (error == 0 && (cqe < 1 || cqe > MOST_CQE || vector != 0))
 		error = EINVAL;
+	if (error == 0)
+		error = object_room(CQ);
 	if (error != 0)
 		return failed(error);
 	struct cq *cq = object_new(CQ, sizeof(*cq));
@@ -544,6 +551,8 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 	int error = fault("ibv_create_srq");
 	if (error == 0 && (attr->attr.max_wr < 1 || attr->attr.max_wr > MOST_WR || attr->attr.max_sge > MOST_SGE))
 		error = EINVAL;
+	if (error == 0)
+		error = object_room(SRQ);
 	if (error != 0)
 		return failed(error);
 	struct srq *srq = object_new(SRQ, sizeof(*srq));
@@ -595,6 +604,8 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	object_check(pd, PD, "ibv_create_ah");
 	(void)attr;
 	int error = fault("ibv_create_ah");
+	if (error == 0)
+		error = object_room(AH);
 	if (error != 0)
 		return failed(error);
 	struct ibv_ah *ah = object_new(AH, sizeof(*ah));

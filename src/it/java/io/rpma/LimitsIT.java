@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.rpma.programs.LockedMemoryProgram;
+import io.rpma.programs.ProcessLimitsProgram;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
@@ -14,6 +14,7 @@ import io.rpma.testing.Tool;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 /** Limits that librpma's manual leaves to the kernel and the device. */
 @Timeout(60)
@@ -113,17 +114,36 @@ class LimitsIT extends WithPeer {
         }
     }
 
-    /** The capability IPC_LOCK exempts root from the limit, so the other process runs without it. */
+    /** The capability IPC_LOCK exempts root from the limit of locked memory, so the other process runs without it. */
     @Test
-    void theLimitOfLockedMemory() throws InterruptedException {
-        Jvm jvm = Jvm.likeThis();
+    void theLimitsOfTheProcess() throws InterruptedException {
+        Jvm jvm = Jvm.likeThis().options(TestDevice.portsOption(100));
         if (System.getProperty("user.name").equals("root")) {
             jvm.under("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock");
         }
-        Jvm.Finished finished = jvm.under("prlimit", "--memlock=65536").run(LockedMemoryProgram.class, address);
+        Jvm.Finished finished = jvm.run(ProcessLimitsProgram.class);
         assertEquals(0, finished.status(), finished.toString());
-        assertTrue(finished.out().contains("rpma_mr_reg failed"), finished.toString());
-        assertTrue(finished.out().contains("the limit of locked memory may be too low"), finished.toString());
+    }
+
+    @Test
+    void theSizesOfTheDevice() {
+        String device = " of the device " + peer.device().name() + " (max_";
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setCqSize(Integer.MAX_VALUE)) {
+            assertNames(device + "cq=", "max_cqe=", () -> RpmaConnReq.create(peer, address, port, cfg));
+        }
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(Integer.MAX_VALUE)) {
+            assertNames(device + "qp=", "max_qp_wr=", () -> RpmaConnReq.create(peer, address, port, cfg));
+        }
+        try (RpmaSrqCfg cfg = RpmaSrqCfg.create().setRqSize(Integer.MAX_VALUE)) {
+            assertNames(device + "srq=", "max_srq_wr=", () -> RpmaSrq.create(peer, cfg));
+        }
+    }
+
+    private static void assertNames(String first, String second, Executable call) {
+        String message = assertThrows(RpmaException.class, call).getMessage();
+        assertTrue(message.contains(first), message);
+        assertTrue(message.contains(second), message);
+        assertTrue(message.contains("rdma resource show"), message);
     }
 
     @Test

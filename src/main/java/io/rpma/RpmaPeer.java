@@ -23,12 +23,24 @@ import java.util.Objects;
  * <p>Manual pages: rpma_peer_new(3), rpma_mr_reg(3).
  */
 public final class RpmaPeer implements AutoCloseable {
-    private static final Closer CLOSER = new Closer("rpma_peer_delete") {
-        @Override
-        protected long delete(NativeObject object) {
-            return Natives.peerDelete(object.handle());
+    private static final class Deletion extends Closer {
+        private final long device;
+
+        Deletion(long device) {
+            super("rpma_peer_delete");
+            this.device = device;
         }
-    };
+
+        @Override
+        protected long delete(NativeObject peer) {
+            return Natives.peerDelete(peer.handle());
+        }
+
+        @Override
+        protected byte[] deviceLimits(NativeObject peer) {
+            return Natives.deviceLimits(device);
+        }
+    }
 
     private final RpmaDevice device;
     private final boolean flushNative;
@@ -41,7 +53,7 @@ public final class RpmaPeer implements AutoCloseable {
         flushNative = device.isFlushNative();
         atomicWriteNative = device.isAtomicWriteNative();
         maxMessage = device.maxMessage();
-        object = new NativeObject(this, "RpmaPeer", CLOSER);
+        object = new NativeObject(this, "RpmaPeer", new Deletion(device.context()));
     }
 
     /**

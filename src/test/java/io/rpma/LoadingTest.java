@@ -112,7 +112,8 @@ class LoadingTest {
         assertThat(finished.out().lines())
                 .as(finished.toString())
                 .anyMatch(line -> line.startsWith("without threads, ")
-                        && line.contains("OutOfMemoryError: unable to create native thread"))
+                        && line.contains("OutOfMemoryError: unable to create native thread")
+                        && line.contains("; see ulimit -u (RLIMIT_NPROC="))
                 .noneMatch(line -> line.contains("NoClassDefFoundError"))
                 .contains("memory: done", "conn cfg: done", "peer cfg: done", "completions: done");
     }

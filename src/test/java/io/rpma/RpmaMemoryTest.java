@@ -70,7 +70,8 @@ class RpmaMemoryTest {
     void saysThatTheSystemHasNoMore(long size) {
         assertThatExceptionOfType(OutOfMemoryError.class)
                 .isThrownBy(() -> RpmaMemory.allocate(size))
-                .withMessage("can't map " + size + " bytes: Cannot allocate memory");
+                .withMessageStartingWith("can't map " + size + " bytes: Cannot allocate memory; ")
+                .withMessageContaining("ulimit -v (RLIMIT_AS=");
     }
 
     @Test

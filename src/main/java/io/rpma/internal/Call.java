@@ -63,12 +63,13 @@ public final class Call {
         int errno = Result.errno(result);
         if (errno != 0) {
             String message = Errno.message(errno);
-            return exception(operation, Result.PROVIDER, errno, message, Hint.of(operation, Result.PROVIDER, message));
+            return exception(
+                    operation, Result.PROVIDER, errno, message, Hint.of(operation, Result.PROVIDER, message, objects));
         }
         String messages = Log.lastReasons();
         Log.deliver();
         int code = (int) result;
-        return exception(operation, code, 0, messages, Hint.of(operation, code, messages));
+        return exception(operation, code, 0, messages, Hint.of(operation, code, messages, objects));
     }
 
     /**

@@ -64,4 +64,15 @@ public abstract class Closer {
      * @return the result of the native method
      */
     protected abstract long delete(NativeObject object);
+
+    /**
+     * Returns the limits of the device of an object that has one of its own, for the message of an exception.
+     *
+     * @param object the object
+     * @return the name of the device and its limits, such as {@code rxe0 max_qp=16 max_cq=32}; null if there is no device, or if
+     *     the device does not report its limits
+     */
+    protected byte[] deviceLimits(NativeObject object) {
+        return null;
+    }
 }

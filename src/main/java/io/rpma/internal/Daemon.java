@@ -14,7 +14,22 @@ final class Daemon {
         Thread thread = new Thread(null, task, name, 0, false);
         thread.setContextClassLoader(null);
         thread.setDaemon(true);
-        thread.start();
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            throw explained(e);
+        }
         return thread;
+    }
+
+    /** Returns the failure to start a thread with the limits that can be its cause. */
+    static OutOfMemoryError explained(OutOfMemoryError failure) {
+        String message = failure.getMessage();
+        if (message == null || !message.contains("native thread")) {
+            return failure; // no memory in the heap
+        }
+        OutOfMemoryError explained = new OutOfMemoryError(message + "; " + Hint.threads());
+        explained.initCause(failure);
+        return explained;
     }
 }

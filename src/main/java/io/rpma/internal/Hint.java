@@ -1,17 +1,21 @@
 package io.rpma.internal;
 
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
 /** The remedy for a failure, if the function and librpma's messages identify the cause. */
 final class Hint {
-    private static final String LOCKED_MEMORY =
-            "the limit of locked memory may be too low: see ulimit -l, LimitMEMLOCK of systemd or /etc/security/limits.d";
-
-    // also for ENFILE, because its text starts with the text of EMFILE
-    private static final String DESCRIPTORS =
-            "too many descriptors are open: see ulimit -n, and /proc/sys/fs/file-max for all processes together";
-
     private static final String EXTENDED_POSTING =
             "librpma that is built with rdma-core 45 or later needs a device whose provider has extended posting"
                     + " (IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), which mlx4, irdma, siw and others lack";
+
+    // the limits of the process in limit.c; an enum would be another class, which can't be loaded without descriptors
+    private static final int AS = 0;
+    private static final int MEMLOCK = 1;
+    private static final int NOFILE = 2;
+    private static final int NPROC = 3;
 
     /** The maximum number of handles that one call creates: 3 for a connection with two completion queues. */
     private static final int LARGEST_OBJECT = 3;
@@ -22,24 +26,33 @@ final class Hint {
      * Returns the hint, or an empty text if there is none.
      *
      * @param messages librpma's messages, which identify the cause; librpma's cleanup often overwrites errno
+     * @param objects the objects of the call, which identify the device
      */
-    static String of(String operation, int error, String messages) {
+    static String of(String operation, int error, String messages, NativeObject... objects) {
         if (error == Result.NOSUPP && operation.equals("rpma_flush")) {
             return "the remote region must be registered with the usage of this flush type, and a persistent flush needs"
                     + " applyRemotePeerCfg() with a configuration that has direct write to pmem";
         }
         if (error == Result.NOMEM) {
-            return objects();
+            return noMemory(operation, objects);
         }
         if (error != Result.PROVIDER) {
             return "";
         }
         if (says(messages, Errno.EMFILE)) {
-            return DESCRIPTORS;
+            return descriptors();
+        }
+        if (says(messages, Errno.ENOMEM) && (operation + messages).contains("rdma_create_id")) {
+            // librdmacm replaces EMFILE by ENOMEM
+            return "librdmacm reports a lack of memory also if " + descriptors();
         }
         switch (operation) {
+            case "rpma_peer_new":
+                return says(messages, Errno.EINVAL) ? deviceLimits(objects, "max_pd") : "";
+            case "ibv_create_ah", "ibv_create_ah_from_wc":
+                return says(messages, Errno.ENOMEM) ? deviceLimits(objects, "max_ah") : "";
             case "rpma_mr_reg":
-                return registration(messages);
+                return registration(messages, objects);
             case "rpma_utils_get_ibv_context":
                 return device(messages);
             case "rpma_ep_listen":
@@ -47,25 +60,25 @@ final class Hint {
                         ? "another endpoint listens on this address and port"
                         : device(messages);
             case "rpma_srq_new":
-                return queues(messages);
+                return queues(messages, objects);
             case "rpma_conn_req_new":
-                return request(messages);
+                return request(messages, objects);
             case "rpma_ep_next_conn_req":
                 return lacksExtendedPosting(messages)
                         ? EXTENDED_POSTING
-                        : "the client may have given up, or a queue size of the configuration may exceed the limit of the"
-                                + " device (see 'ibv_devinfo -v'); the endpoint remains usable";
+                        : "the client may have given up, or " + deviceLimits(objects, limitsOf(messages))
+                                + "; the endpoint remains usable";
             case "rpma_conn_req_connect":
-                return connection(messages);
+                return connection(messages, objects);
             case "rdma_reg_msgs", "rdma_reg_read", "rdma_reg_write", "ibv_reg_mr":
-                return registration(messages);
+                return registration(messages, objects);
             case "rdma_getaddrinfo":
                 return says(messages, Errno.EADDRNOTAVAIL) ? "the name is unknown" : device(messages);
             case "rdma_create_id", "rdma_create_ep", "rdma_bind_addr", "rdma_listen", "rdma_resolve_addr":
                 return says(messages, Errno.EADDRINUSE) ? "another id has this address and port" : device(messages);
             case "rdma_create_qp", "rdma_create_srq":
                 return says(messages, Errno.EINVAL) || says(messages, Errno.ENOMEM)
-                        ? "a number of the attributes may be beyond what the device has: see 'ibv_devinfo -v'"
+                        ? deviceLimits(objects, limitsOf(operation))
                         : "";
             case "rdma_connect", "rdma_accept", "rdma_reject":
                 return says(messages, Errno.EINVAL)
@@ -84,18 +97,84 @@ final class Hint {
         return messages.contains(Errno.message(errno));
     }
 
-    private static String objects() {
+    private static String noMemory(String operation, NativeObject... objects) {
         int open = Natives.handleCount();
         int limit = Natives.handleLimit();
         return open > limit - LARGEST_OBJECT
                 ? open + " objects of the library are open, of " + limit + " at most: close what is not used any more;"
                         + " those that were dropped without close() are in the log"
-                : "";
+                : memory() + (operation.equals("rpma_peer_new") ? "; or " + deviceLimits(objects, "max_pd") : "");
     }
 
-    private static String registration(String messages) {
+    /** The remedy if the process has too little memory, for a failure of malloc(3) or mmap(2). */
+    static String memory() {
+        return "the process has no memory left: see ulimit -v (" + limit("RLIMIT_AS", AS)
+                + "), /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count";
+    }
+
+    /** The remedy if a thread can't be started. */
+    static String threads() {
+        return "see ulimit -u (" + limit("RLIMIT_NPROC", NPROC)
+                + "), pids.max of the cgroup (TasksMax of systemd, --pids-limit of Docker) and /proc/sys/kernel/threads-max";
+    }
+
+    private static String limit(String name, int number) {
+        long value = Natives.processLimit(number);
+        return name + "=" + (value < 0 ? "unlimited" : value);
+    }
+
+    /** Also for ENFILE, because its text starts with the text of EMFILE. */
+    private static String descriptors() {
+        return "too many descriptors are open: see ulimit -n (" + limit("RLIMIT_NOFILE", NOFILE)
+                + "), and /proc/sys/fs/file-max for all processes together";
+    }
+
+    private static String lockedMemory(NativeObject... objects) {
+        return "the limit of locked memory may be too low: see ulimit -l (" + limit("RLIMIT_MEMLOCK", MEMLOCK)
+                + "), LimitMEMLOCK of systemd, --ulimit memlock of Docker, or /etc/security/limits.d; with a limit that is high"
+                + " enough, " + deviceLimits(objects, "max_mr");
+    }
+
+    /**
+     * Returns the limits of the device.
+     *
+     * @param objects the objects of the call; the first that has a device identifies it
+     * @param names the names of the limits in {@code struct ibv_device_attr}
+     */
+    private static String deviceLimits(NativeObject[] objects, String... names) {
+        byte[] limits = null;
+        for (int i = 0; limits == null && i < objects.length; i++) {
+            limits = objects[i].deviceLimits();
+        }
+        String known = "";
+        if (limits != null) {
+            String[] words = new String(limits, StandardCharsets.UTF_8).split(" ");
+            known = Stream.of(words)
+                    .skip(1)
+                    .filter(word -> List.of(names).contains(word.substring(0, word.indexOf('='))))
+                    .collect(Collectors.joining(", ", " " + words[0] + " (", ")"));
+        }
+        return "a limit of the device" + known
+                + " may be exceeded: see 'ibv_devinfo -v', and 'rdma resource show' for the numbers of objects in use";
+    }
+
+    /** Returns the names of the limits that apply to the objects that a function creates, by its name or its messages. */
+    private static String[] limitsOf(String creation) {
+        if (creation.contains("create_srq")) {
+            return new String[] {"max_srq", "max_srq_wr", "max_srq_sge"};
+        }
+        if (creation.contains("ibv_create_cq")) {
+            return new String[] {"max_cq", "max_cqe"};
+        }
+        // rdma_create_qp() creates completion queues too
+        return creation.equals("rdma_create_qp")
+                ? new String[] {"max_qp", "max_qp_wr", "max_sge", "max_cq", "max_cqe"}
+                : new String[] {"max_qp", "max_qp_wr", "max_sge"};
+    }
+
+    private static String registration(String messages, NativeObject... objects) {
         if (says(messages, Errno.ENOMEM)) {
-            return LOCKED_MEMORY;
+            return lockedMemory(objects);
         }
         if (says(messages, Errno.EFAULT)) {
             return "the memory can't be pinned for writing: kernels from 6.5 on refuse remote writes into a mapping of an"
@@ -108,15 +187,15 @@ final class Hint {
         }
         if (says(messages, Errno.EINVAL)) {
             return "the device may refuse this usage for this kind of memory, as soft-RoCE refuses a persistent flush to"
-                    + " memory that is not persistent";
+                    + " memory that is not persistent, or " + deviceLimits(objects, "max_mr", "max_mr_size");
         }
         return "";
     }
 
     /** librpma registers a page for the flushes of each connection. The registration can exceed the limit of locked memory. */
-    private static String connection(String messages) {
+    private static String connection(String messages, NativeObject... objects) {
         if (says(messages, Errno.ENOMEM)) {
-            return LOCKED_MEMORY;
+            return lockedMemory(objects);
         }
         return says(messages, Errno.EINVAL)
                 ? "private data may be too long: InfiniBand and RoCE take 56 bytes with a request to connect and"
@@ -131,14 +210,14 @@ final class Hint {
                 : "";
     }
 
-    private static String request(String messages) {
+    private static String request(String messages, NativeObject... objects) {
         if (messages.contains("timeout_ms=0)")) {
             return "no address is resolved in a timeout of 0: see RpmaConnCfg.setTimeout()";
         }
         if (lacksExtendedPosting(messages)) {
             return EXTENDED_POSTING;
         }
-        String queues = queues(messages);
+        String queues = queues(messages, objects);
         return queues.isEmpty() ? device(messages) : queues;
     }
 
@@ -146,9 +225,9 @@ final class Hint {
         return says(messages, Errno.EOPNOTSUPP) || says(messages, Errno.ENOSYS);
     }
 
-    private static String queues(String messages) {
+    private static String queues(String messages, NativeObject... objects) {
         return says(messages, Errno.EINVAL) || says(messages, Errno.ENOMEM)
-                ? "a queue size of the configuration may be beyond what the device has: see 'ibv_devinfo -v'"
+                ? deviceLimits(objects, limitsOf(messages))
                 : "";
     }
 }

@@ -16,7 +16,11 @@ final class LazyCleaner {
      */
     synchronized Cleaner started() {
         if (cleaner == null) {
-            cleaner = Cleaner.create();
+            try {
+                cleaner = Cleaner.create();
+            } catch (OutOfMemoryError e) {
+                throw Daemon.explained(e);
+            }
         }
         return cleaner;
     }

@@ -51,7 +51,8 @@ public final class Mapping {
     public static OutOfMemoryError outOfMemory(long size, long hugePageSize, int errno) {
         return new OutOfMemoryError("can't map " + size + " bytes"
                 + (hugePageSize == 0 ? "" : " in huge pages of " + hugePageSize) + ": " + Errno.message(errno)
-                + (hugePageSize == 0 ? "" : "; see /proc/sys/vm/nr_hugepages and /sys/kernel/mm/hugepages"));
+                + "; "
+                + (hugePageSize == 0 ? Hint.memory() : "see /proc/sys/vm/nr_hugepages and /sys/kernel/mm/hugepages"));
     }
 
     /** Maps the first bytes of a file. The file must be long enough. */

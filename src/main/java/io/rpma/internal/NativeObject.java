@@ -146,7 +146,7 @@ public final class NativeObject {
      */
     public void made(String operation, long result) {
         if (result < 0) {
-            throw Call.failure(operation, result, parents);
+            throw Call.failure(operation, result, parents.length == 0 ? new NativeObject[] {this} : parents);
         }
         synchronized (this) {
             handle = result;
@@ -206,6 +206,15 @@ public final class NativeObject {
     /** {@return the handle of the native object; 0 before it is made} */
     public long handle() {
         return handle;
+    }
+
+    /** Returns the limits of the device of this object or of a parent, as {@link Closer#deviceLimits} does; or null. */
+    byte[] deviceLimits() {
+        byte[] limits = whole.closer.deviceLimits(whole);
+        for (int i = 0; limits == null && i < whole.parents.length; i++) {
+            limits = whole.parents[i].deviceLimits();
+        }
+        return limits;
     }
 
     /** {@return whether the object is closed} */

@@ -46,6 +46,17 @@ public final class Natives {
 
     public static native byte[] deviceName(long device);
 
+    // limit.c
+    /**
+     * Returns the limit of the process, or -1 if there is none.
+     *
+     * @param limit the number of the limit, which {@link Hint} defines
+     */
+    static native long processLimit(int limit);
+
+    /** Returns the name of the device and its limits: see {@link Closer#deviceLimits}. */
+    public static native byte[] deviceLimits(long device);
+
     // peer.c
     public static native long peerNew(long device);
 
@@ -323,6 +334,9 @@ public final class Natives {
 
     /** Returns the maximum length of an operation, in bytes. */
     public static native int idMaxMessage(long id);
+
+    /** Returns the name and the limits of the id's device: see {@link Closer#deviceLimits}. */
+    public static native byte[] idDeviceLimits(long id);
 
     public static native int idDestroy(long id);
 

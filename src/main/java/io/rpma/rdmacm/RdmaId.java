@@ -141,6 +141,11 @@ public final class RdmaId implements AutoCloseable {
         protected long delete(NativeObject id) {
             return Natives.idDestroy(id.handle());
         }
+
+        @Override
+        protected byte[] deviceLimits(NativeObject id) {
+            return Natives.idDeviceLimits(id.handle());
+        }
     }
 
     private RdmaId(RdmaPortSpace portSpace, RdmaEvent request, RdmaQpInitAttr requestAttr) {

@@ -22,7 +22,7 @@ class HintTest {
 
     @ParameterizedTest
     @CsvSource(textBlock = """
-                    rpma_mr_reg,                12, ulimit -l
+                    rpma_mr_reg,                12, ulimit -l (RLIMIT_MEMLOCK=
                     rpma_mr_reg,                14, kernels from 6.5
                     rpma_mr_reg,                95, isOdpCapable()
                     rpma_mr_reg,                22, soft-RoCE
@@ -59,15 +59,17 @@ class HintTest {
                     rdma_connect,               22, private data
                     rdma_accept,                22, private data
                     rdma_reject,                22, private data
-                    eventfd,                    24, ulimit -n
+                    rpma_peer_new,              22, a limit of the device
+                    ibv_create_ah,              12, a limit of the device
+                    eventfd,                    24, ulimit -n (RLIMIT_NOFILE=
+                    rpma_conn_req_new,          24, ulimit -n (RLIMIT_NOFILE=
                     epoll_create1,              23, file-max
-                    rpma_conn_req_new,          24, ulimit -n
                     epoll_ctl,                  28, max_user_watches
                     munmap,                     12, max_map_count
                     """)
     void namesTheRemedyOfAProviderError(String operation, int errno, String part) {
         assertThat(Hint.of(operation, Result.PROVIDER, said(errno))).contains(part);
-        assertThat(Hint.of(operation, Result.NOMEM, said(errno))).isEmpty();
+        assertThat(Hint.of(operation, Result.NOMEM, said(errno))).contains("ulimit -v (RLIMIT_AS=");
     }
 
     @ParameterizedTest
@@ -94,6 +96,12 @@ class HintTest {
                 .doesNotContain("ibv_devinfo");
         assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, prefix + "10) failed: " + Errno.message(22)))
                 .doesNotContain("setTimeout()");
+    }
+
+    @Test
+    void tellsThatNoMemoryCanMeanNoDescriptor() {
+        String message = "rdma_create_id() failed: " + Errno.message(12);
+        assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, message)).contains("ulimit -n");
     }
 
     @Test

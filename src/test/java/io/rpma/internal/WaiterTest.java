@@ -251,7 +251,8 @@ class WaiterTest {
         Jvm.Finished finished = Jvm.likeThis().under("prlimit", "--nofile=256").run(DescriptorLimitProgram.class);
         assertThat(finished.status()).as(finished.toString()).isZero();
         String remedy =
-                "; too many descriptors are open: see ulimit -n, and /proc/sys/fs/file-max for all processes together";
+                "; too many descriptors are open: see ulimit -n (RLIMIT_NOFILE=256), and /proc/sys/fs/file-max for all"
+                        + " processes together";
         assertThat(finished.out().lines())
                 .containsExactly(
                         "eventfd failed: Provider error occurred (PROVIDER): Too many open files (EMFILE)" + remedy,

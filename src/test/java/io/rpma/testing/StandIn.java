@@ -66,6 +66,14 @@ public final class StandIn implements AutoCloseable {
     /** Delivers an event of librdmacm, by its number, to each id that listens. */
     public static native void notifyListeners(int event);
 
+    /**
+     * Sets a limit of the device.
+     *
+     * @param limit the name in {@code struct ibv_device_attr}: {@code max_qp} and the other numbers of objects
+     * @param most the largest number of objects; 0 for the number of the beginning
+     */
+    public static native void setLimit(String limit, int most);
+
     private static native void addFault(String call, int times, int errno, boolean gate);
 
     private static native void clearFaults();

@@ -1,0 +1,155 @@
+package io.rpma.programs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaPeer;
+import io.rpma.internal.OpenResources;
+import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.RpmaSession;
+import io.rpma.testing.TestDevice;
+import io.rpma.testing.Tool;
+import java.io.FileInputStream;
+import java.io.FileNotFoundException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The process of {@code LimitsIT}: reaches limits of the process. Each failure names the limit, leaves nothing open, and a
+ * connection works when the limit is not reached any more.
+ */
+public final class ProcessLimitsProgram {
+    private static final int LOCKED = 1 << 16;
+    private static final int DESCRIPTORS = 256;
+    /** More than the descriptors of the two sides of a connection. */
+    private static final int MOST_FREE = 12;
+
+    private static final long HUGE = 1L << 40;
+
+    private ProcessLimitsProgram() {}
+
+    /** Reaches the limits, and prints the messages of the exceptions. */
+    public static void main(String[] arguments) throws Exception {
+        RpmaSession.connect().close();
+        OpenResources before = OpenResources.now();
+        lockedMemory();
+        before.assertSameNow(1);
+        limit("--nofile=" + DESCRIPTORS + ":");
+        descriptors(ProcessLimitsProgram::rpma);
+        before.assertSameNow(1);
+        // a sanitizer maps more than the limit
+        if (System.getenv("LD_PRELOAD") == null) {
+            addressSpace();
+            before.assertSameNow(1);
+        }
+    }
+
+    private static void limit(String option) throws Exception {
+        Tool.run("prlimit", "--pid=" + ProcessHandle.current().pid(), option);
+    }
+
+    private static void assertNamed(String limit, Throwable failure) {
+        System.out.println(failure);
+        assertTrue(failure.toString().contains(limit), failure.toString());
+    }
+
+    private static void lockedMemory() throws Exception {
+        limit("--memlock=" + LOCKED + ":unlimited");
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaMemory memory = RpmaMemory.allocate(16 * LOCKED)) {
+            assertNamed(
+                    "ulimit -l (RLIMIT_MEMLOCK=" + LOCKED + ")",
+                    assertThrows(RpmaException.class, () -> peer.register(memory, Regions.ALL)));
+            peer.register(memory, 0, LOCKED / 2, Regions.ALL).close();
+            limit("--memlock=unlimited:unlimited");
+            try (RpmaMrLocal region = peer.register(memory, Regions.ALL)) {
+                assertEquals(memory.size(), region.getSize());
+            }
+        }
+        RpmaSession.connect().close();
+    }
+
+    private interface Connecting {
+        void run(Deque<AutoCloseable> opened) throws InterruptedException;
+    }
+
+    /** Connects with each small number of descriptors left, so that each call that needs one fails. */
+    private static void descriptors(Connecting connecting) throws Exception {
+        int failures = 0;
+        for (int free = 0; free < MOST_FREE; free++) {
+            OpenResources before = OpenResources.now();
+            Deque<FileInputStream> files = takeAllDescriptors();
+            Deque<AutoCloseable> opened = new ArrayDeque<>();
+            RpmaException failure = null;
+            try {
+                for (int i = 0; i < free; i++) {
+                    files.remove().close();
+                }
+                connecting.run(opened);
+            } catch (RpmaException e) {
+                failure = e;
+            } finally {
+                closeAll(files);
+                closeAll(opened);
+            }
+            if (failure != null) {
+                assertNamed("ulimit -n (RLIMIT_NOFILE=" + DESCRIPTORS + ")", failure);
+                failures++;
+            }
+            before.assertSameNow(1);
+        }
+        assertTrue(0 < failures && failures < MOST_FREE, failures + " failures");
+        RpmaSession.connect().close();
+    }
+
+    private static void rpma(Deque<AutoCloseable> opened) throws InterruptedException {
+        RpmaPeer peer = TestDevice.peer();
+        opened.push(peer);
+        int port = TestDevice.port();
+        RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
+        opened.push(ep);
+        RpmaConn client =
+                RpmaConnReq.create(peer, TestDevice.address(), port, null).connect();
+        opened.push(client);
+        RpmaConnReq request =
+                ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+        opened.push(request);
+        opened.push(request.connect());
+        Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+    }
+
+    private static void closeAll(Deque<? extends AutoCloseable> objects) throws Exception {
+        while (!objects.isEmpty()) {
+            objects.pop().close();
+        }
+    }
+
+    private static Deque<FileInputStream> takeAllDescriptors() {
+        Deque<FileInputStream> files = new ArrayDeque<>();
+        try {
+            while (true) {
+                files.add(new FileInputStream("/dev/null"));
+            }
+        } catch (FileNotFoundException e) {
+            return files;
+        }
+    }
+
+    private static void addressSpace() throws Exception {
+        limit("--as=" + HUGE + ":");
+        assertNamed(
+                "ulimit -v (RLIMIT_AS=" + HUGE + ")",
+                assertThrows(OutOfMemoryError.class, () -> RpmaMemory.allocate(HUGE)));
+        RpmaSession.connect().close();
+    }
+}
