@@ -6,10 +6,12 @@
  * rdma_get_request() accepts no other; that channel is made non-blocking too.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <rdma/rdma_verbs.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device.h"
 #include "handle.h"
@@ -320,11 +322,21 @@ static void give_event(JNIEnv *env, const struct rdma_cm_event *event, jbyteArra
 	(*env)->SetByteArrayRegion(env, bytes, 0, (jsize)sizeof(copy), (const jbyte *)&copy);
 }
 
-/* the result after rdma_get_request() has failed; librdmacm keeps an event that is not a request until the next call */
+/* errno is set if not */
+static bool can_open_descriptor(int any)
+{
+	int copy = fcntl(any, F_DUPFD_CLOEXEC, 0);
+	return copy >= 0 && close(copy) == 0;
+}
+
+/*
+ * The result after rdma_get_request() has failed. librdmacm keeps an event that is not a request until the next call. Without a
+ * descriptor for the channel of a request, it rejects the request, and then finds no event.
+ */
 static jlong no_request(JNIEnv *env, const struct rdma_cm_id *listener, jbyteArray event)
 {
 	if (listener->event == NULL)
-		return errno == EAGAIN ? 0 : rdmacm_failed();
+		return errno == EAGAIN && can_open_descriptor(listener->channel->fd) ? 0 : rdmacm_failed();
 	give_event(env, listener->event, event);
 	return RESULT_OTHER_EVENT;
 }

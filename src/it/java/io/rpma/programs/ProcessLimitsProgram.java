@@ -13,7 +13,12 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaPeer;
 import io.rpma.internal.OpenResources;
+import io.rpma.rdmacm.RdmaConnParam;
+import io.rpma.rdmacm.RdmaEventType;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Pair;
+import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.RpmaSession;
 import io.rpma.testing.TestDevice;
@@ -41,11 +46,14 @@ public final class ProcessLimitsProgram {
     /** Reaches the limits, and prints the messages of the exceptions. */
     public static void main(String[] arguments) throws Exception {
         RpmaSession.connect().close();
+        // without descriptors, no class can be loaded
+        RdmaPair.connect().close();
         OpenResources before = OpenResources.now();
         lockedMemory();
         before.assertSameNow(1);
         limit("--nofile=" + DESCRIPTORS + ":");
         descriptors(ProcessLimitsProgram::rpma);
+        descriptors(ProcessLimitsProgram::rdmacm);
         before.assertSameNow(1);
         // a sanitizer maps more than the limit
         if (System.getenv("LD_PRELOAD") == null) {
@@ -126,6 +134,27 @@ public final class ProcessLimitsProgram {
         opened.push(request);
         opened.push(request.connect());
         Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+    }
+
+    private static void rdmacm(Deque<AutoCloseable> opened) throws InterruptedException {
+        RdmaId listener = RdmaId.create(RdmaPortSpace.TCP);
+        opened.push(listener);
+        listener.bindAddr(RdmaPair.address(0));
+        listener.listen(0);
+        RdmaId client = RdmaId.create(RdmaPortSpace.TCP);
+        opened.push(client);
+        int timeout = (int) TimeUnit.SECONDS.toMillis(Pair.TIMEOUT_S);
+        client.resolveAddr(
+                null, RdmaPair.address(listener.localAddr().orElseThrow().getPort()), timeout);
+        RdmaPair.awaitEvent(client, RdmaEventType.ADDR_RESOLVED);
+        client.resolveRoute(timeout);
+        RdmaPair.awaitEvent(client, RdmaEventType.ROUTE_RESOLVED);
+        client.createQp(RdmaPair.attr());
+        client.connect(new RdmaConnParam());
+        RdmaId server = RdmaPair.request(listener);
+        opened.push(server);
+        server.createQp(RdmaPair.attr());
+        RdmaPair.accept(client, server);
     }
 
     private static void closeAll(Deque<? extends AutoCloseable> objects) throws Exception {
