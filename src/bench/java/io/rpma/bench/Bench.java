@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
         name = "bench",
         description = "Measures the library beside C.",
         synopsisSubcommandLabel = "SUITE",
-        subcommands = {Tax.class, Threads.class, DeviceSuite.class, Bench.Show.class, Bench.Summary.class})
+        subcommands = {Tax.class, Threads.class, DeviceSuite.class, Bench.Show.class, Bench.Summary.class, Soak.class})
 public final class Bench extends Program {
     /** The directory of the suites' output. Each suite writes its report there, under its name. */
     public static final Path OUTPUT = Path.of("target/bench");
