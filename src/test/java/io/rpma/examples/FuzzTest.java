@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("examples")
 @Tag("unsanitized")
+@Timeout(3600)
 class FuzzTest {
     /** The time for each parser, without the start of the JVM. */
     private static final int SECONDS = Integer.getInteger("rpma.fuzz.seconds", 3);
