@@ -91,6 +91,9 @@ public final class RpmaConn implements AutoCloseable {
     /** Guards the private data, which librpma stores without a lock when it takes an event. */
     private final ReentrantLock events = new ReentrantLock();
 
+    /** Null until the first call of {@link #probe}. */
+    private PeerProbe probe;
+
     // set by made
 
     private long handle;
@@ -791,24 +794,29 @@ public final class RpmaConn implements AutoCloseable {
      */
     public void disconnect() {
         // the disconnection makes a probe fail
-        PeerProbe probe = cq.probe();
-        if (probe != null) {
-            probe.end();
+        PeerProbe attached = cq.probe();
+        if (attached != null) {
+            attached.end();
         }
         Call.check("rpma_conn_disconnect", Natives.connDisconnect(handle), object);
     }
 
     /** The probes of this connection, made by the first call. */
     synchronized PeerProbe probe() {
-        if (cq.probe() == null) {
-            cq.setProbe(new Probe());
+        if (probe == null) {
+            probe = new Probe();
         }
-        return cq.probe();
+        return probe;
     }
 
     private final class Probe extends PeerProbe {
         Probe() {
             super(cq.object());
+        }
+
+        @Override
+        protected void attach() {
+            cq.attach(this);
         }
 
         @Override

@@ -173,7 +173,7 @@ public final class RpmaCq {
         return probe;
     }
 
-    void setProbe(PeerProbe first) {
+    void attach(PeerProbe first) {
         probe = first;
     }
 

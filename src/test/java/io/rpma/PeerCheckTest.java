@@ -65,6 +65,7 @@ class PeerCheckTest {
     /** A queue whose completions come from the test. */
     private final class Queue extends PeerProbe {
         private final ConcurrentLinkedQueue<long[]> completed = new ConcurrentLinkedQueue<>();
+        private volatile boolean attached;
 
         Queue(NativeObject object) {
             super(object);
@@ -79,6 +80,11 @@ class PeerCheckTest {
         protected boolean post(long context) {
             probes.add(context);
             return post.test(context);
+        }
+
+        @Override
+        protected void attach() {
+            attached = true;
         }
 
         @Override
@@ -426,7 +432,9 @@ class PeerCheckTest {
                     .isThrownBy(() -> other.check(queue, queue, 1, 1, TimeUnit.SECONDS, source -> {}, null))
                     .withMessageContaining("does not serve");
         }
+        assertThat(queue.attached).isFalse();
         check(NEVER_MS, NEVER_MS);
+        assertThat(queue.attached).isTrue();
         assertThatIllegalStateException().isThrownBy(() -> check(1, 1)).withMessageContaining("is checked by");
         service.cancel();
         assertThatIllegalStateException().isThrownBy(() -> check(1, 1)).withMessageContaining("does not serve");
@@ -439,6 +447,7 @@ class PeerCheckTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> check(period, limit))
                 .withMessageStartingWith(name + " must be positive: ");
+        assertThat(queue.attached).isFalse();
     }
 
     @Test
@@ -458,5 +467,6 @@ class PeerCheckTest {
         assertThatNullPointerException()
                 .isThrownBy(() -> loop.check(queue, queue, 1, 1, null, source -> {}, null))
                 .withMessage("unit");
+        assertThat(queue.attached).isFalse();
     }
 }

@@ -49,6 +49,9 @@ public abstract class PeerProbe {
         return queue;
     }
 
+    /** Makes all polls and waits of the queue pass their completions through this object. */
+    protected abstract void attach();
+
     /**
      * Posts a write of 0 bytes that requests a completion.
      *
@@ -121,7 +124,7 @@ public abstract class PeerProbe {
     }
 
     /**
-     * Begins a check.
+     * Begins a check, and attaches this object.
      *
      * @param begun the check
      * @throws IllegalStateException if another check is active
@@ -132,6 +135,7 @@ public abstract class PeerProbe {
         }
         sign.set(Sign.ALIVE);
         check = begun;
+        attach();
     }
 
     /** Ends the check, if there is one. */

@@ -128,7 +128,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
         return probe;
     }
 
-    void setProbe(PeerProbe first) {
+    void attach(PeerProbe first) {
         probe = first;
     }
 

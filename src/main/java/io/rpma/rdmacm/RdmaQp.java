@@ -88,6 +88,9 @@ public final class RdmaQp {
     private final boolean usesSrq;
     private final boolean sigAll;
 
+    /** Null until the first call of {@link #probe}. */
+    private PeerProbe probe;
+
     // set by made
 
     private long sendQueue;
@@ -1000,24 +1003,29 @@ public final class RdmaQp {
     }
 
     /** The probes of this queue pair, made by the first call. */
-    private synchronized PeerProbe probe() {
-        if (sendCompletions.probe() == null) {
-            sendCompletions.setProbe(new Probe());
+    synchronized PeerProbe probe() {
+        if (probe == null) {
+            probe = new Probe();
         }
-        return sendCompletions.probe();
+        return probe;
     }
 
     /** Ends the check of the other side, if there is one. */
     void endCheck() {
-        PeerProbe probe = sendCompletions.probe();
-        if (probe != null) {
-            probe.end();
+        PeerProbe attached = sendCompletions.probe();
+        if (attached != null) {
+            attached.end();
         }
     }
 
     private final class Probe extends PeerProbe {
         Probe() {
             super(sendCompletions.channel());
+        }
+
+        @Override
+        protected void attach() {
+            sendCompletions.attach(this);
         }
 
         @Override
