@@ -77,8 +77,13 @@ public final class RpmaCq {
      * @throws RpmaException if the device fails
      */
     public int poll(RpmaCompletions completions) {
-        PeerProbe probed = probe;
-        return probed == null ? take(completions) : probed.poll(completions);
+        PeerProbe attached = probe;
+        if (attached != null) {
+            return attached.poll(completions);
+        }
+        int count = take(completions);
+        attached = count == 0 ? null : probe;
+        return attached == null ? count : attached.endPoll(completions);
     }
 
     /** Polls the native queue. */
@@ -165,8 +170,8 @@ public final class RpmaCq {
     /** Adds the completions that a wait has taken. Returns null if the only completion was a probe's. */
     RpmaCq taken(RpmaCompletions completions, int count) {
         completions.filled(count);
-        PeerProbe probed = probe;
-        return probed == null || probed.filter(completions) > 0 ? this : null;
+        PeerProbe attached = probe;
+        return attached == null || attached.filter(completions) > 0 ? this : null;
     }
 
     PeerProbe probe() {

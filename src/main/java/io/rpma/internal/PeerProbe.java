@@ -90,6 +90,17 @@ public abstract class PeerProbe {
     }
 
     /**
+     * Completes a poll that began before this object was attached. The poll can have taken the completion of the first probe.
+     *
+     * @param completions the completions, at least one
+     * @return as {@link #poll}
+     */
+    public final int endPoll(RpmaCompletions completions) {
+        int left = filter(completions);
+        return left > 0 ? left : poll(completions);
+    }
+
+    /**
      * Takes the completion of a probe out of the completions.
      *
      * @param completions the completions, at least one

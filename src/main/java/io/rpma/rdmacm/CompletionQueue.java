@@ -55,8 +55,13 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     }
 
     int pollCount(RpmaCompletions completions) {
-        PeerProbe probed = probe;
-        return probed == null ? takeCount(completions) : probed.poll(completions);
+        PeerProbe attached = probe;
+        if (attached != null) {
+            return attached.poll(completions);
+        }
+        int count = takeCount(completions);
+        attached = count == 0 ? null : probe;
+        return attached == null ? count : attached.endPoll(completions);
     }
 
     /** Polls the native queue. */
@@ -120,8 +125,8 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     @Override
     protected CompletionQueue taken(RpmaCompletions completions, int result) {
         access.filled(completions, result);
-        PeerProbe probed = probe;
-        return probed == null || probed.filter(completions) > 0 ? this : null;
+        PeerProbe attached = probe;
+        return attached == null || attached.filter(completions) > 0 ? this : null;
     }
 
     PeerProbe probe() {
