@@ -123,18 +123,14 @@ final class PeerCheck<T> implements RpmaEventLoop.Registration {
             waiting = false;
             return period;
         }
-        if (!waiting) {
-            probe.post();
-            waiting = true;
-            polls = 0;
-            deadline = System.nanoTime() + limit;
-            return Math.min(period, limit);
-        }
-        long left = deadline - System.nanoTime();
-        if (left > 0) {
-            // again, if the send queue was full
-            probe.post();
-            return Math.min(period, left);
+        if (!waiting || deadline - System.nanoTime() > 0) {
+            // again, if the send queue was full: the answer to the probe has the whole limit
+            if (probe.post() || !waiting) {
+                waiting = true;
+                polls = 0;
+                deadline = System.nanoTime() + limit;
+            }
+            return Math.min(period, deadline - System.nanoTime());
         }
         // the answer may be in the queue: only a poll that finds nothing ends the wait for it
         probe.limitReached();

@@ -355,17 +355,19 @@ public final class RpmaEventLoop implements AutoCloseable {
      * }</pre>
      *
      * <p>The handler is also called at the check after a failed probe, because a connection with a failed operation is
-     * unusable. It is not called for a failed operation of the program, whose completion goes to the handler of completions; the probe
-     * after it fails. {@link RpmaConnEvent#CLOSED} reports the orderly end of the other side, and the end of its
-     * process: close the connection then. Otherwise the next probe has no answer, and this handler is called too.
+     * unusable. It is not called for a failed operation of the program, whose completion goes to the handler of
+     * completions; the probe after it fails. {@link RpmaConnEvent#CLOSED} reports the orderly end of the other side, and
+     * the end of its process: close the connection then. Otherwise the next probe has no answer, and this handler is
+     * called too.
      *
      * <p><b>Limit.</b> The device carries out operations in order, so a probe waits for the operations that were posted
      * before it. Choose a limit that is longer than the longest transfer that the send queue can hold. The other side
      * also counts as lost if an operation waits for longer than the limit for a receive that the other side has not
      * posted. A full send queue prevents the probe, but is no failure: the completion of any operation shows that the
-     * other side answers. A completion that waits for a slow handler counts too: the other side is lost only if the
-     * queue is empty after the limit. A pause of the whole host, for example of a virtual machine, can count as silence:
-     * choose a limit that is longer than such a pause.
+     * other side answers, and the limit begins again when the queue has room for the probe. A completion that waits for
+     * a slow handler counts too: the other side is lost only if the queue is empty after the limit. A pause of the whole
+     * host, for example of a virtual machine, or of a thread that polls the queue, can count as silence: choose a limit
+     * that is longer than such a pause.
      *
      * <p><b>Cost.</b> A connection whose operations complete has no probes. On another connection, at most one probe at
      * a time occupies one place in the send queue and one in the completion queue: add one to

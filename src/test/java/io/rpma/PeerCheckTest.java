@@ -20,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongPredicate;
 import org.junit.jupiter.api.AfterEach;
@@ -297,6 +298,26 @@ class PeerCheckTest {
         next(lost);
         assertThat(probes).hasSizeGreaterThanOrEqualTo(10);
         assertThat(seen).isNotEmpty().containsOnly(1L);
+    }
+
+    /** The send queue has no room for the first probe, and the post of the second one takes half the limit. */
+    @Test
+    void aProbeThatIsPostedLaterHasTheWholeLimit() throws Exception {
+        long limitMs = 1000;
+        AtomicLong posted = new AtomicLong();
+        post = context -> {
+            if (probes.size() == 1) {
+                return false;
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(limitMs / 2));
+            posted.set(System.nanoTime());
+            return true;
+        };
+        serve(CAPACITY);
+        check(1, limitMs);
+        next(lost);
+        assertThat(probes).hasSize(2);
+        assertThat(System.nanoTime() - posted.get()).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(limitMs));
     }
 
     @Test

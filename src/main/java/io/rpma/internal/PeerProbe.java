@@ -173,17 +173,23 @@ public abstract class PeerProbe {
         return last == Sign.SILENT || last == Sign.FAILED;
     }
 
-    /** Posts a probe, if the previous one has completed and the send queue has room. */
-    public final void post() {
-        if (outstanding.compareAndSet(false, true)) {
-            boolean posted = false;
-            try {
-                posted = post(context);
-            } finally {
-                if (!posted) {
-                    outstanding.set(false);
-                }
+    /**
+     * Posts a probe, if the previous one has completed and the send queue has room.
+     *
+     * @return whether this call has posted a probe
+     */
+    public final boolean post() {
+        if (!outstanding.compareAndSet(false, true)) {
+            return false;
+        }
+        boolean posted = false;
+        try {
+            posted = post(context);
+        } finally {
+            if (!posted) {
+                outstanding.set(false);
             }
         }
+        return posted;
     }
 }
