@@ -59,7 +59,9 @@ import java.util.function.BiConsumer;
  * in the loop. {@link RpmaConn#close()}, for example, takes seconds if the other side's host is dead. If a handler is
  * registered with an executor, the executor calls it, and the handler delays nothing in the loop. The calls of one
  * registration do not overlap, and the loop does not watch the object during them. After 16 calls the executor's other
- * tasks have a turn. The handlers of two registrations of one connection may be called at the same time.
+ * tasks have a turn. The handlers of two registrations of one connection may be called at the same time. The executor
+ * must run each task or throw an exception: if it drops a task, the registration stays active, but its handler is not
+ * called again.
  *
  * <p><b>Handlers that fail</b> do not affect other registrations. {@link #onFailure} gets the exception, and the
  * registration of the handler ends. The connection or shared receive queue stays open, but this registration no longer

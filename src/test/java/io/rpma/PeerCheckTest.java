@@ -374,6 +374,23 @@ class PeerCheckTest {
     }
 
     @Test
+    void aReportThatTheExecutorDropsKeepsTheCheck() throws Exception {
+        serve(CAPACITY);
+        BlockingQueue<Runnable> dropped = new LinkedBlockingQueue<>();
+        RpmaEventLoop.Registration check = loop.check(
+                queue, queue, 1, 1, TimeUnit.MILLISECONDS, source -> lost.add(Thread.currentThread()), dropped::add);
+        Runnable report = next(dropped);
+        assertThat(check.isActive()).isTrue();
+        check.cancel();
+        report.run();
+        running.call(() -> {});
+        assertThat(lost).isEmpty();
+        assertThat(dropped).isEmpty();
+        check(1, 1);
+        next(lost);
+    }
+
+    @Test
     void aCancelledCheckIsSilent() throws Exception {
         serve(CAPACITY);
         RpmaEventLoop.Registration check = check(1, NEVER_MS);
