@@ -2,19 +2,24 @@ package io.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.internal.PeerProbe;
 import io.rpma.testing.Blocked;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.RunningLoop;
+import io.rpma.testing.TestDevice;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -33,6 +38,7 @@ class PeerLostIT {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final int ON_ERROR = RpmaConn.F_COMPLETION_ON_ERROR;
     private static final long NEVER_MS = TimeUnit.DAYS.toMillis(1);
+    private static final long PERIOD_MS = 1;
     private static final long LIMIT_MS = 100;
 
     private final BlockingQueue<Long> seen = new LinkedBlockingQueue<>();
@@ -72,7 +78,7 @@ class PeerLostIT {
     }
 
     private RpmaEventLoop.Registration check(RpmaConn conn, long limitMs) {
-        return loop.onPeerLost(conn, 1, limitMs, TimeUnit.MILLISECONDS, lost::add);
+        return loop.onPeerLost(conn, PERIOD_MS, limitMs, TimeUnit.MILLISECONDS, lost::add);
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
@@ -85,10 +91,33 @@ class PeerLostIT {
         assertSame(pair.client, next(lost));
     }
 
-    /** Lets the loop make some checks. */
-    private void letChecksPass() throws InterruptedException {
+    /** Waits until a probe has completed. The program has no operation under way. */
+    private void awaitAnswer(RpmaConn conn) {
+        PeerProbe probe = conn.probe();
+        probe.takeSign();
+        await(probe::takeSign);
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long begun = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - begun < TimeUnit.SECONDS.toNanos(Pair.TIMEOUT_S), "waited in vain");
+            Thread.yield();
+        }
+    }
+
+    /** Makes sure that a probe is under way: the loop's, or else one of this test. */
+    private void postProbe() throws Exception {
+        pair.client.probe().post();
+        // a post of the loop ends
+        running.call(() -> {});
+    }
+
+    /** Waits until the loop has made a check, if one is active: the loop runs its tasks in the order of their times. */
+    private void awaitCheck() throws Exception {
+        running.call(() -> {});
         CountDownLatch passed = new CountDownLatch(1);
-        loop.schedule(passed::countDown, 20, TimeUnit.MILLISECONDS);
+        loop.schedule(passed::countDown, 2 * PERIOD_MS, TimeUnit.MILLISECONDS);
         assertTrue(passed.await(Pair.TIMEOUT_S, TimeUnit.SECONDS));
     }
 
@@ -105,7 +134,7 @@ class PeerLostIT {
     void theProgramSeesOnlyItsOwnCompletions() throws InterruptedException {
         RpmaEventLoop.Registration check = check(NEVER_MS);
         for (long context = 1; context <= 10; context++) {
-            letChecksPass();
+            awaitAnswer(pair.client);
             Pair.assertPosted(pair.client.write(ON_ERROR, 0));
             Pair.assertPosted(pair.client.write(ALWAYS, context));
             assertEquals(context, next(seen));
@@ -115,19 +144,19 @@ class PeerLostIT {
     }
 
     @Test
-    void aSideWithoutAnswerIsLostOnce() throws InterruptedException {
+    void aSideWithoutAnswerIsLostOnce() throws Exception {
         stall();
         RpmaEventLoop.Registration check = check(LIMIT_MS);
         assertLost();
         assertFalse(check.isActive());
-        letChecksPass();
+        awaitCheck();
         assertTrue(lost.isEmpty());
         // the answer arrives late, and the connection can be checked again
         letGo();
         RpmaEventLoop.Registration second = check(NEVER_MS);
         Pair.assertPosted(pair.client.write(ALWAYS, 1));
         assertEquals(1, next(seen));
-        letChecksPass();
+        awaitAnswer(pair.client);
         assertTrue(second.isActive());
         assertTrue(seen.isEmpty(), seen.toString());
     }
@@ -150,19 +179,22 @@ class PeerLostIT {
     }
 
     @Test
-    void aFullSendQueueIsNotALoss() throws InterruptedException {
-        RpmaEventLoop.Registration check = check(NEVER_MS);
+    void aFullSendQueueIsNotALoss() throws Exception {
         stall();
         int posted = 0;
         while (pair.client.write(ALWAYS, posted)) {
             posted++;
         }
-        letChecksPass();
+        RpmaEventLoop.Registration check = check(NEVER_MS);
+        PeerProbe probe = pair.client.probe();
+        probe.takeSign();
+        awaitCheck();
+        assertFalse(probe.post(), "the queue has room");
         letGo();
         for (long context = 0; context < posted; context++) {
             assertEquals(context, next(seen));
         }
-        letChecksPass();
+        awaitAnswer(pair.client);
         assertTrue(check.isActive());
         assertTrue(seen.isEmpty(), seen.toString());
     }
@@ -186,15 +218,16 @@ class PeerLostIT {
     }
 
     @Test
-    void aDisconnectionEndsTheCheck() throws InterruptedException {
+    void aDisconnectionEndsTheCheck() throws Exception {
         stall();
         RpmaEventLoop.Registration check = check(NEVER_MS);
-        letChecksPass();
+        postProbe();
         pair.client.disconnect();
         assertFalse(check.isActive());
         // the send that waited has failed, and the probe behind it
         assertEquals(0, next(seen));
-        letChecksPass();
+        await(pair.client.probe()::isLost);
+        awaitCheck();
         assertTrue(lost.isEmpty());
         assertTrue(seen.isEmpty(), seen.toString());
     }
@@ -205,6 +238,26 @@ class PeerLostIT {
         pair.client.close();
         assertFalse(check.isActive());
         assertThrows(IllegalStateException.class, () -> check(1));
+    }
+
+    @Test
+    void aRefusedCheckDoesNotAffectPolls() {
+        assertThrows(IllegalArgumentException.class, () -> check(0));
+        assertNull(pair.client.getCq().probe());
+    }
+
+    @Test
+    void aConnectionThatIsNotEstablishedCanNotBeChecked() throws InterruptedException {
+        // nobody listens
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaConn conn = RpmaConnReq.create(peer, TestDevice.address(), TestDevice.port(), null)
+                        .connect()) {
+            loop.onCompletion(conn.getCq(), 1, this::collect);
+            RpmaEventLoop.Registration check = check(conn, NEVER_MS);
+            assertInstanceOf(RpmaException.class, next(failures));
+            assertFalse(check.isActive());
+            assertTrue(lost.isEmpty());
+        }
     }
 
     @Test
@@ -232,7 +285,7 @@ class PeerLostIT {
             loop.onCompletion(shared.client, 2, this::collect);
             Pair.assertPosted(shared.client.recv(3));
             RpmaEventLoop.Registration first = check(shared.client, NEVER_MS);
-            letChecksPass();
+            awaitAnswer(shared.client);
             Pair.assertPosted(shared.server.send(ALWAYS, 0));
             assertEquals(3, next(seen));
             first.cancel();

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
+import io.rpma.internal.PeerProbe;
 import io.rpma.testing.Blocked;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.RunningLoop;
@@ -17,6 +18,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -29,6 +31,7 @@ import org.junit.jupiter.api.Timeout;
 class RdmaPeerLostIT {
     private static final int SIGNALED = RdmaQp.F_SIGNALED;
     private static final long NEVER_MS = TimeUnit.DAYS.toMillis(1);
+    private static final long PERIOD_MS = 1;
     private static final long LIMIT_MS = 100;
 
     private final BlockingQueue<Long> seen = new LinkedBlockingQueue<>();
@@ -68,7 +71,7 @@ class RdmaPeerLostIT {
     }
 
     private RpmaEventLoop.Registration check(long limitMs) {
-        return qp.onPeerLost(loop, 1, limitMs, TimeUnit.MILLISECONDS, lost::add);
+        return qp.onPeerLost(loop, PERIOD_MS, limitMs, TimeUnit.MILLISECONDS, lost::add);
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
@@ -81,10 +84,33 @@ class RdmaPeerLostIT {
         assertThat(next(lost)).isSameAs(pair.client);
     }
 
-    /** Lets the loop make some checks. */
-    private void letChecksPass() throws InterruptedException {
+    /** Waits until a probe has completed. The program has no operation under way. */
+    private void awaitAnswer() {
+        PeerProbe probe = qp.probe();
+        probe.takeSign();
+        await(probe::takeSign);
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long begun = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - begun).isLessThan(TimeUnit.SECONDS.toNanos(TIMEOUT_S));
+            Thread.yield();
+        }
+    }
+
+    /** Makes sure that a probe is under way: the loop's, or else one of this test. */
+    private void postProbe() throws Exception {
+        qp.probe().post();
+        // a post of the loop ends
+        running.call(() -> {});
+    }
+
+    /** Waits until the loop has made a check, if one is active: the loop runs its tasks in the order of their times. */
+    private void awaitCheck() throws Exception {
+        running.call(() -> {});
         CountDownLatch passed = new CountDownLatch(1);
-        loop.schedule(passed::countDown, 20, TimeUnit.MILLISECONDS);
+        loop.schedule(passed::countDown, 2 * PERIOD_MS, TimeUnit.MILLISECONDS);
         assertThat(passed.await(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
     }
 
@@ -106,7 +132,7 @@ class RdmaPeerLostIT {
     void theProgramSeesOnlyItsOwnCompletions() throws InterruptedException {
         RpmaEventLoop.Registration check = check(NEVER_MS);
         for (long context = 1; context <= 10; context++) {
-            letChecksPass();
+            awaitAnswer();
             write(context);
             assertThat(next(seen)).isEqualTo(context);
         }
@@ -115,12 +141,12 @@ class RdmaPeerLostIT {
     }
 
     @Test
-    void aSideWithoutAnswerIsLostOnce() throws InterruptedException {
+    void aSideWithoutAnswerIsLostOnce() throws Exception {
         stall();
         RpmaEventLoop.Registration check = check(LIMIT_MS);
         assertLost();
         assertThat(check.isActive()).isFalse();
-        letChecksPass();
+        awaitCheck();
         assertThat(lost).isEmpty();
         letGo();
         check(NEVER_MS);
@@ -148,14 +174,15 @@ class RdmaPeerLostIT {
     }
 
     @Test
-    void aDisconnectionEndsTheCheck() throws InterruptedException {
+    void aDisconnectionEndsTheCheck() throws Exception {
         stall();
         RpmaEventLoop.Registration check = check(NEVER_MS);
-        letChecksPass();
+        postProbe();
         pair.client.disconnect();
         assertThat(check.isActive()).isFalse();
         assertThat(next(seen)).as("the send").isZero();
-        letChecksPass();
+        await(qp.probe()::isLost);
+        awaitCheck();
         assertThat(lost).isEmpty();
         assertThat(seen).isEmpty();
     }
