@@ -114,7 +114,11 @@ public final class OfferedMemory implements AutoCloseable {
         private final RpmaConn conn;
         private final RpmaEventLoop loop;
         private int owedAnswers;
+
+        /** The first reason for the end. */
         private String end;
+
+        /** The first failure, with the later ones as suppressed exceptions. */
         private Throwable failure;
 
         Session(RpmaConn conn, RpmaEventLoop loop) {
@@ -123,21 +127,30 @@ public final class OfferedMemory implements AutoCloseable {
         }
 
         void end(String reason) {
-            end = reason;
+            if (end == null) {
+                end = reason;
+            }
             loop.stop();
         }
 
         void fail(Throwable thrown) {
-            failure = thrown;
+            if (failure == null) {
+                failure = thrown;
+            } else if (failure != thrown) {
+                failure.addSuppressed(thrown);
+            }
             loop.stop();
         }
 
         Optional<String> result() {
-            if (failure instanceof Error) {
-                throw (Error) failure;
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            if (failure instanceof RuntimeException exception) {
+                throw exception;
             }
             if (failure != null) {
-                throw (RuntimeException) failure;
+                throw new IllegalStateException("the client can't be served", failure);
             }
             return Optional.ofNullable(end);
         }
