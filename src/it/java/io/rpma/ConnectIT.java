@@ -242,15 +242,18 @@ class ConnectIT extends WithPeer {
 
     @Test
     void queuesThatTheDeviceDoesNotHave() {
-        for (ObjIntConsumer<RpmaConnCfg> setSize : List.<ObjIntConsumer<RpmaConnCfg>>of(
-                RpmaConnCfg::setCqSize, RpmaConnCfg::setSqSize, RpmaConnCfg::setRqSize)) {
-            try (RpmaConnCfg cfg = RpmaConnCfg.create()) {
-                setSize.accept(cfg, Integer.MAX_VALUE);
-                RpmaException failure =
-                        assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, address, port, cfg));
-                assertEquals(RpmaError.PROVIDER, failure.error());
-                assertTrue(failure.getMessage().contains("queue size"), failure.getMessage());
-            }
+        assertLimit("max_cqe=", RpmaConnCfg::setCqSize);
+        assertLimit("max_qp_wr=", RpmaConnCfg::setSqSize);
+        assertLimit("max_qp_wr=", RpmaConnCfg::setRqSize);
+    }
+
+    private void assertLimit(String limit, ObjIntConsumer<RpmaConnCfg> setSize) {
+        try (RpmaConnCfg cfg = RpmaConnCfg.create()) {
+            setSize.accept(cfg, Integer.MAX_VALUE);
+            RpmaException failure =
+                    assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, address, port, cfg));
+            assertEquals(RpmaError.PROVIDER, failure.error());
+            assertTrue(failure.getMessage().contains(limit), failure.getMessage());
         }
     }
 
@@ -264,7 +267,7 @@ class ConnectIT extends WithPeer {
             assertEquals("rpma_ep_next_conn_req", failure.operation());
             assertEquals(RpmaError.PROVIDER, failure.error());
             assertTrue(failure.detail().contains("ibv_create_cq"), failure.getMessage());
-            assertTrue(failure.getMessage().contains("queue size"), failure.getMessage());
+            assertTrue(failure.getMessage().contains("max_cqe="), failure.getMessage());
         }
     }
 
