@@ -46,7 +46,7 @@ public final class OutOfMemoryProgram {
     private static final int CRUMB = 112;
 
     /** All objects that a session keeps fit into the memory of this many crumbs. */
-    private static final int MOST_CRUMBS = 400;
+    private static final int MOST_CRUMBS = 300;
 
     /** Some closes of all objects do not fit into the memory of this many crumbs. */
     private static final int MOST_CRUMBS_OF_CLOSE = 12;
