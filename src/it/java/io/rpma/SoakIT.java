@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Connections and operations of several threads leave nothing: the resources of the process stay the same. */
 @Tag("processes")
+@Tag("unsanitized")
 @Timeout(7200)
 class SoakIT {
     private static final int CONNECTIONS =
