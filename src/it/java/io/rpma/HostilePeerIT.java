@@ -279,7 +279,7 @@ class HostilePeerIT extends WithPeer {
         assertUnchanged();
     }
 
-    /** The client asks for no retries, so that its message or its write fails at once. */
+    /** The message or the write waits for a receive, until the client disconnects. */
     @Test
     void messagesAndImmediateDataWithoutAReceive() throws InterruptedException {
         try (RpmaMrLocal region = offered(RpmaMrUsage.WRITE_DST)) {
