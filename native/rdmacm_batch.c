@@ -29,14 +29,14 @@
 /* the maximum length of a chain, because each close waits for the mark around its post */
 #define AT_ONCE 64
 
-/* an operation is added only to AT_ONCE parts or fewer */
-#define CHAIN_SGES (AT_ONCE + RDMACM_MAX_SGE)
+/* a list of parts is added only to AT_ONCE parts or fewer */
+#define CHAIN_PARTS (AT_ONCE + RDMACM_MAX_SGE)
 
 /* the flag in a record's field of a work request that is built; RdmaBatch has the same constant */
 #define BUILT (1L << 31)
 
-/* no record contains this value in its field of the operation */
-#define NO_OPERATION (-1)
+/* no record contains this value in its field of the operation, or in its field of the region */
+#define NONE (-1)
 
 /* RdmaBatch.Op has the same order; the operations before COMPARE_AND_SWAP need no more than a remote address and its key */
 enum op { WRITE, WRITE_WITH_IMM, READ, SEND, SEND_WITH_IMM, COMPARE_AND_SWAP, FETCH_AND_ADD, UD_SEND, UD_SEND_WITH_IMM, RECV };
@@ -65,7 +65,19 @@ struct batch {
 	jlong parts; /* the addresses of the copies */
 	jlong inline_data;
 	jlong built; /* the address of the built work requests of a prepared batch, or 0 */
-	struct record records[];
+	_Alignas(64) struct record records[]; /* on a cache line, where Java copies them faster */
+};
+
+/* a work request of the send queue, and its local bytes unless these are several parts */
+struct send {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+};
+
+/* as struct send, for the receive queue */
+struct recv {
+	struct ibv_recv_wr wr;
+	struct ibv_sge sge;
 };
 
 /*
@@ -73,9 +85,8 @@ struct batch {
  * is closed. With it, a post need not follow the pointers from the handle to the queue pair, each of which waits for the one before it.
  */
 struct built {
-	struct ibv_send_wr wr;
-	struct ibv_sge sge;
-	struct ibv_qp *qp;
+	struct send send;
+	struct ibv_qp *qp; /* NULL until the operation is built for the first time */
 };
 
 _Static_assert(sizeof(struct built) == 152, "RdmaPreparedBatch.BUILT_SIZE is another size");
@@ -83,10 +94,11 @@ _Static_assert(sizeof(struct built) == 152, "RdmaPreparedBatch.BUILT_SIZE is ano
 struct chain {
 	const struct rdma_cm_id *id;
 	jint count;
-	struct ibv_sge sges[CHAIN_SGES];
+	jint part_count;
+	struct ibv_sge parts[CHAIN_PARTS];
 	union {
-		struct ibv_send_wr sends[AT_ONCE];
-		struct ibv_recv_wr recvs[AT_ONCE];
+		struct send sends[AT_ONCE];
+		struct recv recvs[AT_ONCE];
 	};
 };
 
@@ -137,9 +149,9 @@ static inline bool is_datagram(enum op op)
 	return op == UD_SEND || op == UD_SEND_WITH_IMM;
 }
 
-static inline bool is_for_datagrams(const struct rdma_cm_id *id)
+static inline bool is_for_datagrams(const struct ibv_qp *qp)
 {
-	return id->qp->qp_type == IBV_QPT_UD;
+	return qp->qp_type == IBV_QPT_UD;
 }
 
 /* sets the local bytes of an operation on one region; returns 1, or the failure */
@@ -148,33 +160,25 @@ static inline jint set_region(const volatile struct record *r, jlong source, str
 	return rdmacm_set_region(sge, r->mr, r->offset, upper_half(source)) == RESULT_POSTED ? 1 : RESULT_CLOSED;
 }
 
-/* sets the local bytes of an operation on several regions; returns the number of parts, or the failure */
-static inline jint set_parts(const volatile struct batch *batch, jlong source, struct ibv_sge *sges)
-{
-	jint count = count_of(source);
-	return rdmacm_sges(batch->parts + upper_half(source), count, sges) == 0 ? count : RESULT_CLOSED;
-}
-
 /* sets inline data; returns 1, or the failure */
-static inline jint set_copied(const volatile struct batch *batch, enum op op, jlong source, struct ibv_send_wr *wr,
-		struct ibv_sge *sge)
+static inline jint set_copied(const volatile struct batch *batch, enum op op, jlong source, struct send *send)
 {
 	if (op == READ || op == COMPARE_AND_SWAP || op == FETCH_AND_ADD)
 		return MIXED;
-	rdmacm_set_inline(wr, sge, batch->inline_data + upper_half(source), count_of(source));
+	rdmacm_set_inline(&send->wr, &send->sge, batch->inline_data + upper_half(source), count_of(source));
 	return 1;
 }
 
 /* sets the other side of an atomic or of a datagram; RESULT_POSTED or the failure */
-static jint set_atomic_or_datagram(const volatile struct record *r, enum op op, const struct rdma_cm_id *id,
+static jint set_atomic_or_datagram(const volatile struct record *r, enum op op, const struct ibv_qp *qp,
 		struct ibv_send_wr *wr)
 {
 	jlong keys = r->keys;
 	/* with another type of queue pair, a provider would take an address for an address handle */
-	if (is_for_datagrams(id) != is_datagram(op))
+	if (is_for_datagrams(qp) != is_datagram(op))
 		return MIXED;
 	if (is_datagram(op))
-		return rdmacm_set_destination(wr, id, r->ah, (jint)keys, (jint)(keys >> 32));
+		return rdmacm_set_destination(wr, qp->context, r->ah, (jint)keys, (jint)(keys >> 32));
 	rdmacm_set_atomic(wr, r->remote_addr, (jint)keys, r->compare_add, r->swap);
 	return RESULT_POSTED;
 }
@@ -183,15 +187,27 @@ static jint set_atomic_or_datagram(const volatile struct record *r, enum op op, 
  * Sets all of a work request of the send queue but its local bytes and its successor. Returns RESULT_POSTED or the failure. A
  * send has no remote address: no device uses the one that it gets here.
  */
-static inline jint set_operation(const volatile struct record *r, jlong what, const struct rdma_cm_id *id,
+static inline jint set_operation(const volatile struct record *r, jlong what, const struct ibv_qp *qp,
 		struct ibv_send_wr *wr)
 {
 	enum op op = op_of(what);
+	if (op == RECV)
+		return MIXED;
 	rdmacm_set_message(wr, opcodes[op], flags_of(what), imm_of(what), r->context);
-	if (op >= COMPARE_AND_SWAP || is_for_datagrams(id))
-		return set_atomic_or_datagram(r, op, id, wr);
+	if (op >= COMPARE_AND_SWAP || is_for_datagrams(qp))
+		return set_atomic_or_datagram(r, op, qp, wr);
 	rdmacm_set_remote(wr, r->remote_addr, (jint)r->keys);
 	return RESULT_POSTED;
+}
+
+/* sets a list of parts; returns the number of parts, or the failure */
+static inline jint add_parts(struct chain *chain, const volatile struct batch *batch, jlong source)
+{
+	jint count = count_of(source);
+	if (rdmacm_sges(batch->parts + upper_half(source), count, &chain->parts[chain->part_count]) != 0)
+		return RESULT_CLOSED;
+	chain->part_count += count;
+	return count;
 }
 
 /*
@@ -208,75 +224,135 @@ struct model {
 };
 
 /*
- * Sets a work request of another kind of operation, or of one with other local bytes, but not its successor. Returns the number
- * of parts, or the failure. In the loop of add_sends(), this code would slow down the frequent operations on one region.
+ * Adds the operations of a queue at the beginning of the rest of the records that need only one region, a remote address and its
+ * key. Only these frequent operations are in this loop: others would slow it down.
  */
-static __attribute__((noinline)) jint set_other_send(const volatile struct batch *batch, const volatile struct record *r,
-		jlong what, jlong source, const struct rdma_cm_id *id, struct ibv_send_wr *wr, struct ibv_sge *sges)
+static inline void add_on_regions(struct chain *chain, const volatile struct record *records, jint count, jlong queue)
 {
-	jint result = set_operation(r, what, id, wr);
-	if (result != RESULT_POSTED)
-		return result;
-	jint parts = 0;
-	if (kind_of(source) == REGION)
-		parts = set_region(r, source, sges);
-	else if (kind_of(source) == INLINE)
-		parts = set_copied(batch, op_of(what), source, wr, sges);
-	else
-		parts = set_parts(batch, source, sges);
-	wr->sg_list = sges;
-	wr->num_sge = parts;
-	return parts;
+	bool for_datagrams = is_for_datagrams(chain->id->qp);
+	struct model model = {.what = NONE, .mr_handle = NONE};
+	/* the counter is a local variable: in memory, each operation would wait for the counter of the one before it */
+	jint i = chain->count;
+	for (; i < count; i++) {
+		const volatile struct record *r = &records[i];
+		struct send *send = &chain->sends[i];
+		jlong what = r->what;
+		jlong source = r->source;
+		if (r->queue != queue || kind_of(source) != REGION)
+			break;
+		if (what != model.what) {
+			if (op_of(what) >= COMPARE_AND_SWAP || for_datagrams)
+				break;
+			model.what = what;
+			model.opcode = opcodes[op_of(what)];
+			model.flags = (unsigned)flags_of(what);
+			model.imm = htonl((uint32_t)imm_of(what));
+		}
+		jlong mr_handle = r->mr;
+		if (mr_handle != model.mr_handle) {
+			model.mr = handle_marked(mr_handle);
+			if (model.mr == NULL)
+				break;
+			model.mr_handle = mr_handle;
+		}
+		send->wr.wr_id = (uint64_t)r->context;
+		send->wr.next = &send[1].wr;
+		send->wr.sg_list = &send->sge;
+		send->wr.num_sge = 1;
+		send->wr.opcode = model.opcode;
+		send->wr.send_flags = model.flags;
+		send->wr.imm_data = model.imm;
+		rdmacm_set_remote(&send->wr, r->remote_addr, (jint)r->keys);
+		rdmacm_set_bytes(&send->sge, model.mr, r->offset, upper_half(source));
+	}
+	chain->count = i;
 }
 
-/* sets a work request of the send queue, but not its successor; returns the number of parts, or the failure */
-static inline jint set_send(const volatile struct batch *batch, const volatile struct record *r, jlong what,
-		const struct rdma_cm_id *id, bool for_datagrams, struct model *model, struct ibv_send_wr *wr,
-		struct ibv_sge *sges)
+/* whether the next record is a send of the queue, and the chain has room for it */
+static inline bool has_next_send(const struct chain *chain, const volatile struct record *records, jint count, jlong queue)
 {
+	if (chain->count == count || chain->part_count > AT_ONCE)
+		return false;
+	const volatile struct record *next = &records[chain->count];
+	return next->queue == queue && op_of(next->what) != RECV;
+}
+
+/* adds a send of any kind; returns RESULT_POSTED or the failure */
+static __attribute__((noinline)) jint add_send(struct chain *chain, const volatile struct batch *batch,
+		const volatile struct record *r)
+{
+	struct send *send = &chain->sends[chain->count];
+	jlong what = r->what;
 	jlong source = r->source;
-	if (__builtin_expect(kind_of(source) != REGION, 0))
-		return set_other_send(batch, r, what, source, id, wr, sges);
-	if (what != model->what) {
-		if (op_of(what) >= COMPARE_AND_SWAP || for_datagrams)
-			return set_other_send(batch, r, what, source, id, wr, sges);
-		model->what = what;
-		model->opcode = opcodes[op_of(what)];
-		model->flags = (unsigned)flags_of(what);
-		model->imm = htonl((uint32_t)imm_of(what));
-	}
-	jlong mr_handle = r->mr;
-	if (mr_handle != model->mr_handle) {
-		model->mr_handle = mr_handle;
-		model->mr = handle_marked(mr_handle);
-	}
-	if (__builtin_expect(model->mr == NULL, 0))
-		return RESULT_CLOSED;
-	wr->wr_id = (uint64_t)r->context;
-	wr->sg_list = sges;
-	wr->num_sge = 1;
-	wr->opcode = model->opcode;
-	wr->send_flags = model->flags;
-	wr->imm_data = model->imm;
-	rdmacm_set_remote(wr, r->remote_addr, (jint)r->keys);
-	rdmacm_set_bytes(sges, model->mr, r->offset, upper_half(source));
-	return 1;
+	jint parts = set_operation(r, what, chain->id->qp, &send->wr);
+	if (parts != RESULT_POSTED)
+		return parts;
+	send->wr.sg_list = kind_of(source) == PARTS ? &chain->parts[chain->part_count] : &send->sge;
+	if (kind_of(source) == REGION)
+		parts = set_region(r, source, &send->sge);
+	else if (kind_of(source) == INLINE)
+		parts = set_copied(batch, op_of(what), source, send);
+	else
+		parts = add_parts(chain, batch, source);
+	if (parts < 0)
+		return parts;
+	send->wr.num_sge = parts;
+	send->wr.next = &send[1].wr;
+	chain->count++;
+	return RESULT_POSTED;
 }
 
-/* sets a receive, but not its successor; returns the number of parts, or the failure */
-static inline jint set_recv(const volatile struct batch *batch, const volatile struct record *r, struct ibv_recv_wr *wr,
-		struct ibv_sge *sges)
+/*
+ * Adds the sends of a queue at the beginning of the records to a chain. Returns RESULT_POSTED, or the failure of the record after
+ * the chain.
+ */
+static inline jint add_sends(struct chain *chain, const volatile struct batch *batch, const volatile struct record *records,
+		jint count, jlong queue)
 {
+	jint result = RESULT_POSTED;
+	do {
+		add_on_regions(chain, records, count, queue);
+	} while (has_next_send(chain, records, count, queue) &&
+			(result = add_send(chain, batch, &records[chain->count])) == RESULT_POSTED);
+	if (chain->count > 0)
+		chain->sends[chain->count - 1].wr.next = NULL;
+	return result;
+}
+
+/* adds a receive; returns RESULT_POSTED or the failure */
+static inline jint add_recv(struct chain *chain, const volatile struct batch *batch, const volatile struct record *r)
+{
+	struct recv *recv = &chain->recvs[chain->count];
 	jlong source = r->source;
 	jint parts = MIXED;
+	recv->wr.sg_list = kind_of(source) == PARTS ? &chain->parts[chain->part_count] : &recv->sge;
 	if (kind_of(source) == REGION)
-		parts = set_region(r, source, sges);
+		parts = set_region(r, source, &recv->sge);
 	else if (kind_of(source) == PARTS)
-		parts = set_parts(batch, source, sges);
-	wr->wr_id = (uint64_t)r->context;
-	wr->sg_list = sges;
-	wr->num_sge = parts;
-	return parts;
+		parts = add_parts(chain, batch, source);
+	if (parts < 0)
+		return parts;
+	recv->wr.wr_id = (uint64_t)r->context;
+	recv->wr.num_sge = parts;
+	recv->wr.next = &recv[1].wr;
+	chain->count++;
+	return RESULT_POSTED;
+}
+
+/* as add_sends(), for receives */
+static inline jint add_recvs(struct chain *chain, const volatile struct batch *batch, const volatile struct record *records,
+		jint count, jlong queue)
+{
+	jint result = RESULT_POSTED;
+	const volatile struct record *r = records;
+	do {
+		result = add_recv(chain, batch, r);
+		r = &records[chain->count];
+	} while (result == RESULT_POSTED && chain->count < count && chain->part_count <= AT_ONCE && r->queue == queue &&
+			op_of(r->what) == RECV);
+	if (chain->count > 0)
+		chain->recvs[chain->count - 1].wr.next = NULL;
+	return result;
 }
 
 /* RESULT_POSTED if an id takes the operations of a chain, or the reason why not */
@@ -292,60 +368,6 @@ static inline jint check_queue(const struct rdma_cm_id *id, bool is_recv)
 	return __builtin_expect(rdmacm_can_send(id->qp), 1) ? RESULT_POSTED : RESULT_ERRNO - ENOTCONN;
 }
 
-/*
- * Adds the sends of a queue at the beginning of the records to a chain. Returns RESULT_POSTED, or the failure of the record after
- * the chain.
- */
-static inline jint add_sends(struct chain *chain, const volatile struct batch *batch, const volatile struct record *records,
-		jint count, jlong what, jlong queue)
-{
-	const struct rdma_cm_id *id = chain->id;
-	bool for_datagrams = is_for_datagrams(id);
-	struct model model = {.what = NO_OPERATION};
-	/* the counters are local variables: in memory, each operation would wait for the counters of the one before it */
-	struct ibv_sge *sges = chain->sges;
-	jint parts = 0;
-	jint i = 0;
-	do {
-		struct ibv_send_wr *wr = &chain->sends[i];
-		parts = set_send(batch, &records[i], what, id, for_datagrams, &model, wr, sges);
-		if (parts < 0)
-			break;
-		wr->next = wr + 1;
-		sges += parts;
-		if (++i == count || sges - chain->sges > AT_ONCE)
-			break;
-		what = records[i].what;
-	} while (records[i].queue == queue && op_of(what) != RECV);
-	if (i > 0)
-		chain->sends[i - 1].next = NULL;
-	chain->count = i;
-	return parts < 0 ? parts : RESULT_POSTED;
-}
-
-/* as add_sends(), for receives */
-static inline jint add_recvs(struct chain *chain, const volatile struct batch *batch, const volatile struct record *records,
-		jint count, jlong queue)
-{
-	struct ibv_sge *sges = chain->sges;
-	jint parts = 0;
-	jint i = 0;
-	do {
-		struct ibv_recv_wr *wr = &chain->recvs[i];
-		parts = set_recv(batch, &records[i], wr, sges);
-		if (parts < 0)
-			break;
-		wr->next = wr + 1;
-		sges += parts;
-		if (++i == count || sges - chain->sges > AT_ONCE)
-			break;
-	} while (records[i].queue == queue && op_of(records[i].what) == RECV);
-	if (i > 0)
-		chain->recvs[i - 1].next = NULL;
-	chain->count = i;
-	return parts < 0 ? parts : RESULT_POSTED;
-}
-
 /* the number of posted operations of a chain, if the provider names the first operation that it has not posted */
 static inline jint before(jint count, int error, const void *bad, const void *first, size_t size)
 {
@@ -357,7 +379,7 @@ static inline jint before(jint count, int error, const void *bad, const void *fi
 static inline int post_sends(struct chain *chain, jint *done)
 {
 	struct ibv_send_wr *bad = NULL;
-	int error = ibv_post_send(chain->id->qp, chain->sends, &bad);
+	int error = ibv_post_send(chain->id->qp, &chain->sends[0].wr, &bad);
 	*done = before(chain->count, error, bad, chain->sends, sizeof(chain->sends[0]));
 	return error;
 }
@@ -367,8 +389,8 @@ static inline int post_recvs(struct chain *chain, jint *done)
 {
 	const struct rdma_cm_id *id = chain->id;
 	struct ibv_recv_wr *bad = NULL;
-	int error = id->srq != NULL ? ibv_post_srq_recv(id->srq, chain->recvs, &bad)
-				    : ibv_post_recv(id->qp, chain->recvs, &bad);
+	struct ibv_recv_wr *first = &chain->recvs[0].wr;
+	int error = id->srq != NULL ? ibv_post_srq_recv(id->srq, first, &bad) : ibv_post_recv(id->qp, first, &bad);
 	*done = before(chain->count, error, bad, chain->recvs, sizeof(chain->recvs[0]));
 	return error;
 }
@@ -384,15 +406,24 @@ static inline jint chain_result(int error, jint done, jint count)
 	return __builtin_expect(done == count, 1) ? RESULT_POSTED : RESULT_QUEUE_FULL;
 }
 
-/* posts the records of one queue at the beginning from copies; as post_marked() */
-static jint post_copies(const struct rdma_cm_id *id, const volatile struct batch *batch, const volatile struct record *records,
-		jint count, jlong what, jlong queue, jint *done)
+/*
+ * Posts records from an index as a chain of new work requests. *done gets the number of posts. Returns RESULT_POSTED or the
+ * failure of the next record. In one function with a chain that is already built, this code would slow it down.
+ */
+static __attribute__((noinline)) jint post_copies(volatile struct batch *batch, jint from, jint end, jint *done)
 {
+	const volatile struct record *records = &batch->records[from];
+	jint count = end - from < AT_ONCE ? end - from : AT_ONCE;
+	bool is_recv = op_of(records->what) == RECV;
+	jlong queue = records->queue;
 	struct chain chain;
-	chain.id = id;
-	bool is_recv = op_of(what) == RECV;
-	jint refused = is_recv ? add_recvs(&chain, batch, records, count, queue)
-			       : add_sends(&chain, batch, records, count, what, queue);
+	chain.id = handle_marked(queue);
+	chain.count = 0;
+	chain.part_count = 0;
+	jint refused = check_queue(chain.id, is_recv);
+	if (__builtin_expect(refused != RESULT_POSTED, 0))
+		return refused;
+	refused = is_recv ? add_recvs(&chain, batch, records, count, queue) : add_sends(&chain, batch, records, count, queue);
 	if (chain.count == 0)
 		return refused;
 	int error = is_recv ? post_recvs(&chain, done) : post_sends(&chain, done);
@@ -417,31 +448,25 @@ static inline struct built *built_of(const volatile struct batch *batch, jint in
 	return (struct built *)jni_pointer(batch->built) + index;
 }
 
-/* the kind and flags of an operation, read before its work request if the operation is built */
-static inline jlong what_built(const volatile struct record *r)
-{
-	return __atomic_load_n(&r->what, __ATOMIC_ACQUIRE);
-}
-
 /* builds the work request of an operation; returns whether it is built */
-static bool build(volatile struct batch *batch, jint index, jint end, const struct rdma_cm_id *id)
+static inline bool build(volatile struct batch *batch, jint index, jint end, struct ibv_qp *qp)
 {
 	volatile struct record *r = &batch->records[index];
 	struct built *built = built_of(batch, index);
-	struct ibv_send_wr *wr = &built->wr;
+	struct send *send = &built->send;
 	jlong what = r->what;
 	jlong source = r->source;
-	if (!can_be_built(what, source) || set_operation(r, what, id, wr) != RESULT_POSTED)
+	if (!can_be_built(what, source) || set_operation(r, what, qp, &send->wr) != RESULT_POSTED)
 		return false;
-	jint result = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, wr, &built->sge)
-						: set_region(r, source, &built->sge);
+	jint result = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, send)
+						: set_region(r, source, &send->sge);
 	if (result < 0)
 		return false;
-	wr->sg_list = &built->sge;
-	wr->num_sge = 1;
-	wr->next = is_linked(batch, index, end) ? &built[1].wr : NULL;
-	built->qp = id->qp;
-	/* a thread that sees the flag sees the work request too */
+	send->wr.sg_list = &send->sge;
+	send->wr.num_sge = 1;
+	send->wr.next = is_linked(batch, index, end) ? &built[1].send.wr : NULL;
+	/* a thread that sees the queue pair or the flag sees the link of the work request too */
+	__atomic_store_n(&built->qp, qp, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->what, what | BUILT, __ATOMIC_RELEASE);
 	return true;
 }
@@ -456,84 +481,64 @@ static inline bool is_open(const volatile struct record *r, jlong what)
 
 /*
  * The number of operations of a chain of built work requests; 0 if an operation can't be built or has a closed object. Builds
- * operations only if there is an id.
+ * the operations that are new or changed.
  */
-static inline jint check_built(volatile struct batch *batch, jint from, jint end, const struct rdma_cm_id *id)
+static inline jint check_built(volatile struct batch *batch, jint from, jint end, const struct built *first, struct ibv_qp *qp)
 {
-	const struct built *built = built_of(batch, 0);
-	jint i = from;
+	const volatile struct record *r = &batch->records[from];
+	const struct built *built = first;
+	jint count = 0;
 	do {
-		jlong what = what_built(&batch->records[i]);
-		bool ready = __builtin_expect((what & BUILT) != 0, 1) ? is_open(&batch->records[i], what)
-								      : id != NULL && build(batch, i, end, id);
-		if (!ready)
+		/* read before the work request, if the operation is built */
+		jlong what = __atomic_load_n(&r->what, __ATOMIC_ACQUIRE);
+		bool ready = __builtin_expect((what & BUILT) != 0, 1) ? is_open(r, what)
+								      : build(batch, from + count, end, qp);
+		if (__builtin_expect(!ready, 0))
 			return 0;
-	} while (built[i++].wr.next != NULL);
-	return i - from;
+		r++;
+		count++;
+	} while ((built++)->send.wr.next != NULL);
+	return count;
 }
 
-static inline jint post_built(struct ibv_qp *qp, struct built *first, jint count, jint *done)
+/* the queue pair of an operation that has been built before; NULL if its queue is closed or can't send */
+static inline struct ibv_qp *built_qp(const struct built *built, jlong queue)
 {
+	struct ibv_qp *qp = __atomic_load_n(&built->qp, __ATOMIC_ACQUIRE);
+	bool ready = qp != NULL && handle_is_of(handle_entry(queue), queue) && rdmacm_can_send(qp);
+	return __builtin_expect(ready, 1) ? qp : NULL;
+}
+
+/* the queue pair of an operation that is to be built; NULL if its queue is closed or can't send, or is for receives */
+static __attribute__((noinline)) struct ibv_qp *first_qp(const volatile struct record *r)
+{
+	const struct rdma_cm_id *id = handle_marked(r->queue);
+	bool is_recv = op_of(r->what) == RECV;
+	return check_queue(id, is_recv) == RESULT_POSTED && !is_recv ? id->qp : NULL;
+}
+
+/* as post_copies(), with work requests that stay built */
+static inline jint post_built(volatile struct batch *batch, jint from, jint end, jint *done)
+{
+	if (__builtin_expect(batch->built == 0, 0))
+		return post_copies(batch, from, end, done);
+	struct built *first = built_of(batch, from);
+	const volatile struct record *r = &batch->records[from];
+	struct ibv_qp *qp = built_qp(first, r->queue);
+	if (__builtin_expect(qp == NULL, 0))
+		qp = first_qp(r);
+	jint count = qp != NULL ? check_built(batch, from, end, first, qp) : 0;
+	if (__builtin_expect(count == 0, 0))
+		return post_copies(batch, from, end, done);
 	struct ibv_send_wr *bad = NULL;
-	int error = ibv_post_send(qp, &first->wr, &bad);
+	int error = ibv_post_send(qp, &first->send.wr, &bad);
 	*done = before(count, error, bad, first, sizeof(*first));
 	return chain_result(error, *done, count);
 }
 
-/* the queue pair of a built operation; NULL if its queue is closed or can't send */
-static inline struct ibv_qp *ready_qp(const volatile struct batch *batch, jint index, jlong queue)
-{
-	struct ibv_qp *qp = built_of(batch, index)->qp;
-	bool ready = handle_is_of(handle_entry(queue), queue) && rdmacm_can_send(qp);
-	return __builtin_expect(ready, 1) ? qp : NULL;
-}
-
-/* as post_marked(), for a chain that is not built or can't be posted; in one function, this code would slow down built chains */
-static __attribute__((noinline)) jint post_unbuilt(volatile struct batch *batch, jint from, jint end, jint *done)
-{
-	const volatile struct record *first = &batch->records[from];
-	jlong what = first->what;
-	jlong queue = first->queue;
-	const struct rdma_cm_id *id = handle_marked(queue);
-	jint result = check_queue(id, op_of(what) == RECV);
-	if (__builtin_expect(result != RESULT_POSTED, 0))
-		return result;
-	jint built = batch->built != 0 ? check_built(batch, from, end, id) : 0;
-	if (built > 0)
-		return post_built(id->qp, built_of(batch, from), built, done);
-	jint count = end - from < AT_ONCE ? end - from : AT_ONCE;
-	return post_copies(id, batch, first, count, what, queue, done);
-}
-
-/* posts the records of one queue from an index; *done gets the number of posts; returns RESULT_POSTED or the failure */
-static inline jint post_marked(volatile struct batch *batch, jint from, jint end, jint *done)
-{
-	const volatile struct record *first = &batch->records[from];
-	jlong what = what_built(first);
-	jlong queue = first->queue;
-	if ((what & BUILT) != 0) {
-		struct ibv_qp *qp = ready_qp(batch, from, queue);
-		jint built = qp != NULL ? check_built(batch, from, end, NULL) : 0;
-		if (__builtin_expect(built > 0, 1))
-			return post_built(qp, built_of(batch, from), built, done);
-	}
-	return post_unbuilt(batch, from, end, done);
-}
-
-/* posts a run of the records from an index; *done gets the number of posts; returns RESULT_POSTED or the failure of the next record */
-static jint post_run(volatile struct batch *batch, jint from, jint end, jint *done)
-{
-	*done = 0;
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return RDMACM_NOMEM;
-	jint result = post_marked(batch, from, end, done);
-	thread_unmark(thread);
-	return result;
-}
-
-/* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
-static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
+/* posts chains under one mark each, because each close waits for the mark; returns as rdmaBatchPost() */
+static inline __attribute__((always_inline)) jlong post_chains(jlong address, jlong range,
+		jint (*post)(volatile struct batch *batch, jint from, jint end, jint *done))
 {
 	volatile struct batch *batch = jni_pointer(address);
 	jint from = (jint)(range >> 32);
@@ -541,15 +546,34 @@ static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 	jint next = from;
 	jint result = RESULT_POSTED;
 	while (next < to && result == RESULT_POSTED) {
-		jint done;
-		result = post_run(batch, next, to, &done);
+		struct thread *thread = thread_mark();
+		if (thread == NULL) {
+			result = RDMACM_NOMEM;
+			break;
+		}
+		jint done = 0;
+		result = post(batch, next, to, &done);
+		thread_unmark(thread);
 		next += done;
 	}
 	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)(next - from));
 }
 
+/* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
+static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
+{
+	return post_chains(address, range, post_copies);
+}
+
+/* as batch_post() */
+static jlong prepared_post(JNI_PARAMS, jlong address, jlong range)
+{
+	return post_chains(address, range, post_built);
+}
+
 static const JNINativeMethod methods[] = {
 	{"rdmaBatchPost", "(JJ)J", batch_post},
+	{"rdmaPreparedPost", "(JJ)J", prepared_post},
 };
 
 const struct jni_table rdmacm_batch_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -65,13 +65,13 @@ static inline void rdmacm_set_atomic(struct ibv_send_wr *wr, jlong remote_addr, 
  * Sets the destination of a datagram. A provider takes any address handle for its own, and would read beyond the end of another
  * device's address handle: this function refuses such a handle. Returns RESULT_POSTED, RESULT_CLOSED or the errno.
  */
-static inline jint rdmacm_set_destination(struct ibv_send_wr *wr, const struct rdma_cm_id *id, jlong ah_handle,
+static inline jint rdmacm_set_destination(struct ibv_send_wr *wr, const struct ibv_context *device, jlong ah_handle,
 		jint remote_qpn, jint remote_qkey)
 {
 	struct ibv_ah *ah = handle_marked(ah_handle);
 	if (ah == NULL)
 		return RESULT_CLOSED;
-	if (ah->context != id->verbs)
+	if (ah->context != device)
 		return RESULT_ERRNO - EINVAL;
 	wr->wr.ud.ah = ah;
 	wr->wr.ud.remote_qpn = (uint32_t)remote_qpn;

@@ -306,7 +306,7 @@ static inline jint post_ud_region(jlong queue, jlong mr, jlong offset, jlong len
 		struct ibv_sge sge;
 		result = rdmacm_set_region(&sge, mr, offset, length);
 		if (result == RESULT_POSTED)
-			result = rdmacm_set_destination(wr, id, ah, remote_qpn, remote_qkey);
+			result = rdmacm_set_destination(wr, id->verbs, ah, remote_qpn, remote_qkey);
 		if (result == RESULT_POSTED)
 			result = post(id, wr, &sge, 1);
 	}
@@ -326,7 +326,7 @@ static inline jint post_ud_inline(jlong queue, jlong address, jint length, jlong
 	if (id != NULL) {
 		struct ibv_sge sge;
 		rdmacm_set_inline(wr, &sge, address, length);
-		result = rdmacm_set_destination(wr, id, ah, remote_qpn, remote_qkey);
+		result = rdmacm_set_destination(wr, id->verbs, ah, remote_qpn, remote_qkey);
 		if (result == RESULT_POSTED)
 			result = post(id, wr, &sge, 1);
 	}

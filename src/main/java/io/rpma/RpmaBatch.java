@@ -87,7 +87,7 @@ public final class RpmaBatch {
      * @param capacity the maximum number of operations, at least 1; each takes 72 bytes on the heap and 72 bytes
      *     outside it
      * @return the batch
-     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 29,826,161
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 29,826,159
      */
     public static RpmaBatch create(int capacity) {
         return new RpmaBatch(capacity);

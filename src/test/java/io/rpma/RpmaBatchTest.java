@@ -31,7 +31,7 @@ class RpmaBatchTest {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final long SIZE = 4096;
     private static final int ALL = 0xff;
-    private static final int MAX_CAPACITY = Integer.MAX_VALUE / 72;
+    private static final int MAX_CAPACITY = 29_826_159;
 
     private final RpmaBatch batch = RpmaBatch.create(20);
 

@@ -507,6 +507,15 @@ public final class Natives {
      */
     public static native long rdmaBatchPost(long address, long range);
 
+    /**
+     * As {@link #rdmaBatchPost}, for the records of {@code RdmaPreparedBatch}.
+     *
+     * @param address the address of the header
+     * @param range as {@link #batchPost}
+     * @return as {@link #batchPost}
+     */
+    public static native long rdmaPreparedPost(long address, long range);
+
     // rdmacm_cq.c
     public static native int pollSendComp(long queue, int capacity, long completions);
 

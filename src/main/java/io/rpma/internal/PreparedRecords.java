@@ -38,7 +38,7 @@ public final class PreparedRecords {
         this.fields = fields;
         this.header = header;
         count = (to - from) / fields;
-        ByteBuffer bytes = ByteBuffer.allocateDirect((header + to - from) * Long.BYTES);
+        ByteBuffer bytes = BatchRecords.allocate(header + to - from);
         memory = bytes.order(ByteOrder.nativeOrder()).asLongBuffer();
         memory.put(header, records, from, to - from);
         address = Natives.bufferAddress(bytes);

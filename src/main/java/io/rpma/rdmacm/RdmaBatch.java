@@ -15,7 +15,7 @@ import java.util.NoSuchElementException;
  *
  * <p>{@link #post()} posts each run of operations of one queue as a chain: one call of {@code ibv_post_send},
  * {@code ibv_post_recv} or {@code ibv_post_srq_recv}. A chain of sends needs one doorbell on a network card and one system call
- * on soft-RoCE. A chain has at most 64 operations, and at most 128 parts of regions.
+ * on soft-RoCE. A chain has at most 64 operations, and its lists have at most 128 parts.
  *
  * <pre>{@code
  * RdmaBatch batch = RdmaBatch.create(16);
@@ -136,7 +136,7 @@ public final class RdmaBatch {
      *
      * @param capacity the maximum number of operations, at least 1; each takes 88 bytes on the heap and 88 bytes outside it
      * @return the batch
-     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,222
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,221
      */
     public static RdmaBatch create(int capacity) {
         return create(capacity, 0, 0);
@@ -149,7 +149,7 @@ public final class RdmaBatch {
      * @param parts the maximum number of parts of all lists together, at least 0; each takes 24 bytes outside the heap
      * @param inlineBytes the maximum number of bytes of all inline data together, at least 0
      * @return the batch
-     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,222, {@code parts} is negative or
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,221, {@code parts} is negative or
      *     more than 89,478,485, or {@code inlineBytes} is negative
      */
     public static RdmaBatch create(int capacity, int parts, int inlineBytes) {
@@ -763,7 +763,7 @@ public final class RdmaBatch {
         }
         setRegion(record, mr, offset, length);
         setRemote(record, remoteAddr, rkey);
-        return addSend(qp, record, context);
+        return addSend(qp, what, record, context);
     }
 
     private boolean addParts(
@@ -773,7 +773,7 @@ public final class RdmaBatch {
             return false;
         }
         setRemote(record, remoteAddr, rkey);
-        return addSend(qp, record, context);
+        return addSend(qp, what, record, context);
     }
 
     private boolean addInline(
@@ -783,7 +783,7 @@ public final class RdmaBatch {
             return false;
         }
         setRemote(record, remoteAddr, rkey);
-        return addSend(qp, record, context);
+        return addSend(qp, what, record, context);
     }
 
     private boolean addAtomic(
@@ -805,7 +805,7 @@ public final class RdmaBatch {
         long[] fields = records.array();
         fields[record + COMPARE_ADD] = compareAdd;
         fields[record + SWAP] = swap;
-        return addSend(qp, record, context);
+        return addSend(qp, what, record, context);
     }
 
     private boolean addDatagram(
@@ -816,7 +816,7 @@ public final class RdmaBatch {
         }
         setRegion(record, mr, offset, length);
         setDestination(record, ah, qpn, qkey);
-        return addSend(qp, record, context);
+        return addSend(qp, what, record, context);
     }
 
     private boolean addInlineDatagram(
@@ -826,7 +826,7 @@ public final class RdmaBatch {
             return false;
         }
         setDestination(record, ah, qpn, qkey);
-        return addSend(qp, record, context);
+        return addSend(qp, what, record, context);
     }
 
     private boolean addRecv(long queue, long mr, long offset, long length, long context) {
@@ -936,9 +936,8 @@ public final class RdmaBatch {
         fields[record + KEYS] = (long) qkey << UPPER | qpn & LOWER_MASK;
     }
 
-    private boolean addSend(RdmaQp qp, int record, long context) {
-        long[] fields = records.array();
-        boolean signaled = (fields[record + WHAT] & SIGNALED) != 0;
+    private boolean addSend(RdmaQp qp, long what, int record, long context) {
+        boolean signaled = qp.sigAll() || (what & SIGNALED) != 0;
         long queue = qp.sendQueue();
         if (queue != lastQueue) {
             lastQueue = queue;

@@ -62,6 +62,9 @@ public final class RdmaPreparedBatch {
 
     private final RdmaBatch.Op[] ops;
 
+    /** The kind, the flags and the immediate data. */
+    private final long[] whats;
+
     /** The size of the region; 0 for operations without a region, or with several. */
     private final long[] sizes;
 
@@ -78,12 +81,14 @@ public final class RdmaPreparedBatch {
         this.records = records;
         int count = records.count();
         ops = new RdmaBatch.Op[count];
+        whats = new long[count];
         sizes = new long[count];
         maxLengths = new long[count];
         int partsEnd = 0;
         int inlineEnd = 0;
         for (int i = 0; i < count; i++) {
-            ops[i] = RdmaBatch.op(records.get(i, RdmaBatch.WHAT));
+            whats[i] = records.get(i, RdmaBatch.WHAT);
+            ops[i] = RdmaBatch.op(whats[i]);
             long source = records.get(i, RdmaBatch.SOURCE);
             switch (RdmaBatch.sourceOf(source)) {
                 case RdmaBatch.REGION:
@@ -116,10 +121,7 @@ public final class RdmaPreparedBatch {
     /** Changes a field, so that the next post builds the work request again. */
     private void change(int index, int field, long value) {
         records.set(index, field, value);
-        long what = records.get(index, RdmaBatch.WHAT);
-        if ((what & RdmaBatch.BUILT) != 0) {
-            records.set(index, RdmaBatch.WHAT, what & ~RdmaBatch.BUILT);
-        }
+        records.set(index, RdmaBatch.WHAT, whats[index]);
     }
 
     private int source(int index) {
@@ -162,7 +164,7 @@ public final class RdmaPreparedBatch {
      *     refuses the operation; {@link #posted()} is then the number of that operation
      */
     public boolean post() {
-        long result = Natives.rdmaBatchPost(records.address(), records.range());
+        long result = Natives.rdmaPreparedPost(records.address(), records.range());
         Reference.reachabilityFence(this);
         boolean complete = records.posted(result);
         if (result < 0) {
@@ -296,8 +298,8 @@ public final class RdmaPreparedBatch {
                 || op == RdmaBatch.Op.SEND_WITH_IMM
                 || op == RdmaBatch.Op.UD_SEND_WITH_IMM;
         check(index, has, "immediate data");
-        long what = records.get(index, RdmaBatch.WHAT);
-        change(index, RdmaBatch.WHAT, what & RdmaBatch.LOWER_MASK | (long) imm << RdmaBatch.UPPER);
+        whats[index] = whats[index] & RdmaBatch.LOWER_MASK | (long) imm << RdmaBatch.UPPER;
+        records.set(index, RdmaBatch.WHAT, whats[index]);
     }
 
     private void check(int index, boolean has, String missing) {

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(30)
 class RdmaBatchTest {
     /** A header of 3 fields, and 11 fields of 8 bytes for each operation. */
-    private static final int MAX_CAPACITY = (Integer.MAX_VALUE / Long.BYTES - 3) / 11;
+    private static final int MAX_CAPACITY = 24_403_221;
 
     private static final int MAX_PARTS = Integer.MAX_VALUE / 24;
     private static final int MAX_SEND_WR = 4;

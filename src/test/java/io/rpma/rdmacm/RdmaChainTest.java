@@ -282,7 +282,7 @@ class RdmaChainTest {
         }
     }
 
-    /** A chain has room for 128 parts. An operation is added while there are at most 64, also if it has the maximum number. */
+    /** A chain has room for 128 parts of lists. A list is added while there are at most 64, also if it has the maximum number. */
     @Test
     void aChainOfListsIsShorter() {
         RdmaSgeList list = RdmaSgeList.create(4);
@@ -298,20 +298,22 @@ class RdmaChainTest {
         assertThat(batch.post()).isEqualTo(6);
     }
 
-    /** 15 lists have 60 parts. Of the writes, which are alike, 5 have room. */
+    /** 17 lists have 68 parts, after which a chain takes no list. A write has room for its region. */
     @Test
-    void aChainOfListsAndWritesIsShorter() {
+    void writesAreAddedToAChainWithoutRoomForLists() {
         RdmaSgeList list = RdmaSgeList.create(4);
         for (int i = 0; i < 4; i++) {
             list.add(pair.clientMr, 8 * i, 8);
         }
-        for (int i = 0; i < 15; i++) {
+        for (int i = 0; i < 17; i++) {
             assertThat(batch.writev(qp, list, 0, pair.serverMr.address(), pair.serverMr.rkey(), i))
                     .isTrue();
         }
         writes(12);
-        assertPostedSends(1, 20);
-        assertThat(batch.post()).isEqualTo(7);
+        assertThat(batch.writev(qp, list, 0, pair.serverMr.address(), pair.serverMr.rkey(), 29))
+                .isTrue();
+        assertPostedSends(1, 29);
+        assertThat(batch.post()).isEqualTo(1);
     }
 
     /**
