@@ -224,15 +224,15 @@ struct model {
 };
 
 /*
- * Adds the operations of a queue at the beginning of the rest of the records that need only one region, a remote address and its
- * key. Only these frequent operations are in this loop: others would slow it down.
+ * Adds the operations of a queue from an index that need only one region, a remote address and its key. Returns the index of the
+ * next operation. Only these frequent operations are in this loop: others would slow it down.
  */
-static inline void add_on_regions(struct chain *chain, const volatile struct record *records, jint count, jlong queue)
+static inline jint add_on_regions(struct chain *chain, const volatile struct record *records, jint from, jint count,
+		jlong queue)
 {
 	bool for_datagrams = is_for_datagrams(chain->id->qp);
 	struct model model = {.what = NONE, .mr_handle = NONE};
-	/* the counter is a local variable: in memory, each operation would wait for the counter of the one before it */
-	jint i = chain->count;
+	jint i = from;
 	for (; i < count; i++) {
 		const volatile struct record *r = &records[i];
 		struct send *send = &chain->sends[i];
@@ -265,23 +265,20 @@ static inline void add_on_regions(struct chain *chain, const volatile struct rec
 		rdmacm_set_remote(&send->wr, r->remote_addr, (jint)r->keys);
 		rdmacm_set_bytes(&send->sge, model.mr, r->offset, upper_half(source));
 	}
-	chain->count = i;
+	return i;
 }
 
 /* whether the next record is a send of the queue, and the chain has room for it */
-static inline bool has_next_send(const struct chain *chain, const volatile struct record *records, jint count, jlong queue)
+static inline bool is_next_send(const struct chain *chain, const volatile struct record *records, jint next, jint count,
+		jlong queue)
 {
-	if (chain->count == count || chain->part_count > AT_ONCE)
-		return false;
-	const volatile struct record *next = &records[chain->count];
-	return next->queue == queue && op_of(next->what) != RECV;
+	return next < count && chain->part_count <= AT_ONCE && records[next].queue == queue && op_of(records[next].what) != RECV;
 }
 
 /* adds a send of any kind; returns RESULT_POSTED or the failure */
 static __attribute__((noinline)) jint add_send(struct chain *chain, const volatile struct batch *batch,
-		const volatile struct record *r)
+		const volatile struct record *r, struct send *send)
 {
-	struct send *send = &chain->sends[chain->count];
 	jlong what = r->what;
 	jlong source = r->source;
 	jint parts = set_operation(r, what, chain->id->qp, &send->wr);
@@ -298,7 +295,6 @@ static __attribute__((noinline)) jint add_send(struct chain *chain, const volati
 		return parts;
 	send->wr.num_sge = parts;
 	send->wr.next = &send[1].wr;
-	chain->count++;
 	return RESULT_POSTED;
 }
 
@@ -310,32 +306,40 @@ static inline jint add_sends(struct chain *chain, const volatile struct batch *b
 		jint count, jlong queue)
 {
 	jint result = RESULT_POSTED;
-	do {
-		add_on_regions(chain, records, count, queue);
-	} while (has_next_send(chain, records, count, queue) &&
-			(result = add_send(chain, batch, &records[chain->count])) == RESULT_POSTED);
-	if (chain->count > 0)
-		chain->sends[chain->count - 1].wr.next = NULL;
+	/* the counter is a local variable: in memory, each operation would wait for the counter of the one before it */
+	jint i = add_on_regions(chain, records, 0, count, queue);
+	while (is_next_send(chain, records, i, count, queue)) {
+		result = add_send(chain, batch, &records[i], &chain->sends[i]);
+		if (result != RESULT_POSTED)
+			break;
+		i++;
+		if (i < count && kind_of(records[i].source) == REGION)
+			i = add_on_regions(chain, records, i, count, queue);
+	}
+	if (i > 0)
+		chain->sends[i - 1].wr.next = NULL;
+	chain->count = i;
 	return result;
 }
 
 /* adds a receive; returns RESULT_POSTED or the failure */
-static inline jint add_recv(struct chain *chain, const volatile struct batch *batch, const volatile struct record *r)
+static inline jint add_recv(struct chain *chain, const volatile struct batch *batch, const volatile struct record *r,
+		struct recv *recv)
 {
-	struct recv *recv = &chain->recvs[chain->count];
 	jlong source = r->source;
 	jint parts = MIXED;
-	recv->wr.sg_list = kind_of(source) == PARTS ? &chain->parts[chain->part_count] : &recv->sge;
-	if (kind_of(source) == REGION)
+	recv->wr.sg_list = &recv->sge;
+	if (kind_of(source) == REGION) {
 		parts = set_region(r, source, &recv->sge);
-	else if (kind_of(source) == PARTS)
+	} else if (kind_of(source) == PARTS) {
+		recv->wr.sg_list = &chain->parts[chain->part_count];
 		parts = add_parts(chain, batch, source);
+	}
 	if (parts < 0)
 		return parts;
 	recv->wr.wr_id = (uint64_t)r->context;
 	recv->wr.num_sge = parts;
 	recv->wr.next = &recv[1].wr;
-	chain->count++;
 	return RESULT_POSTED;
 }
 
@@ -344,14 +348,16 @@ static inline jint add_recvs(struct chain *chain, const volatile struct batch *b
 		jint count, jlong queue)
 {
 	jint result = RESULT_POSTED;
-	const volatile struct record *r = records;
+	jint i = 0;
 	do {
-		result = add_recv(chain, batch, r);
-		r = &records[chain->count];
-	} while (result == RESULT_POSTED && chain->count < count && chain->part_count <= AT_ONCE && r->queue == queue &&
-			op_of(r->what) == RECV);
-	if (chain->count > 0)
-		chain->recvs[chain->count - 1].wr.next = NULL;
+		result = add_recv(chain, batch, &records[i], &chain->recvs[i]);
+		if (result != RESULT_POSTED)
+			break;
+		i++;
+	} while (i < count && chain->part_count <= AT_ONCE && records[i].queue == queue && op_of(records[i].what) == RECV);
+	if (i > 0)
+		chain->recvs[i - 1].wr.next = NULL;
+	chain->count = i;
 	return result;
 }
 
@@ -418,7 +424,6 @@ static __attribute__((noinline)) jint post_copies(volatile struct batch *batch, 
 	jlong queue = records->queue;
 	struct chain chain;
 	chain.id = handle_marked(queue);
-	chain.count = 0;
 	chain.part_count = 0;
 	jint refused = check_queue(chain.id, is_recv);
 	if (__builtin_expect(refused != RESULT_POSTED, 0))
