@@ -276,7 +276,7 @@ static inline bool is_next_send(const struct chain *chain, const volatile struct
 }
 
 /* adds a send of any kind; returns RESULT_POSTED or the failure */
-static __attribute__((noinline)) jint add_send(struct chain *chain, const volatile struct batch *batch,
+static inline jint add_send(struct chain *chain, const volatile struct batch *batch,
 		const volatile struct record *r, struct send *send)
 {
 	jlong what = r->what;

@@ -763,7 +763,7 @@ public final class RdmaBatch {
         }
         setRegion(record, mr, offset, length);
         setRemote(record, remoteAddr, rkey);
-        return addSend(qp, what, record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addParts(
@@ -773,7 +773,7 @@ public final class RdmaBatch {
             return false;
         }
         setRemote(record, remoteAddr, rkey);
-        return addSend(qp, what, record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addInline(
@@ -783,7 +783,7 @@ public final class RdmaBatch {
             return false;
         }
         setRemote(record, remoteAddr, rkey);
-        return addSend(qp, what, record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addAtomic(
@@ -805,7 +805,7 @@ public final class RdmaBatch {
         long[] fields = records.array();
         fields[record + COMPARE_ADD] = compareAdd;
         fields[record + SWAP] = swap;
-        return addSend(qp, what, record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addDatagram(
@@ -816,7 +816,7 @@ public final class RdmaBatch {
         }
         setRegion(record, mr, offset, length);
         setDestination(record, ah, qpn, qkey);
-        return addSend(qp, what, record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addInlineDatagram(
@@ -826,7 +826,7 @@ public final class RdmaBatch {
             return false;
         }
         setDestination(record, ah, qpn, qkey);
-        return addSend(qp, what, record, context);
+        return addSend(qp, record, context);
     }
 
     private boolean addRecv(long queue, long mr, long offset, long length, long context) {
@@ -936,8 +936,9 @@ public final class RdmaBatch {
         fields[record + KEYS] = (long) qkey << UPPER | qpn & LOWER_MASK;
     }
 
-    private boolean addSend(RdmaQp qp, long what, int record, long context) {
-        boolean signaled = qp.sigAll() || (what & SIGNALED) != 0;
+    private boolean addSend(RdmaQp qp, int record, long context) {
+        long[] fields = records.array();
+        boolean signaled = (fields[record + WHAT] & SIGNALED) != 0;
         long queue = qp.sendQueue();
         if (queue != lastQueue) {
             lastQueue = queue;
