@@ -164,7 +164,7 @@ public final class OfferedMemory implements AutoCloseable {
                 }
                 if (completions.opcode(i) == RpmaWcOpcode.RECV) {
                     try {
-                        carryOut(completions.wrId(i));
+                        carryOut(completions.wrId(i), completions.byteLen(i));
                     } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
                         end("it has sent a wrong request: " + e.getMessage());
                         return;
@@ -177,9 +177,8 @@ public final class OfferedMemory implements AutoCloseable {
             }
         }
 
-        private void carryOut(long slot) {
-            PersistRequest.get(messages.buffer(offset(slot), PersistRequest.LENGTH))
-                    .carryOut(memory);
+        private void carryOut(long slot, long length) {
+            PersistRequest.get(messages.buffer(offset(slot), (int) length)).carryOut(memory);
             conn.recv(received, offset(slot), PersistRequest.LENGTH, slot);
             owedAnswers++;
         }

@@ -48,6 +48,10 @@ record PersistRequest(Kind kind, long offset, long operand) {
      * @throws IllegalArgumentException if it is not a request
      */
     static PersistRequest get(ByteBuffer message) {
+        if (message.remaining() != LENGTH) {
+            // The slot of a shorter message still has bytes of an earlier request.
+            throw new IllegalArgumentException("a request has " + LENGTH + " bytes, not " + message.remaining());
+        }
         message.order(ByteOrder.LITTLE_ENDIAN);
         long kind = message.getLong(0);
         if (kind < 0 || kind >= Kind.values().length) {

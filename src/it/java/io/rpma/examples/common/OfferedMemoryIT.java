@@ -4,6 +4,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
@@ -151,6 +152,39 @@ class OfferedMemoryIT {
             byte[] content = new byte[SIZE];
             memory.buffer().get(content);
             assertThat(content).isEqualTo(new byte[SIZE]);
+        }
+    }
+
+    /** The short message arrives in the slot of an earlier request, whose other bytes are still there. */
+    @Test
+    void aClientThatSendsAShortRequestIsGone() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE);
+                RpmaMemory staging = RpmaMemory.allocate(STAGING)) {
+            String end = serve(memory, true, false, (peer, connection) -> {
+                RpmaConn conn = connection.conn();
+                PersistRequests requests = connection.requests();
+                RpmaCompletions completions = RpmaCompletions.create(1);
+                for (int i = 0; i < PersistRequest.MOST; i++) {
+                    assertThat(requests.ask(new PersistRequest(Kind.COMMIT, 0, 1), i))
+                            .isTrue();
+                    for (int awaited = 0; awaited < 2; awaited++) { // the send and the answer
+                        assertThat(conn.getCq().await(completions, 30, SECONDS)).isOne();
+                        assertThat(completions.isSuccess(0)).isTrue();
+                    }
+                    requests.sent();
+                    requests.answered();
+                }
+                new PersistRequest(Kind.COMMIT, Long.BYTES, 0).put(staging.buffer());
+                try (RpmaMrLocal region = peer.register(staging, RpmaMrUsage.SEND)) {
+                    assertThat(conn.recv(0)).isTrue();
+                    assertThat(conn.send(region, 0, 2 * Long.BYTES, RpmaConn.F_COMPLETION_ON_ERROR, 0))
+                            .isTrue();
+                    assertThat(conn.nextEvent(30, SECONDS)).contains(RpmaConnEvent.CLOSED);
+                }
+            });
+            assertThat(end).isEqualTo("it has sent a wrong request: a request has 24 bytes, not 16");
+            assertThat(memory.buffer().order(ByteOrder.LITTLE_ENDIAN).getLong(Long.BYTES))
+                    .isZero();
         }
     }
 

@@ -4,7 +4,6 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrRemote;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 
 /** Reads an offer in private data, and carries out a request in a message, from any bytes. */
 public final class OfferFuzz {
@@ -27,8 +26,7 @@ public final class OfferFuzz {
             // refused, as documented
         }
         try {
-            PersistRequest.get(ByteBuffer.wrap(Arrays.copyOf(bytes, PersistRequest.LENGTH)))
-                    .carryOut(MEMORY);
+            PersistRequest.get(ByteBuffer.wrap(bytes)).carryOut(MEMORY);
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
             // refused, as documented
         }

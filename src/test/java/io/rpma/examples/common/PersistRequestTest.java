@@ -37,6 +37,14 @@ class PersistRequestTest {
                 .withMessage("there is no request " + kind);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, PersistRequest.LENGTH - 1, PersistRequest.LENGTH + 1})
+    void aMessageOfAnotherLengthIsRefused(int length) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> PersistRequest.get(ByteBuffer.allocate(length)))
+                .withMessage("a request has 24 bytes, not " + length);
+    }
+
     @Test
     void aCommitStoresANumber() {
         try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
