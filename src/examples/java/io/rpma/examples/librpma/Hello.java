@@ -23,7 +23,7 @@ final class Hello {
     /** Changes the greeting to the next language. */
     static void translate(ByteBuffer hello) {
         Common.OUT.println("translating...");
-        write(hello, (hello.getInt(0) + 1) % GREETINGS.length);
+        write(hello, Math.floorMod(hello.getInt(0) + 1, GREETINGS.length));
     }
 
     /** Prints the greeting that was in a server's memory before the client's greeting. */
