@@ -103,6 +103,12 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
         int index = (int) wc.wrId(0);
         Messages received = messages.get(index);
         long value = PingPong.value(received.received(wc.byteLen(0)));
+        RpmaConn conn = playing.get(wc.qpNum(0));
+        if (conn == null) {
+            System.err.println("A message after the last one of the connection [qp#" + wc.qpNum(0) + "]");
+            recv(index); // the message took the receive of another client
+            return;
+        }
         if (value == PingPong.I_M_DONE) {
             playing.remove(wc.qpNum(0));
             return;
@@ -110,7 +116,6 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
         tell("received", value, wc.qpNum(0));
         recv(index);
         tell("sent", value + 1, wc.qpNum(0));
-        RpmaConn conn = playing.get(wc.qpNum(0));
         received.send(conn, PingPong.bytes(value + 1));
         // The next message in this memory can be from another client, whose answer would overwrite this answer.
         Events.of(conn).await(RpmaWcOpcode.SEND);

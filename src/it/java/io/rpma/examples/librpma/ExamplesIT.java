@@ -10,6 +10,7 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
+import io.rpma.RpmaWcOpcode;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Tool;
 import java.util.ArrayList;
@@ -304,6 +305,27 @@ class ExamplesIT extends ExampleSides {
                     .allSatisfy(game -> assertThat(game)
                             .extracting(line -> line.substring(0, line.indexOf(ofConnection)))
                             .containsExactly(serverGame("[server] value", 20)));
+        }
+    }
+
+    /** The messages after the last one take the receives of the other client, which plays nevertheless. */
+    @Test
+    void aClientThatSendsAfterItsLastMessage() throws InterruptedException {
+        try (Jvm.Running server = start(Example13MessagesPingPongWithSrqServer.class, "5");
+                RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
+                Messages messages = new Messages(peer, PingPong.SIZE);
+                RpmaConn tireless = Common.connect(peer, address, port, null, new byte[0]);
+                RpmaConn fair = Common.connect(peer, address, port, null, new byte[0])) {
+            for (long value : new long[] {PingPong.I_M_DONE, 7, PingPong.I_M_DONE}) {
+                messages.send(tireless, PingPong.bytes(value));
+                Events.of(tireless).await(RpmaWcOpcode.SEND);
+            }
+            new PingPong("fair", fair, Events.of(fair), messages).play(7, 2, 0);
+            Jvm.Finished end = assertEnds(server);
+            assertThat(end.out().lines().skip(3).map(line -> line.substring(0, line.indexOf(" from the connection "))))
+                    .containsExactly(serverGame("[server] value", 2));
+            assertThat(end.err().lines().filter(line -> line.startsWith("A message after the last one")))
+                    .hasSize(2);
         }
     }
 
