@@ -100,6 +100,11 @@ final class Server {
             return false;
         }
         CopyLayout.Copy copy = found.get();
+        if (copy.size() != announced.getAsLong()) {
+            System.out.println("the copy of " + copy.size() + " bytes is not of the announced file, which has "
+                    + announced.getAsLong() + " bytes");
+            return false;
+        }
         byte[] digest = Sha256.of(memory, CopyLayout.DATA, copy.size(), done -> {});
         System.out.println("SHA-256 " + Sha256.format(digest));
         System.out.println("size " + copy.size() + " bytes");

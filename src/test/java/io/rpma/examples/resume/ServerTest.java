@@ -14,6 +14,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server's check after a client. The memory has a complete copy of 1000 bytes from an earlier client. */
 @Tag("examples")
@@ -68,6 +70,15 @@ class ServerTest {
         assertThat(Server.check(memory)).isFalse();
         assertThat(said.toString())
                 .startsWith("the client's file does not fit: it has 65536 bytes (64 KiB), and the memory has room for");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-2, -SIZE, Long.MIN_VALUE + 1, SIZE - 1, SIZE + 1, 0})
+    void aClientWhoseFileIsNotTheCopy(long size) throws IOException {
+        announce(size);
+        assertThat(Server.check(memory)).isFalse();
+        assertThat(said)
+                .hasToString("the copy of 1000 bytes is not of the announced file, which has " + size + " bytes\n");
     }
 
     @Test
