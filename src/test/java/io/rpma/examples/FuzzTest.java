@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.DescriptorFuzz;
 import io.rpma.examples.common.OfferFuzz;
 import io.rpma.examples.librpma.WireFormatsFuzz;
+import io.rpma.examples.rdmacm.RpingFuzz;
 import io.rpma.examples.replicate.CommittedFileFuzz;
 import io.rpma.examples.replicatedlog.LogFuzz;
 import io.rpma.examples.resume.CopyLayoutFuzz;
@@ -47,7 +48,8 @@ class FuzzTest {
                 CommittedFileFuzz.class,
                 LogFuzz.class,
                 CopyLayoutFuzz.class,
-                RingFuzz.class
+                RingFuzz.class,
+                RpingFuzz.class
             })
     void nothingBreaksTheParser(Class<?> target) throws IOException, InterruptedException {
         Path output = Path.of(System.getProperty("rpma.test.output"), "fuzz", target.getSimpleName());

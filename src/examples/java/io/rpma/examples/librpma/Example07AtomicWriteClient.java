@@ -46,7 +46,10 @@ public final class Example07AtomicWriteClient {
                 long usedOffset = data.dataOffset();
                 Common.posted(conn.read(local, 0, remote, usedOffset, Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, 0));
                 events.await(RpmaWcOpcode.RDMA_READ);
-                long used = memory.buffer().order(ByteOrder.LITTLE_ENDIAN).getLong(0);
+                long used = Example07AtomicWriteServer.checkUsed(
+                        memory.buffer().order(ByteOrder.LITTLE_ENDIAN).getLong(0),
+                        usedOffset + Long.BYTES,
+                        remote.getSize());
                 Common.OUT.println("used value: " + used);
                 for (String word : List.of(args).subList(2, args.length)) {
                     byte[] entry = entry(word);

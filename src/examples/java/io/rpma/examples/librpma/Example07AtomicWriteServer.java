@@ -16,7 +16,9 @@ public final class Example07AtomicWriteServer {
     private static final byte[] SIGNATURE = {'L', 'O', 'G', 0, 0, 0, 0, 0};
     private static final int USED_OFFSET = 8;
     private static final int WORDS_OFFSET = 16;
-    private static final int LOG_SIZE = WORDS_OFFSET + Common.KILOBYTE;
+
+    /** The size of the log, and the maximum number of its used bytes. */
+    static final int LOG_SIZE = WORDS_OFFSET + Common.KILOBYTE;
 
     private Example07AtomicWriteServer() {}
 
@@ -31,8 +33,13 @@ public final class Example07AtomicWriteServer {
         try (CommonMemory mem = openLog(Common.argument(args, 2, null));
                 RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(args[0]));
                 RpmaEp ep = RpmaEp.listen(peer, args[0], Common.port(args[1]));
-                RpmaMrLocal mr =
-                        peer.register(mem.memory(), RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC, mem.flushUsage())) {
+                RpmaMrLocal mr = peer.register(
+                        mem.memory(),
+                        mem.dataOffset(),
+                        LOG_SIZE,
+                        RpmaMrUsage.WRITE_DST,
+                        RpmaMrUsage.READ_SRC,
+                        mem.flushUsage())) {
             try (RpmaConn conn =
                     Common.accept(ep, null, CommonData.of(mr, USED_OFFSET).toBytes())) {
                 Common.awaitClosed(conn);
@@ -57,10 +64,18 @@ public final class Example07AtomicWriteServer {
 
     /** Returns the words of the log, one per line. */
     static String words(ByteBuffer log) {
-        int used = Math.toIntExact(log.getLong(USED_OFFSET));
+        long used = checkUsed(log.getLong(USED_OFFSET), WORDS_OFFSET, log.capacity());
         return StandardCharsets.UTF_8
-                .decode(log.slice(WORDS_OFFSET, used - WORDS_OFFSET))
+                .decode(log.slice(WORDS_OFFSET, (int) used - WORDS_OFFSET))
                 .toString()
                 .replace('\0', '\n');
+    }
+
+    /** Returns the number of used bytes of a log, which the other side has written. */
+    static long checkUsed(long used, long min, long max) {
+        if (used < min || used > max) {
+            throw new IllegalStateException("the log is damaged: it has " + min + " to " + max + " bytes, not " + used);
+        }
+        return used;
     }
 }

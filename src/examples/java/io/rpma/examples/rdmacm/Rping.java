@@ -19,7 +19,8 @@ import java.nio.charset.StandardCharsets;
 final class Rping implements AutoCloseable {
     static final int DEFAULT_SIZE = 64;
 
-    private static final int OFFER_SIZE = 16;
+    static final int OFFER_SIZE = 16;
+
     private static final int ADDRESS = 0;
     private static final int KEY = 8;
     private static final int LENGTH = 12;
@@ -27,6 +28,34 @@ final class Rping implements AutoCloseable {
     private static final int OUTGOING = OFFER_SIZE;
     private static final int FIRST_LETTER = 'A';
     private static final int LAST_LETTER = 'z';
+
+    /**
+     * Memory of the client.
+     *
+     * @param address the address of the first byte
+     * @param key the key of the region
+     * @param length the number of bytes
+     */
+    record Offer(long address, int key, int length) {
+        /**
+         * Reads an offer.
+         *
+         * @param room the number of bytes that this side has for the memory's content
+         * @throws IllegalStateException if the memory has no byte, does not fit or does not exist
+         */
+        static Offer get(ByteBuffer message, int room) {
+            long address = message.getLong(ADDRESS);
+            int length = message.getInt(LENGTH);
+            if (length < 1 || length > room) {
+                throw new IllegalStateException("the client offers " + length + " bytes: this side takes 1 to " + room);
+            }
+            if (Long.compareUnsigned(address, -length) > 0) {
+                throw new IllegalStateException("the client offers " + length + " bytes at address 0x"
+                        + Long.toHexString(address) + ", which do not exist");
+            }
+            return new Offer(address, message.getInt(KEY), length);
+        }
+    }
 
     private final RdmaId id;
     private final RdmaQp qp;
@@ -87,27 +116,23 @@ final class Rping implements AutoCloseable {
      * @return the text from the client, or null if the client has disconnected
      */
     String answer() throws InterruptedException {
-        ByteBuffer from = receive();
-        if (from == null) {
+        ByteBuffer message = receive();
+        if (message == null) {
             return null;
         }
-        int length = from.getInt(LENGTH);
-        Side.posted(qp.postRead(sinkMr, 0, length, RdmaQp.F_SIGNALED, from.getLong(ADDRESS), from.getInt(KEY), 0));
+        int room = (int) sink.size();
+        Offer from = Offer.get(message, room);
+        Side.posted(qp.postRead(sinkMr, 0, from.length(), RdmaQp.F_SIGNALED, from.address(), from.key(), 0));
         Side.awaitDone(qp, completions);
-        String data = text(sink);
+        String data = text(sink.buffer(0, from.length()));
         send();
-        ByteBuffer to = receive();
-        if (to == null) {
+        message = receive();
+        if (message == null) {
             return null;
         }
-        Side.posted(qp.postWrite(
-                sinkMr,
-                0,
-                Math.min(length, data.length() + 1),
-                RdmaQp.F_SIGNALED,
-                to.getLong(ADDRESS),
-                to.getInt(KEY),
-                0));
+        Offer to = Offer.get(message, room);
+        int length = Math.min(Math.min(from.length(), to.length()), data.length() + 1);
+        Side.posted(qp.postWrite(sinkMr, 0, length, RdmaQp.F_SIGNALED, to.address(), to.key(), 0));
         Side.awaitDone(qp, completions);
         send();
         return data;
@@ -125,7 +150,7 @@ final class Rping implements AutoCloseable {
         if (source.buffer().mismatch(sink.buffer()) >= 0) {
             throw new IllegalStateException("data mismatch!");
         }
-        return text(sink);
+        return text(sink.buffer());
     }
 
     private void offer(RpmaMemory memory, RdmaMr region) throws InterruptedException {
@@ -151,8 +176,8 @@ final class Rping implements AutoCloseable {
     }
 
     /** Returns the text before the first 0. */
-    private static String text(RpmaMemory memory) {
-        String all = StandardCharsets.ISO_8859_1.decode(memory.buffer()).toString();
+    private static String text(ByteBuffer bytes) {
+        String all = StandardCharsets.ISO_8859_1.decode(bytes).toString();
         int end = all.indexOf('\0');
         return end < 0 ? all : all.substring(0, end);
     }

@@ -6,6 +6,8 @@ import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaPeerCfg;
 import io.rpma.examples.librpma.Gpspm.GPSPM_flush_request;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /** Reads the private data and the messages of librpma's examples from any bytes. */
 public final class WireFormatsFuzz {
@@ -38,6 +40,18 @@ public final class WireFormatsFuzz {
             // too short
         }
         Common.text(ByteBuffer.wrap(bytes));
+        try {
+            PingPong.value(ByteBuffer.wrap(bytes));
+        } catch (IllegalStateException e) {
+            // too short or too long
+        }
+        ByteBuffer log = ByteBuffer.wrap(Arrays.copyOf(bytes, Example07AtomicWriteServer.LOG_SIZE))
+                .order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            Example07AtomicWriteServer.words(log);
+        } catch (IllegalStateException e) {
+            // damaged
+        }
         try {
             GPSPM_flush_request request = GPSPM_flush_request.parseFrom(bytes);
             MEMORY.persist(request.getOffset(), request.getLength());

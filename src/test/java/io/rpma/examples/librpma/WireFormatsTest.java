@@ -125,6 +125,15 @@ class WireFormatsTest {
         assertThat(hello.array()).isEqualTo(padded(HELLO, 1028));
     }
 
+    /** The other side can write any number there. */
+    @ParameterizedTest
+    @CsvSource({"-1, 0", "-2, 1", "-3, 0", "2147483647, 0", "-2147483648, 1", "2147483646, 1", "7, 0"})
+    void theNextLanguageOfAnyNumber(int language, int next) {
+        ByteBuffer hello = littleEndian(Hello.SIZE).putInt(0, language);
+        Hello.translate(hello);
+        assertThat(hello.array()).isEqualTo(padded(next == 0 ? HELLO : HOLA, 1028));
+    }
+
     @Test
     void greetings() {
         assertThat(Hello.greeting(ByteBuffer.wrap(padded(HELLO, 1028)))).isEqualTo("Hello world!");
@@ -146,6 +155,23 @@ class WireFormatsTest {
         ByteBuffer log = littleEndian(1040)
                 .put(bytes("4c 4f 47 00 00 00 00 00  17 00 00 00 00 00 00 00  6f 6e 65 00 c2 a1 00  6e 6f"));
         assertThat(Example07AtomicWriteServer.words(log)).isEqualTo("one\n\u00a1\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 15, 1041, 1L << 32, Long.MAX_VALUE})
+    void aLogWithAWrongNumberOfBytes(long used) {
+        ByteBuffer log = littleEndian(1040).putLong(8, used);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> Example07AtomicWriteServer.words(log))
+                .withMessage("the log is damaged: it has 16 to 1040 bytes, not " + used);
+    }
+
+    @Test
+    void anEmptyAndAFullLog() {
+        assertThat(Example07AtomicWriteServer.words(littleEndian(1040).putLong(8, 16)))
+                .isEmpty();
+        assertThat(Example07AtomicWriteServer.words(littleEndian(1040).putLong(8, 1040)))
+                .hasSize(1024);
     }
 
     @Test
