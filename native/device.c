@@ -111,6 +111,15 @@ static jint has_capabilities(jlong device, uint64_t capabilities)
 	return (attributes.device_cap_flags_ex & capabilities) == capabilities;
 }
 
+int device_is_soft_roce(struct ibv_context *context)
+{
+	/* the kernel's RXE_VENDOR_ID: devices of hardware have the number of their maker */
+	const uint32_t soft_roce = 0xffffff;
+	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
+	int error = ibv_query_device_ex(context, NULL, &attributes);
+	return error != 0 ? log_error("ibv_query_device_ex()", error) : attributes.orig_attr.vendor_id == soft_roce;
+}
+
 /* librpma's choice for each peer: 1 if a flush is an operation of the device, 0 if it is a read, or librpma's code */
 static jint device_is_flush_native(JNI_PARAMS, jlong device)
 {

@@ -13,6 +13,9 @@
  */
 jint device_max_message_of(struct ibv_context *context);
 
+/* 1 if the device is soft-RoCE, 0 if not, or librpma's code; inside a call that keeps the log messages */
+int device_is_soft_roce(struct ibv_context *context);
+
 /*
  * The name of the device and its limits, each as NAME=VALUE with the name in struct ibv_device_attr, separated by spaces; NULL
  * if the device does not report them, or with a pending OutOfMemoryError.

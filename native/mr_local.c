@@ -1,9 +1,11 @@
 /*
  * mr_local.c -- RpmaMrLocal: memory registered with a peer
  */
+#include <errno.h>
 #include <librpma.h>
 
 #include "call.h"
+#include "device.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -11,13 +13,31 @@
 /* librpma's descriptors have 21 bytes; a descriptor that exceeds this maximum is refused */
 #define DESCRIPTOR_MAX 64
 
-static jlong mr_reg(JNI_PARAMS, jlong peer_handle, jlong address, jlong size, jint usage)
+/*
+ * Registers memory. If the device is given and is soft-RoCE, refuses on-demand paging, with which soft-RoCE copies bytes to a
+ * wrong place. librpma requests on-demand paging after the kernel has refused to pin the memory with EOPNOTSUPP. librpma does
+ * not report this, but a registration that succeeds leaves the errno of the refusal.
+ */
+static int reg(struct rpma_peer *peer, struct ibv_context *device, void *address, size_t size, int usage,
+		struct rpma_mr_local **mr)
+{
+	errno = 0;
+	int rc = rpma_mr_reg(peer, address, size, usage, mr);
+	if (rc != 0 || errno != EOPNOTSUPP || device == NULL)
+		return rc;
+	rc = device_is_soft_roce(device);
+	if (rc != 0)
+		(void)rpma_mr_dereg(mr);
+	return rc == 1 ? RESULT_MISPLACES : rc;
+}
+
+static jlong mr_reg(JNI_PARAMS, jlong peer_handle, jlong device, jlong address, jlong size, jint usage)
 {
 	struct rpma_peer *peer = call_begin(peer_handle);
 	if (peer == NULL)
 		return RESULT_CLOSED;
 	struct rpma_mr_local *mr = NULL;
-	int rc = call_end(peer_handle, rpma_mr_reg(peer, jni_pointer(address), (size_t)size, usage, &mr));
+	int rc = call_end(peer_handle, reg(peer, jni_pointer(device), jni_pointer(address), (size_t)size, usage, &mr));
 	if (rc != 0)
 		return rc;
 	jlong handle = handle_new(mr, -1);
@@ -93,7 +113,7 @@ static jint mr_advise(JNI_PARAMS, jlong handle, jlong offset, jlong length, jint
 }
 
 static const JNINativeMethod methods[] = {
-	{"mrReg", "(JJJI)J", mr_reg},
+	{"mrReg", "(JJJJI)J", mr_reg},
 	{"mrDereg", "(J)I", mr_dereg},
 	{"mrGetPtr", "(J)J", mr_get_ptr},
 	{"mrGetSize", "(J)J", mr_get_size},

@@ -23,6 +23,9 @@ enum result {
 	/* the waiter was woken */
 	RESULT_WOKEN = -4,
 
+	/* mrReg() has refused on-demand paging, with which the device would misplace bytes */
+	RESULT_MISPLACES = -5,
+
 	/* an errno is returned as RESULT_ERRNO - errno */
 	RESULT_ERRNO = -1000,
 

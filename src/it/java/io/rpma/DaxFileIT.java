@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.testing.DaxFileSystem;
+import io.rpma.testing.OnDemand;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -91,8 +93,9 @@ class DaxFileIT {
     }
 
     /**
-     * The kernel pins no page of such a file, so that the device needs on-demand paging. The writes begin with a page, because
-     * soft-RoCE puts others in the wrong place: see {@link OnDemandPagingIT#bytesInsideAPage}.
+     * The kernel pins no page of such a file, so that the device needs on-demand paging, which the library refuses on soft-RoCE.
+     * The writes begin with a page, because soft-RoCE puts others in the wrong place: see
+     * {@link OnDemandPagingIT#bytesInsideAPage}.
      */
     @Test
     void isATargetWithOnDemandPaging() throws Exception {
@@ -105,7 +108,12 @@ class DaxFileIT {
                         .withMessageContaining("needs a device with on-demand paging");
                 return;
             }
-            try (RpmaMrLocal region = pair.peer.register(memory, usages);
+            if (TestDevice.isSoft()) {
+                assertThatExceptionOfType(RpmaException.class)
+                        .isThrownBy(() -> pair.peer.register(memory, usages))
+                        .withMessageContaining("soft-RoCE copies the bytes to a wrong place");
+            }
+            try (RpmaMrLocal region = OnDemand.permit(() -> pair.peer.register(memory, usages));
                     RpmaMrRemote remote = Pair.remote(region);
                     Regions regions = new Regions(pair.peer, PAGE);
                     RpmaPeerCfg cfg = RpmaPeerCfg.create().setDirectWriteToPmem(true)) {

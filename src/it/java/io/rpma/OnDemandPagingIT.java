@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Natives;
@@ -20,15 +21,18 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
  * Regions with on-demand paging as targets, in memory of every kind. Where the device has no on-demand paging, each test checks
- * that the registration is refused.
+ * that the registration is refused. The library refuses it on soft-RoCE, too, except for these tests: they show the behaviour of
+ * the kernel.
  *
  * <p>The bytes of most operations begin with a page and fit into one packet: see {@link #bytesInsideAPage}.
  */
@@ -59,11 +63,11 @@ class OnDemandPagingIT extends WithConnection {
     private void register(RpmaMemory memory, Use use) throws Exception {
         if (!peer.device().isOdpCapable()) {
             assertThatExceptionOfType(RpmaException.class)
-                    .isThrownBy(() -> OnDemand.register(peer, memory, Regions.ALL))
+                    .isThrownBy(() -> OnDemand.register(() -> peer.register(memory, Regions.ALL)))
                     .withMessageContaining("on-demand paging");
             return;
         }
-        try (RpmaMrLocal region = OnDemand.register(peer, memory, Regions.ALL);
+        try (RpmaMrLocal region = OnDemand.permit(() -> OnDemand.register(() -> peer.register(memory, Regions.ALL)));
                 RpmaMrRemote remote = Pair.remote(region)) {
             use.of(region, remote);
         }
@@ -102,6 +106,29 @@ class OnDemandPagingIT extends WithConnection {
     private void assertEachPageWritten(ByteBuffer content) {
         for (int page = 0; page < PAGES; page++) {
             assertEquals(packet(), content.slice(page * PAGE, PACKET), "page " + page);
+        }
+    }
+
+    /** The kinds of memory that the library does not know can be in the mapping of a file, too. */
+    @Test
+    void isRefusedOnSoftRoce() {
+        assumeTrue(TestDevice.isSoft() && peer.device().isOdpCapable());
+        try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
+            int open = Natives.handleCount();
+            for (Supplier<RpmaMrLocal> registration : List.<Supplier<RpmaMrLocal>>of(
+                    () -> peer.register(memory, Regions.ALL),
+                    () -> peer.register(memory.buffer(), Regions.ALL),
+                    () -> peer.register(memory.address(), SIZE, memory, Regions.ALL))) {
+                assertThatExceptionOfType(RpmaException.class)
+                        .isThrownBy(() -> OnDemand.register(registration))
+                        .withMessageContaining("soft-RoCE copies the bytes to a wrong place")
+                        .withMessageContaining("device DAX")
+                        .withMessageContaining("-Dio.rpma.softRoceOnDemandPaging=true")
+                        .satisfies(e -> assertEquals("rpma_mr_reg", e.operation()))
+                        .satisfies(e -> assertEquals(RpmaError.NOSUPP, e.error()));
+                assertEquals(open, Natives.handleCount());
+            }
+            peer.register(memory, Regions.ALL).close();
         }
     }
 

@@ -36,6 +36,9 @@ public final class RpmaMrLocal implements AutoCloseable {
     /** The size of a descriptor in bytes. */
     public static final int DESCRIPTOR_SIZE = 21;
 
+    /** The property that permits on-demand paging on soft-RoCE, for a kernel without the defect. */
+    private static final String ON_SOFT_ROCE = "io.rpma.softRoceOnDemandPaging";
+
     /** {@code IBV_ADVISE_MR_FLAG_FLUSH}. */
     private static final int ADVISE_FLAG_FLUSH = 1;
 
@@ -93,7 +96,11 @@ public final class RpmaMrLocal implements AutoCloseable {
         boolean made = false;
         try {
             MEMORY.put(object, memory);
-            region.handle = Natives.mrReg(peer.object().handle(), address, size, usage);
+            long device = Boolean.getBoolean(ON_SOFT_ROCE) ? 0 : peer.device().context();
+            region.handle = Natives.mrReg(peer.object().handle(), device, address, size, usage);
+            if (region.handle == Result.MISPLACES) {
+                throw misplaces();
+            }
             object.made("rpma_mr_reg", region.handle);
             made = true;
         } finally {
@@ -103,6 +110,17 @@ public final class RpmaMrLocal implements AutoCloseable {
             }
         }
         return region;
+    }
+
+    private static RpmaException misplaces() {
+        return new RpmaException(
+                "rpma_mr_reg",
+                RpmaError.NOSUPP,
+                0,
+                "the memory needs on-demand paging, with which soft-RoCE copies the bytes to a wrong place",
+                "use device DAX, tmpfs, hugetlbfs or anonymous memory instead of a file of a DAX file system, or another"
+                        + " device; -D" + ON_SOFT_ROCE
+                        + "=true permits the registration on a kernel without this defect");
     }
 
     /**

@@ -81,8 +81,9 @@ public final class RpmaPeer implements AutoCloseable {
      * on-demand paging ({@link RpmaDevice#isOdpCapable()}) instead, which pins no pages. The memory stays reachable and
      * mapped until the region is closed, even if nothing else refers to it.
      *
-     * <p>Do not rely on on-demand paging of soft-RoCE: up to Linux 7.3, the newest that was tested, it copies bytes to a
-     * wrong offset in their page and reports a success.
+     * <p>With on-demand paging, soft-RoCE up to Linux 7.3, the newest that was tested, copies bytes to a wrong offset in
+     * their page and reports a success. The registration on soft-RoCE therefore fails with {@link RpmaError#NOSUPP},
+     * unless the system property {@code io.rpma.softRoceOnDemandPaging} is {@code true}.
      *
      * @param memory the memory, which can't be closed before the region
      * @param usages the usages of the region, at least one

@@ -78,7 +78,7 @@ public final class Natives {
     public static native int peerCfgGetDescriptor(long cfg, byte[] descriptor);
 
     // mr_local.c
-    public static native long mrReg(long peer, long address, long size, int usage);
+    public static native long mrReg(long peer, long device, long address, long size, int usage);
 
     public static native int mrDereg(long mr);
 

@@ -29,6 +29,9 @@ public final class Result {
     /** The taken event is not a connection request. */
     public static final int OTHER_EVENT = -3;
 
+    /** The registration needs on-demand paging, with which the device would misplace bytes. */
+    public static final int MISPLACES = -5;
+
     /** The base of the errors of the system: such a result is this number minus errno. */
     public static final int ERRNO = -1000;
 

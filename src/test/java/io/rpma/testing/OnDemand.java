@@ -2,11 +2,10 @@ package io.rpma.testing;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
-import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.internal.Errno;
+import java.util.function.Supplier;
 
 /**
  * Regions with on-demand paging. librpma registers a memory so if the kernel refuses to pin it with {@code EOPNOTSUPP}, as the
@@ -15,15 +14,27 @@ import io.rpma.internal.Errno;
 public final class OnDemand {
     private static final Interposer.Call PINNING = new Interposer.Call("librpma", "ibv_reg_mr", 1, 1, "malloc");
 
+    private static final String PERMITTED = "io.rpma.softRoceOnDemandPaging";
+
     private OnDemand() {}
 
-    /** Registers a memory as {@link RpmaPeer#register(RpmaMemory, RpmaMrUsage...)} registers a memory that can't be pinned. */
-    public static RpmaMrLocal register(RpmaPeer peer, RpmaMemory memory, RpmaMrUsage... usages) {
+    /** Makes a registration that soft-RoCE does not get otherwise. */
+    public static RpmaMrLocal permit(Supplier<RpmaMrLocal> registration) {
+        System.setProperty(PERMITTED, "true");
+        try {
+            return registration.get();
+        } finally {
+            System.clearProperty(PERMITTED);
+        }
+    }
+
+    /** Makes a registration as {@link RpmaPeer#register} makes it for a memory that can't be pinned. */
+    public static RpmaMrLocal register(Supplier<RpmaMrLocal> registration) {
         Interposer.redirect();
         Interposer.countThread(PINNING.thread());
         Interposer.arm(PINNING, Interposer.Action.FAIL, Errno.EOPNOTSUPP);
         try {
-            return peer.register(memory, usages);
+            return registration.get();
         } finally {
             assertTrue(Interposer.isHit(), "librpma did not pin the memory");
             Interposer.stop();
