@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -96,9 +97,13 @@ class HostilePeerIT extends WithPeer {
         }
     }
 
+    @BeforeAll
+    static void printSeed() {
+        System.out.println("rpma.random.seed=" + SEED);
+    }
+
     @BeforeEach
     void offer() throws InterruptedException {
-        System.out.println("rpma.random.seed=" + SEED);
         ep = RpmaEp.listen(peer, address, port);
         good = Pair.connect(peer, null, null);
         goodRegions = new Regions(peer, PAGE);
