@@ -17,6 +17,7 @@ import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.testing.Descriptors;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
@@ -24,7 +25,6 @@ import io.rpma.testing.RpmaSession;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.Tool;
 import java.io.FileInputStream;
-import java.io.FileNotFoundException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
@@ -96,7 +96,7 @@ public final class ProcessLimitsProgram {
         int failures = 0;
         for (int free = 0; free < MOST_FREE; free++) {
             OpenResources before = OpenResources.now();
-            Deque<FileInputStream> files = takeAllDescriptors();
+            Deque<FileInputStream> files = Descriptors.takeAll();
             Deque<AutoCloseable> opened = new ArrayDeque<>();
             RpmaException failure = null;
             try {
@@ -160,17 +160,6 @@ public final class ProcessLimitsProgram {
     private static void closeAll(Deque<? extends AutoCloseable> objects) throws Exception {
         while (!objects.isEmpty()) {
             objects.pop().close();
-        }
-    }
-
-    private static Deque<FileInputStream> takeAllDescriptors() {
-        Deque<FileInputStream> files = new ArrayDeque<>();
-        try {
-            while (true) {
-                files.add(new FileInputStream("/dev/null"));
-            }
-        } catch (FileNotFoundException e) {
-            return files;
         }
     }
 

@@ -6,9 +6,8 @@ import io.rpma.RpmaException;
 import io.rpma.internal.Fake;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Waiter;
+import io.rpma.testing.Descriptors;
 import java.io.FileInputStream;
-import java.io.FileNotFoundException;
-import java.util.ArrayDeque;
 import java.util.Deque;
 
 /** Makes calls that need a descriptor while none is left. */
@@ -22,7 +21,7 @@ public final class DescriptorLimitProgram {
         NativeObject object = Fake.unwatchable("Waitable");
         loadClasses();
         StringBuilder failures = new StringBuilder();
-        Deque<FileInputStream> files = takeAllDescriptors();
+        Deque<FileInputStream> files = Descriptors.takeAll();
         try {
             failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
             failures.append(failure(RpmaEventLoop::create));
@@ -43,17 +42,6 @@ public final class DescriptorLimitProgram {
         failure(() -> RpmaDevice.local("192.0.2.1"));
         RpmaEventLoop.create().close();
         Waiter.left(Waiter.FOREVER, 0);
-    }
-
-    private static Deque<FileInputStream> takeAllDescriptors() {
-        Deque<FileInputStream> files = new ArrayDeque<>();
-        try {
-            while (true) {
-                files.add(new FileInputStream("/dev/null"));
-            }
-        } catch (FileNotFoundException e) {
-            return files;
-        }
     }
 
     private interface Failing {
