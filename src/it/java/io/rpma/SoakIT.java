@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Timeout;
 /** Connections and operations of several threads leave nothing: the resources of the process stay the same. */
 @Tag("processes")
 @Tag("unsanitized")
-@Timeout(7200)
+@Timeout(3300)
 class SoakIT {
     private static final int CONNECTIONS =
-            Integer.getInteger("rpma.soak.connections", Boolean.getBoolean("rpma.long") ? 100_000 : 1920);
+            Integer.getInteger("rpma.soak.connections", Boolean.getBoolean("rpma.long") ? 20_000 : 1920);
 
     @Test
     void theResourcesStayTheSame() throws InterruptedException {
@@ -26,7 +26,7 @@ class SoakIT {
                 .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
                 // otherwise the JVM starts and ends threads itself
                 .options("-XX:-UseDynamicNumberOfCompilerThreads", TestDevice.portsOption(SoakProgram.THREADS))
-                .limit(Duration.ofSeconds(7100))
+                .limit(Duration.ofSeconds(3200))
                 .run(SoakProgram.class, Integer.toString(CONNECTIONS), samples.toString());
         assertEquals(0, end.status(), end.toString());
         System.out.print(end.out());

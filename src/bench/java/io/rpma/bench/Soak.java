@@ -125,11 +125,13 @@ final class Soak implements Callable<Integer> {
         // If all values have the same distance, XChart puts the labels of the axis at values instead of round numbers.
         x[0] *= ALMOST_ONE;
         double[] y = points.stream().mapToDouble(value).toArray();
+        Sample last = points.get(points.size() - 1);
         XYChart chart = new XYChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)
                 .title(title)
-                .xAxisTitle("thousand connections, each with 100 operations")
+                .xAxisTitle(String.format(
+                        "thousand connections, each with %.0f operations", last.operations / last.connections))
                 .yAxisTitle(unit)
                 .build();
         chart.getStyler().setLegendVisible(false);
