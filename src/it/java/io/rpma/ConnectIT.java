@@ -14,7 +14,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.ObjIntConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
@@ -238,23 +237,6 @@ class ConnectIT extends WithPeer {
         RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect();
         client.close();
         assertThrows(IllegalStateException.class, client::disconnect);
-    }
-
-    @Test
-    void queuesThatTheDeviceDoesNotHave() {
-        assertLimit("max_cqe=", RpmaConnCfg::setCqSize);
-        assertLimit("max_qp_wr=", RpmaConnCfg::setSqSize);
-        assertLimit("max_qp_wr=", RpmaConnCfg::setRqSize);
-    }
-
-    private void assertLimit(String limit, ObjIntConsumer<RpmaConnCfg> setSize) {
-        try (RpmaConnCfg cfg = RpmaConnCfg.create()) {
-            setSize.accept(cfg, Integer.MAX_VALUE);
-            RpmaException failure =
-                    assertThrows(RpmaException.class, () -> RpmaConnReq.create(peer, address, port, cfg));
-            assertEquals(RpmaError.PROVIDER, failure.error());
-            assertTrue(failure.getMessage().contains(limit), failure.getMessage());
-        }
     }
 
     @Test

@@ -118,7 +118,7 @@ class LimitsIT extends WithPeer {
 
     /**
      * The capability IPC_LOCK exempts root from the limit of locked memory, so the other process runs without it. The process
-     * connects dozens of times and collects garbage after each, which takes minutes under emulation with a sanitizer.
+     * connects dozens of times and collects garbage after each, which takes minutes under emulation.
      */
     @Test
     @Tag("unsanitized")
@@ -141,13 +141,18 @@ class LimitsIT extends WithPeer {
         try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(Integer.MAX_VALUE)) {
             assertNames(device + "qp=", "max_qp_wr=", () -> RpmaConnReq.create(peer, address, port, cfg));
         }
+        try (RpmaConnCfg cfg = RpmaConnCfg.create().setRqSize(Integer.MAX_VALUE)) {
+            assertNames(device + "qp=", "max_qp_wr=", () -> RpmaConnReq.create(peer, address, port, cfg));
+        }
         try (RpmaSrqCfg cfg = RpmaSrqCfg.create().setRqSize(Integer.MAX_VALUE)) {
             assertNames(device + "srq=", "max_srq_wr=", () -> RpmaSrq.create(peer, cfg));
         }
     }
 
     private static void assertNames(String first, String second, Executable call) {
-        String message = assertThrows(RpmaException.class, call).getMessage();
+        RpmaException failure = assertThrows(RpmaException.class, call);
+        assertEquals(RpmaError.PROVIDER, failure.error());
+        String message = failure.getMessage();
         assertTrue(message.contains(first), message);
         assertTrue(message.contains(second), message);
         assertTrue(message.contains("rdma resource show"), message);

@@ -375,15 +375,11 @@ class SharedReceiveQueueIT extends WithPeer {
     }
 
     @Test
-    void moreThanTheDeviceHas() {
-        try (RpmaSrqCfg cfg = RpmaSrqCfg.create().setRqSize(Integer.MAX_VALUE)) {
+    void aLargerCompletionQueueThanTheDeviceHas() {
+        try (RpmaSrqCfg cfg = RpmaSrqCfg.create().setRcqSize(Integer.MAX_VALUE)) {
             RpmaException failure = assertThrows(RpmaException.class, () -> RpmaSrq.create(peer, cfg));
             assertEquals("rpma_srq_new", failure.operation());
             assertEquals(RpmaError.PROVIDER, failure.error());
-            assertTrue(failure.getMessage().contains("max_srq_wr="), failure.getMessage());
-        }
-        try (RpmaSrqCfg cfg = RpmaSrqCfg.create().setRcqSize(Integer.MAX_VALUE)) {
-            assertThrows(RpmaException.class, () -> RpmaSrq.create(peer, cfg));
         }
     }
 
