@@ -9,17 +9,15 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.rpma.internal.PeerProbe;
 import io.rpma.testing.Blocked;
+import io.rpma.testing.Eventually;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.TestDevice;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -91,36 +89,6 @@ class PeerLostIT {
         assertSame(pair.client, next(lost));
     }
 
-    /** Waits until a probe has completed. The program has no operation under way. */
-    private void awaitAnswer(RpmaConn conn) {
-        PeerProbe probe = conn.probe();
-        probe.takeSign();
-        await(probe::takeSign);
-    }
-
-    private static void await(BooleanSupplier condition) {
-        long begun = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - begun < TimeUnit.SECONDS.toNanos(Pair.TIMEOUT_S), "waited in vain");
-            Thread.yield();
-        }
-    }
-
-    /** Makes sure that a probe is under way: the loop's, or else one of this test. */
-    private void postProbe() throws Exception {
-        pair.client.probe().post();
-        // a post of the loop ends
-        running.call(() -> {});
-    }
-
-    /** Waits until the loop has made a check, if one is active: the loop runs its tasks in the order of their times. */
-    private void awaitCheck() throws Exception {
-        running.call(() -> {});
-        CountDownLatch passed = new CountDownLatch(1);
-        loop.schedule(passed::countDown, 2 * PERIOD_MS, TimeUnit.MILLISECONDS);
-        assertTrue(passed.await(Pair.TIMEOUT_S, TimeUnit.SECONDS));
-    }
-
     /** The next operations wait until {@link #letGo}. */
     private void stall() {
         Pair.assertPosted(pair.client.send(ON_ERROR, 0));
@@ -134,7 +102,7 @@ class PeerLostIT {
     void theProgramSeesOnlyItsOwnCompletions() throws InterruptedException {
         RpmaEventLoop.Registration check = check(NEVER_MS);
         for (long context = 1; context <= 10; context++) {
-            awaitAnswer(pair.client);
+            RunningLoop.awaitAnswer(pair.client.probe());
             Pair.assertPosted(pair.client.write(ON_ERROR, 0));
             Pair.assertPosted(pair.client.write(ALWAYS, context));
             assertEquals(context, next(seen));
@@ -149,14 +117,14 @@ class PeerLostIT {
         RpmaEventLoop.Registration check = check(LIMIT_MS);
         assertLost();
         assertFalse(check.isActive());
-        awaitCheck();
+        running.awaitCheck(PERIOD_MS);
         assertTrue(lost.isEmpty());
         // the answer arrives late, and the connection can be checked again
         letGo();
         RpmaEventLoop.Registration second = check(NEVER_MS);
         Pair.assertPosted(pair.client.write(ALWAYS, 1));
         assertEquals(1, next(seen));
-        awaitAnswer(pair.client);
+        RunningLoop.awaitAnswer(pair.client.probe());
         assertTrue(second.isActive());
         assertTrue(seen.isEmpty(), seen.toString());
     }
@@ -186,15 +154,13 @@ class PeerLostIT {
             posted++;
         }
         RpmaEventLoop.Registration check = check(NEVER_MS);
-        PeerProbe probe = pair.client.probe();
-        probe.takeSign();
-        awaitCheck();
-        assertFalse(probe.post(), "the queue has room");
+        running.awaitCheck(PERIOD_MS);
+        assertFalse(pair.client.write(ALWAYS, posted), "the queue has room");
         letGo();
         for (long context = 0; context < posted; context++) {
             assertEquals(context, next(seen));
         }
-        awaitAnswer(pair.client);
+        RunningLoop.awaitAnswer(pair.client.probe());
         assertTrue(check.isActive());
         assertTrue(seen.isEmpty(), seen.toString());
     }
@@ -221,13 +187,13 @@ class PeerLostIT {
     void aDisconnectionEndsTheCheck() throws Exception {
         stall();
         RpmaEventLoop.Registration check = check(NEVER_MS);
-        postProbe();
+        running.postProbe(pair.client.probe());
         pair.client.disconnect();
         assertFalse(check.isActive());
         // the send that waited has failed, and the probe behind it
         assertEquals(0, next(seen));
-        await(pair.client.probe()::isLost);
-        awaitCheck();
+        Eventually.become("the failure of the probe", pair.client.probe()::isLost);
+        running.awaitCheck(PERIOD_MS);
         assertTrue(lost.isEmpty());
         assertTrue(seen.isEmpty(), seen.toString());
     }
@@ -285,7 +251,7 @@ class PeerLostIT {
             loop.onCompletion(shared.client, 2, this::collect);
             Pair.assertPosted(shared.client.recv(3));
             RpmaEventLoop.Registration first = check(shared.client, NEVER_MS);
-            awaitAnswer(shared.client);
+            RunningLoop.awaitAnswer(shared.client.probe());
             Pair.assertPosted(shared.server.send(ALWAYS, 0));
             assertEquals(3, next(seen));
             first.cancel();

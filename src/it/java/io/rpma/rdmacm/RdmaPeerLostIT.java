@@ -9,16 +9,14 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
-import io.rpma.internal.PeerProbe;
 import io.rpma.testing.Blocked;
+import io.rpma.testing.Eventually;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.TestDevice;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -84,36 +82,6 @@ class RdmaPeerLostIT {
         assertThat(next(lost)).isSameAs(pair.client);
     }
 
-    /** Waits until a probe has completed. The program has no operation under way. */
-    private void awaitAnswer() {
-        PeerProbe probe = qp.probe();
-        probe.takeSign();
-        await(probe::takeSign);
-    }
-
-    private static void await(BooleanSupplier condition) {
-        long begun = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - begun).isLessThan(TimeUnit.SECONDS.toNanos(TIMEOUT_S));
-            Thread.yield();
-        }
-    }
-
-    /** Makes sure that a probe is under way: the loop's, or else one of this test. */
-    private void postProbe() throws Exception {
-        qp.probe().post();
-        // a post of the loop ends
-        running.call(() -> {});
-    }
-
-    /** Waits until the loop has made a check, if one is active: the loop runs its tasks in the order of their times. */
-    private void awaitCheck() throws Exception {
-        running.call(() -> {});
-        CountDownLatch passed = new CountDownLatch(1);
-        loop.schedule(passed::countDown, 2 * PERIOD_MS, TimeUnit.MILLISECONDS);
-        assertThat(passed.await(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
-    }
-
     private void write(long context) {
         assertThat(qp.postWrite(pair.clientMr, 0, 8, SIGNALED, pair.serverMr.address(), pair.serverMr.rkey(), context))
                 .isTrue();
@@ -132,7 +100,7 @@ class RdmaPeerLostIT {
     void theProgramSeesOnlyItsOwnCompletions() throws InterruptedException {
         RpmaEventLoop.Registration check = check(NEVER_MS);
         for (long context = 1; context <= 10; context++) {
-            awaitAnswer();
+            RunningLoop.awaitAnswer(qp.probe());
             write(context);
             assertThat(next(seen)).isEqualTo(context);
         }
@@ -146,7 +114,7 @@ class RdmaPeerLostIT {
         RpmaEventLoop.Registration check = check(LIMIT_MS);
         assertLost();
         assertThat(check.isActive()).isFalse();
-        awaitCheck();
+        running.awaitCheck(PERIOD_MS);
         assertThat(lost).isEmpty();
         letGo();
         check(NEVER_MS);
@@ -177,12 +145,12 @@ class RdmaPeerLostIT {
     void aDisconnectionEndsTheCheck() throws Exception {
         stall();
         RpmaEventLoop.Registration check = check(NEVER_MS);
-        postProbe();
+        running.postProbe(qp.probe());
         pair.client.disconnect();
         assertThat(check.isActive()).isFalse();
         assertThat(next(seen)).as("the send").isZero();
-        await(qp.probe()::isLost);
-        awaitCheck();
+        Eventually.become("the failure of the probe", qp.probe()::isLost);
+        running.awaitCheck(PERIOD_MS);
         assertThat(lost).isEmpty();
         assertThat(seen).isEmpty();
     }

@@ -1,6 +1,7 @@
 package io.rpma.testing;
 
 import io.rpma.RpmaEventLoop;
+import io.rpma.internal.PeerProbe;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
@@ -26,6 +27,31 @@ public final class RunningLoop implements AutoCloseable {
         FutureTask<Void> called = new FutureTask<>(task, null);
         loop.execute(called);
         called.get(LIMIT_S, TimeUnit.SECONDS);
+    }
+
+    /** Waits until a probe has completed. The program has no operation under way. */
+    public static void awaitAnswer(PeerProbe probe) {
+        probe.takeSign();
+        Eventually.become("an answer to a probe", probe::takeSign);
+    }
+
+    /** Makes sure that a probe is under way: the loop's, or else one of this call. */
+    public void postProbe(PeerProbe probe) throws Exception {
+        probe.post();
+        // a post of the loop ends
+        call(() -> {});
+    }
+
+    /**
+     * Waits until the loop has made a check, if one is active: the loop runs its tasks in the order of their times.
+     *
+     * @param periodMs the period of the check, in milliseconds
+     */
+    public void awaitCheck(long periodMs) throws Exception {
+        call(() -> {});
+        FutureTask<Void> passed = new FutureTask<>(() -> null);
+        loop.schedule(passed, 2 * periodMs, TimeUnit.MILLISECONDS);
+        passed.get(LIMIT_S, TimeUnit.SECONDS);
     }
 
     /** Returns whether an interruption has ended the loop. */
