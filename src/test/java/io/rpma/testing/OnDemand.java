@@ -34,9 +34,10 @@ public final class OnDemand {
         Interposer.countThread(PINNING.thread());
         Interposer.arm(PINNING, Interposer.Action.FAIL, Errno.EOPNOTSUPP);
         try {
-            return registration.get();
-        } finally {
+            RpmaMrLocal region = registration.get();
             assertTrue(Interposer.isHit(), "librpma did not pin the memory");
+            return region;
+        } finally {
             Interposer.stop();
             Interposer.countThread(0);
         }
