@@ -341,21 +341,11 @@ class CloseRaceIT extends CloseRace {
                                 region.getDescriptorSize();
                                 region.getPtr();
                                 region.getSize();
-                                advise(region);
                                 return true;
                             },
                             region::close);
                 }
             }
-        }
-    }
-
-    /** The advice is refused, because the region has no on-demand paging. */
-    private static void advise(RpmaMrLocal region) {
-        try {
-            region.advise(0, SIZE, RpmaMrAdvice.PREFETCH_WRITE, false);
-        } catch (RpmaException e) {
-            assertEquals(RpmaError.INVAL, e.error(), e.toString());
         }
     }
 
