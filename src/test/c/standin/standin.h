@@ -47,7 +47,7 @@ void standin_fault(const char *call, int times, int error, bool gate);
 void standin_clear_faults(void);
 /* Waits until at least this many calls wait at the gate; false after 20 s. */
 bool standin_await_gate(int calls);
-/* Sets a limit of the device by its name in struct ibv_device_attr, for example max_qp; 0 restores the limit of the beginning. */
+/* Sets a limit of the device by its name in struct ibv_device_attr, for example max_qp; 0 restores the initial limit. */
 void standin_limit(const char *name, int most);
 /* The numbers of live objects, as "2 queue pair, 1 memory region". */
 const char *standin_alive(void);

@@ -89,7 +89,7 @@ class HintTest {
     }
 
     @Test
-    void tellsThatNothingIsResolvedInNoTime() {
+    void namesTheTimeoutOfZero() {
         String prefix = "rdma_resolve_route(timeout_ms=";
         assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, prefix + "0) failed: " + Errno.message(22)))
                 .contains("setTimeout()")
@@ -99,13 +99,13 @@ class HintTest {
     }
 
     @Test
-    void tellsThatNoMemoryCanMeanNoDescriptor() {
+    void namesTheLimitOfDescriptorsForNoMemory() {
         String message = "rdma_create_id() failed: " + Errno.message(12);
         assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, message)).contains("ulimit -n");
     }
 
     @Test
-    void tellsWhatAFlushNeeds() {
+    void namesThePrerequisiteOfAFlush() {
         assertThat(Hint.of("rpma_flush", Result.NOSUPP, "")).contains("applyRemotePeerCfg()");
         assertThat(Hint.of("rpma_read", Result.NOSUPP, "")).isEmpty();
     }

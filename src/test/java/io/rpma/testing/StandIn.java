@@ -70,7 +70,7 @@ public final class StandIn implements AutoCloseable {
      * Sets a limit of the device.
      *
      * @param limit the name in {@code struct ibv_device_attr}: {@code max_qp} and the other numbers of objects
-     * @param most the largest number of objects; 0 for the number of the beginning
+     * @param most the largest number of objects; 0 for the initial limit
      */
     public static native void setLimit(String limit, int most);
 
