@@ -12,6 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -19,6 +20,10 @@ import org.junit.jupiter.api.io.TempDir;
  * limit. {@code close()} returns, nothing is left, and the same JVM connects again after the fault.
  */
 @Tag("guests")
+@EnabledIfSystemProperty(
+        named = "rpma.fault.seconds",
+        matches = "\\d+",
+        disabledReason = "Takes 80 s: see docs/testing.md.")
 @Timeout(3600)
 class NetworkFaultIT {
     private static final int SECONDS =
