@@ -48,8 +48,8 @@ import java.util.stream.Stream;
 /**
  * The process of {@code SoakIT}: several threads connect, use each kind of operation on both sides, and disconnect, with both
  * packages in turn. Between the intervals there is no connection; then the program checks that the same objects are open as
- * after the first interval and that the same number of threads runs as after the first connections, and writes a sample of the resources of the process. At the end it checks that the resident memory
- * has not grown.
+ * after the first interval and that the same number of threads runs as after the first connections, and writes a sample of the
+ * resources of the process. At the end it checks that the resident memory has not grown.
  */
 public final class SoakProgram {
     public static final int THREADS = 8;

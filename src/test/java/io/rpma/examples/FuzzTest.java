@@ -92,8 +92,8 @@ class FuzzTest {
                 + done.group(1) + ", corpus " + done.group(2) + ", seed " + SEED);
         assertThat(runs).isGreaterThanOrEqualTo(SECONDS > 0 ? SECONDS * LEAST_RATE : RUNS);
         // The first run begins with the empty input, which each parser refuses at once. A later run begins with the
-        // kept inputs,
-        // which may already reach all code.
+        // kept
+        // inputs, which may already reach all code.
         assertThat(Integer.parseInt(done.group(1))).isGreaterThanOrEqualTo(first ? initial + 1 : initial);
     }
 
