@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "handle.h"
 #include "natives.h"
@@ -32,7 +33,7 @@
 /* a list of parts is added only to AT_ONCE parts or fewer */
 #define CHAIN_PARTS (AT_ONCE + RDMACM_MAX_SGE)
 
-/* the flag in a record's field of a work request that is built; RdmaBatch has the same constant */
+/* the flag in a record's field of a work request that is built; Java clears it with each change */
 #define BUILT (1L << 31)
 
 /* no record contains this value in its field of the operation, or in its field of the region */
@@ -67,6 +68,8 @@ struct batch {
 	jlong built; /* the address of the built work requests of a prepared batch, or 0 */
 	_Alignas(64) struct record records[]; /* on a cache line, where Java copies them faster */
 };
+
+_Static_assert(offsetof(struct batch, records) == 64, "BatchRecords.LINE is another size");
 
 /* a work request of the send queue, and its local bytes unless these are several parts */
 struct send {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The power of a host is cut at random moments while another one writes into its persistent memory. */
 @Tag("guests")
-@Timeout(36_000) // 200 cuts take hours; each guest has a shorter limit
+@Timeout(36_000) // for a long run; each guest has a limit of its own, which also ends a hang
 class PowerCutIT {
     private static final int CUTS = Integer.getInteger("rpma.cuts", Boolean.getBoolean("rpma.long") ? 20 : 3);
 

@@ -118,7 +118,7 @@ public final class RpmaDevice {
 
     /**
      * {@return whether the device supports on-demand paging, which the registration of a file of a DAX file system
-     * requires}
+     * requires} The library refuses on-demand paging on soft-RoCE: see {@link RpmaPeer#register(RpmaMemory, RpmaMrUsage...)}.
      *
      * @throws RpmaException if the query of the device fails
      */

@@ -82,7 +82,7 @@ public final class RpmaPeer implements AutoCloseable {
      * mapped until the region is closed, even if nothing else refers to it.
      *
      * <p>With on-demand paging, soft-RoCE up to Linux 7.3, the newest that was tested, copies bytes to a wrong offset in
-     * their page and reports a success. The registration on soft-RoCE therefore fails with {@link RpmaError#NOSUPP},
+     * their page and reports a success. Such a registration therefore fails on soft-RoCE with {@link RpmaError#NOSUPP},
      * unless the system property {@code io.rpma.softRoceOnDemandPaging} is {@code true}.
      *
      * @param memory the memory, which can't be closed before the region

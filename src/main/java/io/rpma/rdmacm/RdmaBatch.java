@@ -70,9 +70,6 @@ public final class RdmaBatch {
     private static final int FLAGS_SHIFT = 8;
     private static final long SIGNALED = (long) RdmaQp.F_SIGNALED << FLAGS_SHIFT;
 
-    /** The flag of a record that native/rdmacm_batch.c has built, and that has not changed since. */
-    static final long BUILT = 1L << 31;
-
     // the parts of the field SOURCE
     private static final int SOURCE_MASK = 0xff;
     private static final int COUNT_SHIFT = 8;

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("benchmarks")
+@Tag("unsanitized")
 @Timeout(60)
 class SoakTest {
     private static final int WHITE = -1;

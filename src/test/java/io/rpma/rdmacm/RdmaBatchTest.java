@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The operations that a batch refuses to record, and its exceptions for operations that can't be posted. */
 @Timeout(30)
 class RdmaBatchTest {
-    /** A header of 3 fields, and 11 fields of 8 bytes for each operation. */
+    /** A header of a cache line, two cache lines for the alignment, and 11 fields of 8 bytes for each operation. */
     private static final int MAX_CAPACITY = 24_403_221;
 
     private static final int MAX_PARTS = Integer.MAX_VALUE / 24;

@@ -282,7 +282,7 @@ class RdmaChainTest {
         }
     }
 
-    /** A chain has room for 128 parts of lists. A list is added while there are at most 64, also if it has the maximum number. */
+    /** A chain has room for 128 parts of lists. A list is added while there are at most 64. */
     @Test
     void aChainOfListsIsShorter() {
         RdmaSgeList list = RdmaSgeList.create(4);

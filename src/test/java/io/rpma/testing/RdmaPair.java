@@ -78,7 +78,7 @@ public final class RdmaPair implements AutoCloseable {
 
     /** An id that listens on the device. */
     public static RdmaId listen(int port) {
-        // without a device, the address aborts the test, and the id can not be created
+        // without a device, the address aborts the test, and the id can't be created
         InetSocketAddress local = address(port);
         RdmaId listener = RdmaId.create(RdmaPortSpace.TCP);
         listener.bindAddr(local);

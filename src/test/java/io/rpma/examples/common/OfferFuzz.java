@@ -4,6 +4,7 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrRemote;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 /** Reads an offer in private data, and carries out a request in a message, from any bytes. */
 public final class OfferFuzz {
@@ -25,8 +26,13 @@ public final class OfferFuzz {
         } catch (IOException e) {
             // refused, as documented
         }
+        carryOut(bytes);
+        carryOut(Arrays.copyOf(bytes, PersistRequest.LENGTH));
+    }
+
+    private static void carryOut(byte[] message) {
         try {
-            PersistRequest.get(ByteBuffer.wrap(bytes)).carryOut(MEMORY);
+            PersistRequest.get(ByteBuffer.wrap(message)).carryOut(MEMORY);
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
             // refused, as documented
         }
