@@ -63,8 +63,13 @@ public final class Guest implements AutoCloseable {
 
     /** Enters an empty line, for which the command waits. */
     public void enter() throws InterruptedException {
+        enter("");
+    }
+
+    /** Enters a line, for which the command waits. */
+    public void enter(String line) throws InterruptedException {
         try {
-            rxe.process().outputWriter().append('\n').flush();
+            rxe.process().outputWriter().append(line).append('\n').flush();
         } catch (IOException e) {
             throw new AssertionError("a guest has ended: " + rxe.awaitEnd(), e);
         }
