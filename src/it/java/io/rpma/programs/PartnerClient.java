@@ -34,6 +34,7 @@ abstract class PartnerClient implements AutoCloseable {
 
     private final List<AutoCloseable> open = new ArrayList<>();
     final RpmaMemory memory = opened(RpmaMemory.allocate(RECEIVED + MESSAGE));
+    private final byte[] written = new byte[SIZE];
     private final Random random = new Random(1);
     private final RpmaCompletions completions = RpmaCompletions.create(1);
 
@@ -74,8 +75,13 @@ abstract class PartnerClient implements AutoCloseable {
         await(postWrite(SIZE));
     }
 
+    /** Reads, and checks the bytes of the last {@link #transfer}. */
     final void read() throws InterruptedException, ReportedException {
+        memory.buffer().put(READ, new byte[SIZE]);
         await(postRead(SIZE));
+        byte[] read = new byte[SIZE];
+        memory.buffer().get(READ, read);
+        assertArrayEquals(written, read);
     }
 
     final void flush() throws InterruptedException, ReportedException {
@@ -86,10 +92,14 @@ abstract class PartnerClient implements AutoCloseable {
         await(postAtomicWrite(value));
     }
 
+    /** Sends a message, and checks the answer. */
     final void exchange() throws InterruptedException, ReportedException {
+        long message = random.nextLong();
+        RdmaPair.putLong(memory, SENT, message);
         Pair.assertPosted(postRecv());
         await(postSend());
         await(this::takeReceived);
+        assertEquals(message, RdmaPair.getLong(memory, RECEIVED));
     }
 
     final void disconnect() throws InterruptedException, ReportedException {
@@ -98,24 +108,18 @@ abstract class PartnerClient implements AutoCloseable {
 
     /** Uses each kind of operation, and checks the bytes that come back. */
     final void transfer() throws InterruptedException, ReportedException {
-        byte[] written = new byte[SIZE];
-        random.nextBytes(written);
-        memory.buffer().put(0, written);
-        write();
-        flush();
-        read();
-        byte[] read = new byte[SIZE];
-        memory.buffer().get(READ, read);
-        assertArrayEquals(written, read);
-
         long value = random.nextLong();
         atomicWrite(value);
         await(postRead(Long.BYTES));
         assertEquals(value, RdmaPair.getLong(memory, READ));
 
-        RdmaPair.putLong(memory, SENT, value);
+        random.nextBytes(written);
+        memory.buffer().put(0, written);
+        write();
+        flush();
+        read();
+
         exchange();
-        assertEquals(value, RdmaPair.getLong(memory, RECEIVED));
     }
 
     /** Waits for the event. */

@@ -1,23 +1,31 @@
 package io.rpma.programs;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.rpma.RpmaException;
 import io.rpma.RpmaPeer;
 import io.rpma.internal.OpenResources;
 import io.rpma.testing.TestDevice;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Scanner;
 
 /**
  * Repeats one phase of a connection to {@link PartnerProgram} until the partner dies, closes everything, and connects to the next
- * partner. Each line of the standard input names the package and the phase of a round.
+ * partner. Each round has two lines on the standard input: the package and the phase, and {@link #REPLACED} when the next partner
+ * listens.
  */
 public final class SuddenDeathProgram {
     public static final String BEGIN = "begin: ";
+    public static final String REPLACED = "replaced";
     public static final List<String> LIBRARIES = Partner.LIBRARIES;
     public static final String END = Partner.END;
     public static final String SURVIVED = Partner.SURVIVED;
 
     private final Partner partner;
+    private final BufferedReader input;
     private boolean begun;
 
     /** A phase of a connection. */
@@ -45,47 +53,57 @@ public final class SuddenDeathProgram {
         void take(PartnerClient client) throws InterruptedException, ReportedException;
     }
 
-    private SuddenDeathProgram(Partner partner) {
+    private SuddenDeathProgram(Partner partner, BufferedReader input) {
         this.partner = partner;
+        this.input = input;
     }
 
     /**
      * @param arguments those of {@link PartnerProgram}
      */
-    public static void main(String[] arguments) throws InterruptedException, ReportedException {
+    public static void main(String[] arguments) throws IOException, InterruptedException, ReportedException {
         try (RpmaPeer peer = TestDevice.peer()) {
-            Scanner rounds = new Scanner(System.in);
+            BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             Partner partner = new Partner(peer, arguments);
             partner.recover(Partner.RPMA);
             OpenResources before = OpenResources.now();
-            for (String round = rounds.nextLine(); !round.isEmpty(); round = rounds.nextLine()) {
+            for (String round = input.readLine(); round != null; round = input.readLine()) {
                 String[] libraryAndPhase = round.split(" ");
-                new SuddenDeathProgram(partner).round(libraryAndPhase[0], Phase.valueOf(libraryAndPhase[1]));
+                String end = new SuddenDeathProgram(partner, input)
+                        .round(libraryAndPhase[0], Phase.valueOf(libraryAndPhase[1]));
                 before.assertSameNow(1);
+                System.out.println(SURVIVED + round + ": " + end + "; " + partner.calls.report());
             }
         }
     }
 
-    private void round(String library, Phase phase) throws InterruptedException, ReportedException {
-        String death;
+    /** Returns the failure that the library has reported. */
+    private String round(String library, Phase phase) throws IOException, InterruptedException, ReportedException {
+        String failure = "no failure";
         try {
             repeat(library, phase);
-            throw new AssertionError("the partner is alive");
         } catch (ReportedException | RpmaException e) {
             if (!begun) {
                 throw e;
             }
-            death = e.getMessage();
+            failure = e.getMessage();
         }
         partner.recover(library);
-        System.out.println(SURVIVED + phase + " by " + library + ": " + death + "; " + partner.calls.report());
+        assertEquals(REPLACED, input.readLine());
+        return failure;
     }
 
-    /** Returns never. */
-    private void repeat(String library, Phase phase) throws InterruptedException, ReportedException {
-        while (true) {
+    /**
+     * Repeats the phase until a failure. A call that waits while the partner dies can succeed with the next partner, because the
+     * connection manager sends its messages again. So the phases that connect each time end also when the partner is replaced.
+     */
+    private void repeat(String library, Phase phase) throws IOException, InterruptedException, ReportedException {
+        do {
             PartnerClient client = partner.connect(library);
             try {
+                if (phase.repeatable) {
+                    partner.calls.make("transfer", client::transfer);
+                }
                 do {
                     partner.calls.make("phase", () -> phase.step.take(client));
                     begin();
@@ -93,7 +111,7 @@ public final class SuddenDeathProgram {
             } finally {
                 partner.close(client);
             }
-        }
+        } while (!input.ready());
     }
 
     private void begin() {

@@ -12,6 +12,14 @@ public final class Guest implements AutoCloseable {
     /** Less than the time limit of the tests' JVM, because a JVM that is killed can't end its guests. */
     private static final Duration LIMIT = Duration.ofMinutes(50);
 
+    /** Prints the state of the JVM that the shell has started last, and of the guest's kernel. */
+    private static final String DIAGNOSE =
+            "jcmd $! Thread.print; for file in /proc/$!/task/*/wchan /proc/$!/task/*/stack; do echo; echo $file; cat $file;"
+                    + " done; rdma link; rdma resource; rdma resource show cm_id; rdma resource show qp; dmesg | tail -n 50;";
+
+    private static final String DIAGNOSED = "end of the diagnosis";
+    private static final Duration DIAGNOSIS = Duration.ofSeconds(30);
+
     private final Jvm.Running rxe;
 
     private Guest(Jvm.Running rxe) {
@@ -73,6 +81,16 @@ public final class Guest implements AutoCloseable {
         } catch (IOException e) {
             throw new AssertionError("a guest has ended: " + rxe.awaitEnd(), e);
         }
+    }
+
+    /**
+     * The output of a guest whose command is a shell, with the stacks of the JVM that the shell has started last. The output is
+     * incomplete if the guest does not answer.
+     */
+    public String diagnosis() throws InterruptedException {
+        enter("{ " + DIAGNOSE + " } 2>&1; echo " + DIAGNOSED);
+        rxe.awaitLine(DIAGNOSED, 1, DIAGNOSIS);
+        return rxe.toString();
     }
 
     /**

@@ -226,6 +226,14 @@ public final class Jvm {
             return line;
         }
 
+        /**
+         * Waits until this many lines of the standard output contain the text, and returns the last of these lines; null if there
+         * are fewer lines at the end of the output or after this time.
+         */
+        public String awaitLine(String text, int count, Duration longest) throws InterruptedException {
+            return out.awaitLine(text, count, System.nanoTime() + longest.toNanos());
+        }
+
         /** The lines of the standard output so far. */
         public List<String> lines() {
             return out.soFar();
