@@ -77,7 +77,7 @@ public final class SuddenDeathProgram {
         }
     }
 
-    /** Returns the failure that the library has reported. */
+    /** Returns the failure that ended the phase. */
     private String round(String library, Phase phase) throws IOException, InterruptedException, ReportedException {
         String failure = "no failure";
         try {
@@ -94,8 +94,9 @@ public final class SuddenDeathProgram {
     }
 
     /**
-     * Repeats the phase until a failure. A call that waits while the partner dies can succeed with the next partner, because the
-     * connection manager sends its messages again. So the phases that connect each time end also when the partner is replaced.
+     * Repeats the phase until a failure. If the host of the partner dies while this side connects, the next partner can accept the
+     * connection, because the connection manager sends its request again. So the phases that connect each time also end when the
+     * partner is replaced.
      */
     private void repeat(String library, Phase phase) throws IOException, InterruptedException, ReportedException {
         do {

@@ -13,9 +13,9 @@ public final class Guest implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(50);
 
     /** Prints the state of the JVM that the shell has started last, and of the guest's kernel. */
-    private static final String DIAGNOSE =
-            "jcmd $! Thread.print; for file in /proc/$!/task/*/wchan /proc/$!/task/*/stack; do echo; echo $file; cat $file;"
-                    + " done; rdma link; rdma resource; rdma resource show cm_id; rdma resource show qp; dmesg | tail -n 50;";
+    private static final String DIAGNOSE = "jcmd $! Thread.print; grep State: /proc/$!/task/*/status;"
+            + " tail -n +1 /proc/$!/task/*/stack; rdma link; rdma resource; rdma resource show cm_id; rdma resource show qp;"
+            + " dmesg | grep -v 'speed is unknown' | tail -n 50;";
 
     private static final String DIAGNOSED = "end of the diagnosis";
     private static final Duration DIAGNOSIS = Duration.ofSeconds(30);
