@@ -28,9 +28,10 @@ final class Ring {
         ends = new long[messages];
     }
 
-    /** Returns the position with this lower half that is nearest to a position. */
-    static long near(long position, int lowerHalf) {
-        return position + (lowerHalf - (int) position);
+    /** Returns the position with this lower half that is after one position and at most another one; -1 if there is none. */
+    static long between(long after, long most, int lowerHalf) {
+        long position = after + (lowerHalf - (int) after);
+        return position > after && position <= most ? position : -1;
     }
 
     /** Returns the number of bytes. */
@@ -77,15 +78,15 @@ final class Ring {
         return (int) Math.min(length, size - offset(position));
     }
 
-    /**
-     * Adds a message.
-     *
-     * @param length 1 to {@link #room}
-     */
-    void fill(int length) {
+    /** Adds a message, if its length is 1 to {@link #room}. Otherwise returns false: the other side can send any length. */
+    boolean fill(int length) {
+        if (length < 1 || length > room()) {
+            return false;
+        }
         filled += length;
         ends[(int) (filledMessages % ends.length)] = filled;
         filledMessages++;
+        return true;
     }
 
     /**

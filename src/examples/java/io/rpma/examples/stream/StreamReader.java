@@ -152,13 +152,12 @@ final class StreamReader extends InputStream implements BlockReader {
             return;
         }
         int length = completions.hasImmData(index) ? completions.immData(index) : -1;
-        if (ended || length < 0 || length > ring.room()) {
+        if (ended || (length != Link.END && !ring.fill(length))) {
             throw link.violated("a message that does not fit");
         }
         if (length == Link.END) {
             ended = true;
         } else {
-            ring.fill(length);
             link.receive(1);
         }
     }

@@ -194,8 +194,8 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
 
     /** Returns the position in a report, of which the report has the lower half. */
     private long reported(RpmaCompletions completions, int index) throws IOException {
-        long position = completions.hasImmData(index) ? Ring.near(released, completions.immData(index)) : released;
-        if (position <= released || position > posted) {
+        long position = completions.hasImmData(index) ? Ring.between(released, posted, completions.immData(index)) : -1;
+        if (position < 0) {
             throw link.violated("a report of bytes that were not sent");
         }
         return position;

@@ -2,7 +2,7 @@ package io.rpma.examples.stream;
 
 import java.nio.ByteBuffer;
 
-/** Fills and frees a ring by any numbers, which the other side can send as immediate data. */
+/** Gives a ring any numbers, as the other side can send them as immediate data: lengths of messages, and reports. */
 public final class RingFuzz {
     private static final int SIZE = 1 << 10;
 
@@ -14,11 +14,9 @@ public final class RingFuzz {
         ByteBuffer numbers = ByteBuffer.wrap(bytes);
         while (numbers.remaining() >= Integer.BYTES) {
             int number = numbers.getInt();
-            if (number > 0 && number <= ring.room()) {
-                ring.fill(number);
-            }
-            long position = Ring.near(ring.freed(), number);
-            if (position >= ring.freed() && position <= ring.filled()) {
+            ring.fill(number);
+            long position = Ring.between(ring.freed(), ring.filled(), number);
+            if (position >= 0) {
                 ring.free(position);
             }
             long used = ring.filled() - ring.freed();

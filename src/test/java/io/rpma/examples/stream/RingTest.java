@@ -60,10 +60,32 @@ class RingTest {
     @Test
     void halfOfAPositionIsSufficient() {
         long position = 0x1_ffff_fff0L;
-        assertThat(Ring.near(position, 5)).isEqualTo(0x2_0000_0005L);
-        assertThat(Ring.near(position, 0xffff_fff1)).isEqualTo(position + 1);
-        assertThat(Ring.near(position, (int) position)).isEqualTo(position);
-        assertThat(Ring.near(position, 0xffff_ffef)).isEqualTo(position - 1);
+        long most = 0x2_0000_0005L;
+        assertThat(Ring.between(position, most, 0xffff_fff1)).isEqualTo(position + 1);
+        assertThat(Ring.between(position, most, 5)).isEqualTo(most);
+    }
+
+    @Test
+    void aPositionThatWasNotSentOrWasReportedBeforeIsRefused() {
+        long position = 0x1_ffff_fff0L;
+        long most = 0x2_0000_0005L;
+        for (int lowerHalf : new int[] {6, 0x7fff_ffff, 0x8000_0000, 0xffff_ffef, (int) position}) {
+            assertThat(Ring.between(position, most, lowerHalf)).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void aMessageThatDoesNotFitIsRefused() {
+        Ring ring = new Ring(10, LEAST);
+        for (int length : new int[] {0, -1, 11, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
+            assertThat(ring.fill(length)).isFalse();
+        }
+        for (int i = 0; i < LEAST; i++) {
+            assertThat(ring.fill(1)).isTrue();
+        }
+        assertThat(ring.fill(1)).as("more messages").isFalse();
+        assertThat(ring.filled()).isEqualTo(LEAST);
+        assertThat(ring.filledMessages()).isEqualTo(LEAST);
     }
 
     /** Completions, reports and messages arrive late, in random order among each other. */
@@ -156,7 +178,7 @@ class RingTest {
             if (signals.isPassed(end, writer.filledMessages() + 1)) {
                 signalled.add(end);
             }
-            writer.fill(length);
+            assertThat(writer.fill(length)).isTrue();
             messages.add(length);
             return true;
         }
@@ -165,9 +187,7 @@ class RingTest {
             if (messages.isEmpty()) {
                 return false;
             }
-            int length = messages.remove();
-            assertThat(length).isBetween(1, reader.room());
-            reader.fill(length);
+            assertThat(reader.fill(messages.remove())).isTrue();
             return true;
         }
 
