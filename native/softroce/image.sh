@@ -28,7 +28,7 @@ select_row() {
 image_path() {
     local key
     key=$({
-        echo "$row $row_packages"
+        echo "$row $row_suite $row_kernel_suite $row_rdma_suite $row_packages"
         cat "$softroce/build-image" "$softroce/initramfs-init"
     } | cache_key)
     echo "$cache/image-$row-$key"

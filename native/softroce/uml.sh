@@ -10,7 +10,10 @@ uml_items=900
 
 uml_path() {
     local key
-    key=$(cat "$softroce/build-uml" "$softroce/uml.config" | cache_key)
+    key=$({
+        echo "$uml_suite"
+        cat "$softroce/build-uml" "$softroce/uml.config"
+    } | cache_key)
     echo "$cache/uml-$key"
 }
 
