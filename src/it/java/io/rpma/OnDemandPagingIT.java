@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Natives;
+import io.rpma.testing.Interposer;
 import io.rpma.testing.OnDemand;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
@@ -116,14 +117,13 @@ class OnDemandPagingIT extends WithConnection {
             return;
         }
         try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
-            int open = Natives.handleCount();
             for (Supplier<RpmaMrLocal> registration : List.<Supplier<RpmaMrLocal>>of(
                     () -> peer.register(memory, Regions.ALL),
                     () -> peer.register(memory.buffer(), Regions.ALL),
                     () -> peer.register(memory.address(), SIZE, memory, Regions.ALL))) {
                 RpmaException refusal = assertThrows(RpmaException.class, () -> OnDemand.register(registration));
                 assertEquals("rpma_mr_reg", refusal.operation());
-                assertEquals(open, Natives.handleCount());
+                assertEquals("", Interposer.live(), "objects of librpma are left");
                 // without on-demand paging, the kernel has refused the registration
                 if (peer.device().isOdpCapable()) {
                     assertEquals(RpmaError.NOSUPP, refusal.error());
