@@ -53,6 +53,23 @@ int rpma_conn_cfg_new(struct rpma_conn_cfg **cfg)
 	return fault("rpma_conn_cfg_new") == 0 ? real(cfg) : 0;
 }
 
+/*
+ * Instead of a failure, the call succeeds and leaves the errno, as a registration with on-demand paging leaves that of the
+ * kernel's refusal to pin the memory.
+ */
+int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage, struct rpma_mr_local **mr)
+{
+	static int (*real)(struct rpma_peer *, void *, size_t, int, struct rpma_mr_local **);
+	if (real == NULL)
+		real = (int (*)(struct rpma_peer *, void *, size_t, int, struct rpma_mr_local **))of_library("librpma.so.0",
+				"rpma_mr_reg");
+	int result = real(peer, ptr, size, usage, mr);
+	int error = fault("rpma_mr_reg");
+	if (error != 0)
+		errno = error;
+	return result;
+}
+
 /* Only calls that set flags can be made to fail. The JDK makes such calls too, for example for channels that do not block. */
 int fcntl(int fd, int command, ...)
 {

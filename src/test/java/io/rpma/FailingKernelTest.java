@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.rpma.internal.Errno;
+import io.rpma.internal.Natives;
 import io.rpma.internal.OpenResources;
 import io.rpma.testing.Pair;
+import io.rpma.testing.Regions;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
@@ -263,6 +266,24 @@ class FailingKernelTest {
         RpmaException failure = assertThrows(RpmaException.class, RpmaConnCfg::create);
         assertThat(failure.error()).isEqualTo(RpmaError.UNKNOWN);
         RpmaConnCfg.create().close();
+    }
+
+    /** After a registration with on-demand paging, the shim asks whether the device is soft-RoCE. The stand-in is not. */
+    @Test
+    void aRegionWithOnDemandPagingIsGivenBackIfTheDeviceIsUnknown() {
+        int handles = Natives.handleCount();
+        try (RpmaMemory memory = RpmaMemory.allocate(4096)) {
+            standIn.fail("rpma_mr_reg", 2, Errno.EOPNOTSUPP).fail("ibv_query_device", 1, EPERM);
+            String before = StandIn.alive();
+            RpmaException failure = assertThrows(RpmaException.class, () -> peer.register(memory, Regions.ALL));
+            assertEquals("rpma_mr_reg", failure.operation());
+            assertEquals(RpmaError.PROVIDER, failure.error());
+            assertThat(failure).hasMessageContaining("ibv_query_device_ex() failed: Operation not permitted");
+            assertEquals(before, StandIn.alive());
+            assertEquals(handles, Natives.handleCount());
+            peer.register(memory, Regions.ALL).close();
+            assertEquals(before, StandIn.alive());
+        }
     }
 
     /** The request stays in the queue, so the descriptor stays readable. */
