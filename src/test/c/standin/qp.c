@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WR = 16384, MOST_SGE = 4, MOST_INLINE = 512, GRH_SIZE = 40, RNR_FOR_EVER = 7 };
+enum { MOST_WR = 16384, MOST_INLINE = 512, GRH_SIZE = 40, RNR_FOR_EVER = 7 };
 
 struct send_wr {
 	uint64_t wr_id;

@@ -101,10 +101,13 @@ struct mr {
 	struct mr *next;
 };
 
+/* The largest number of parts of a work request: as large as that of the shim. */
+enum { MOST_SGE = 64 };
+
 struct recv_wr {
 	uint64_t wr_id;
 	int num_sge;
-	struct ibv_sge sges[4];
+	struct ibv_sge sges[MOST_SGE];
 };
 
 /* A ring of receives, of a queue pair or of a shared receive queue. */

@@ -14,7 +14,7 @@
 /* The limit for all regions together, so that a test can't use up the machine's memory. */
 #define MOST_PINNED ((size_t)1 << 30)
 
-enum { MOST_CQE = 32767, MOST_WR = 16384, MOST_SGE = 4 };
+enum { MOST_CQE = 32767, MOST_WR = 16384 };
 
 static struct ibv_device device = {
 		.node_type = IBV_NODE_CA,

@@ -41,7 +41,9 @@ class RdmaChainTest {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        pair = RdmaPair.connect(attr().maxSendWr(200).maxRecvWr(200), attr().maxRecvWr(200));
+        pair = RdmaPair.connect(
+                attr().maxSendWr(200).maxRecvWr(200).maxSendSge(RdmaSgeList.MAX_CAPACITY),
+                attr().maxRecvWr(200).maxRecvSge(RdmaSgeList.MAX_CAPACITY));
         qp = pair.client.qp();
         serverQp = pair.server.qp();
     }
@@ -296,6 +298,61 @@ class RdmaChainTest {
         assertPostedSends(1, 17);
         assertPostedSends(1, 17);
         assertThat(batch.post()).isEqualTo(6);
+    }
+
+    /** Returns a list of 8 bytes of each part, the last bytes of the region first. */
+    private static RdmaSgeList list(RdmaMr region, int count) {
+        RdmaSgeList list = RdmaSgeList.create(count);
+        for (int i = count - 1; i >= 0; i--) {
+            list.add(region, 8 * i, 8);
+        }
+        return list;
+    }
+
+    /** The lists have the sum of 127 parts, of 128, and of 65, to which no list is added. */
+    @ParameterizedTest
+    @CsvSource({"63, 64, 1", "64, 64, 1", "1, 64, 64"})
+    void aChainHas128PartsOfLists(int first, int second, int third) throws InterruptedException {
+        for (int i = 0; i < 512; i++) {
+            pair.clientMemory.buffer().put(i, (byte) (i / 8));
+        }
+        long remote = pair.serverMr.address();
+        for (int count : new int[] {first, second, third}) {
+            assertThat(batch.writev(qp, list(pair.clientMr, count), F_SIGNALED, remote, pair.serverMr.rkey(), count))
+                    .isTrue();
+            remote += 512;
+        }
+        assertPostedSends(1, 2);
+        assertThat(batch.post()).isEqualTo(1);
+        int offset = 0;
+        for (int count : new int[] {first, second, third}) {
+            sent(qp, count);
+            for (int i = 0; i < 8 * count; i++) {
+                assertThat(pair.serverMemory.buffer().get(offset + i)).isEqualTo((byte) (count - 1 - i / 8));
+            }
+            offset += 512;
+        }
+    }
+
+    /** As above. */
+    @ParameterizedTest
+    @CsvSource({"63, 64, 1", "64, 64, 1", "1, 64, 64"})
+    void aChainOfReceivesHas128PartsOfLists(int first, int second, int third) throws InterruptedException {
+        for (int count : new int[] {first, second, third}) {
+            assertThat(batch.recvv(serverQp, list(pair.serverMr, count), count)).isTrue();
+        }
+        assertPosted("ibv_post_recv", 1, 2, "ibv_post_recv");
+        assertThat(batch.post()).isEqualTo(1);
+        for (int i = 0; i < 512; i++) {
+            pair.clientMemory.buffer().put(i, (byte) (i / 8));
+        }
+        for (int count : new int[] {first, second, third}) {
+            assertThat(qp.postSend(pair.clientMr, 0, 8 * count, 0, 0)).isTrue();
+            received(serverQp, count);
+            for (int i = 0; i < 8 * count; i++) {
+                assertThat(pair.serverMemory.buffer().get(i)).isEqualTo((byte) (count - 1 - i / 8));
+            }
+        }
     }
 
     /** 17 lists have 68 parts, after which a chain takes no list. A write has room for its region. */
