@@ -5,15 +5,24 @@
 
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <librpma.h>
 #include <stdlib.h>
 
 #include "handle.h"
 #include "jni_util.h"
+#include "log.h"
 
 jint rdmacm_failed(void)
 {
 	int error = abs(errno);
 	return RESULT_ERRNO - (error != 0 ? error : EIO);
+}
+
+jint rdmacm_no_memory(void)
+{
+	/* the exception contains the text of the thread's last call, which was another call */
+	log_discard();
+	return RPMA_E_NOMEM;
 }
 
 jint rdmacm_post_failed(void)

@@ -10,8 +10,6 @@
 
 #include "result.h"
 
-#define RDMACM_NOMEM (RESULT_ERRNO - ENOMEM)
-
 /* more than any device supports in one operation */
 #define RDMACM_MAX_SGE 64
 
@@ -29,6 +27,9 @@ struct rdmacm_part {
 
 /* the result of a call that has failed with errno, which some providers make negative */
 jint rdmacm_failed(void);
+
+/* the result if the table of handles is full, or if malloc() in the shim has failed */
+jint rdmacm_no_memory(void);
 
 /* the result of a post that has failed with errno: RESULT_QUEUE_FULL, or as rdmacm_failed() */
 jint rdmacm_post_failed(void);

@@ -35,7 +35,7 @@ static jlong find(const char *node, const char *service, jint port_space, jboole
 	jlong handle = handle_new(info, -1);
 	if (handle < 0) {
 		rdma_freeaddrinfo(info);
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	}
 	return handle;
 }
@@ -45,8 +45,8 @@ static jlong addr_info_get(JNI_PARAMS, jstring node, jstring service, jint port_
 {
 	const char *service_text = (*env)->GetStringUTFChars(env, service, NULL);
 	if (service_text == NULL)
-		return RDMACM_NOMEM;
-	jlong result = RDMACM_NOMEM;
+		return rdmacm_no_memory();
+	jlong result = rdmacm_no_memory();
 	if (node == NULL) {
 		result = find(NULL, service_text, port_space, passive);
 	} else {

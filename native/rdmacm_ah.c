@@ -20,7 +20,7 @@ static jlong adopt(struct ibv_ah *ah)
 	if (handle > 0)
 		return handle;
 	(void)ibv_destroy_ah(ah);
-	return RDMACM_NOMEM;
+	return rdmacm_no_memory();
 }
 
 /* from the attributes of an event */

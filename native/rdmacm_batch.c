@@ -556,7 +556,7 @@ static inline __attribute__((always_inline)) jlong post_chains(jlong address, jl
 	while (next < to && result == RESULT_POSTED) {
 		struct thread *thread = thread_mark();
 		if (thread == NULL) {
-			result = RDMACM_NOMEM;
+			result = rdmacm_no_memory();
 			break;
 		}
 		jint done = 0;

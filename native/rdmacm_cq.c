@@ -25,7 +25,7 @@ static jint poll_queue(jlong queue, bool send, jint capacity, jlong completions)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = handle_marked(queue);
 	if (__builtin_expect(id != NULL, 1))

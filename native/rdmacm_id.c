@@ -72,7 +72,7 @@ static jlong adopt(struct rdmacm_id *self)
 	if (handle > 0)
 		return handle;
 	(void)destroy(self);
-	return RDMACM_NOMEM;
+	return rdmacm_no_memory();
 }
 
 /* NULL with errno */
@@ -241,7 +241,7 @@ static jlong listen_for(struct rdma_cm_id *id, int backlog)
 		return rdmacm_failed();
 	jlong requests = handle_new(id, id->channel->fd);
 	if (requests < 0)
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	if (rdma_listen(id, backlog) == 0)
 		return requests;
 	jint result = rdmacm_failed();

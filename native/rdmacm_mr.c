@@ -24,7 +24,7 @@ static jlong mr_reg(JNI_PARAMS, jlong id_handle, jlong address, jlong size, jint
 	handle_release(id_handle);
 	if (mr != NULL && result < 0) {
 		(void)rdma_dereg_mr(mr);
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	}
 	return result;
 }

@@ -55,7 +55,7 @@ static jlong adopt_queue(struct rdma_cm_id *id, const struct ibv_comp_channel *c
 	if (jni_nonblocking(channel->fd) != 0)
 		return rdmacm_failed();
 	jlong handle = handle_new(id, channel->fd);
-	return handle > 0 ? handle : RDMACM_NOMEM;
+	return handle > 0 ? handle : rdmacm_no_memory();
 }
 
 static jint adopt(struct rdma_cm_id *id, jlong queues[QUEUES])
@@ -130,7 +130,7 @@ static inline jint post_region(jlong queue, jlong mr_handle, jlong offset, jlong
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	struct ibv_sge sge;
@@ -145,7 +145,7 @@ static inline jint post_inline(jlong queue, jlong address, jint length, struct i
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	if (id != NULL) {
@@ -162,7 +162,7 @@ static inline jint post_parts(jlong queue, jlong parts, jint count, struct ibv_s
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	struct ibv_sge sges[RDMACM_MAX_SGE];
@@ -299,7 +299,7 @@ static inline jint post_ud_region(jlong queue, jlong mr, jlong offset, jlong len
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	if (id != NULL) {
@@ -320,7 +320,7 @@ static inline jint post_ud_inline(jlong queue, jlong address, jint length, jlong
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	jint result = RESULT_CLOSED;
 	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	if (id != NULL) {
@@ -371,7 +371,7 @@ static jint post_recv(JNI_PARAMS, jlong queue, jlong mr_handle, jlong offset, jl
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	struct rdma_cm_id *id = handle_marked(queue);
 	struct ibv_mr *mr = handle_marked(mr_handle);
 	jint result = RESULT_CLOSED;
@@ -386,7 +386,7 @@ static jint post_recvv(JNI_PARAMS, jlong queue, jlong parts, jint count, jlong c
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
-		return RDMACM_NOMEM;
+		return rdmacm_no_memory();
 	struct rdma_cm_id *id = handle_marked(queue);
 	struct ibv_sge sges[RDMACM_MAX_SGE];
 	jint result = RESULT_CLOSED;

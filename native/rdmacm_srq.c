@@ -26,7 +26,7 @@ static jlong create(struct rdma_cm_id *id, jint numbers[SRQ_NUMBERS])
 	if (handle > 0)
 		return handle;
 	rdma_destroy_srq(id);
-	return RDMACM_NOMEM;
+	return rdmacm_no_memory();
 }
 
 /* called once for an id, before it has a queue pair; the id is not closed meanwhile */

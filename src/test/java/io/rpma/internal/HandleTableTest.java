@@ -3,10 +3,21 @@ package io.rpma.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.rpma.RpmaDevice;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
 import io.rpma.RpmaPeerCfg;
+import io.rpma.rdmacm.RdmaAccess;
+import io.rpma.rdmacm.RdmaAddrInfo;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaMr;
+import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.TestDevice;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -54,5 +65,33 @@ class HandleTableTest {
         }
         assertThat(Natives.handleCount()).isEqualTo(before);
         RpmaPeerCfg.create().close();
+    }
+
+    @Test
+    @Tag("stand-in")
+    void theObjectsOfLibrdmacmAreRefusedToo() throws InterruptedException {
+        try (RpmaMemory memory = RpmaMemory.allocate(4096);
+                RdmaId id = RdmaPair.resolved(TestDevice.port())) {
+            // the reason of an earlier failure of librpma is not the reason of a later failure
+            assertThatExceptionOfType(RpmaException.class).isThrownBy(() -> RpmaDevice.remote("no-host.invalid"));
+            try {
+                fill();
+                assertRefused("rdma_create_id", () -> RdmaId.create(RdmaPortSpace.TCP));
+                assertRefused("rdma_getaddrinfo", () -> RdmaAddrInfo.active("127.0.0.1", 7471, RdmaPortSpace.TCP));
+                assertRefused("ibv_reg_mr", () -> RdmaMr.reg(id, memory, RdmaAccess.values()));
+                assertRefused("rdma_create_qp", () -> id.createQp(RdmaPair.attr()));
+                assertRefused("rdma_create_srq", () -> id.createSrq(1, 1));
+            } finally {
+                empty();
+            }
+            id.createQp(RdmaPair.attr());
+        }
+    }
+
+    private static void assertRefused(String operation, ThrowingCallable creation) {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(creation)
+                .withMessageStartingWith(operation
+                        + " failed: Out of memory (NOMEM); 1048575 objects of the library are open, of 1048575");
     }
 }
