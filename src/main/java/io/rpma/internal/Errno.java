@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 
 /** The numbers and texts of the errors of the system. */
 public final class Errno {
+    public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
     public static final int EFAULT = 14;
     public static final int EEXIST = 17;

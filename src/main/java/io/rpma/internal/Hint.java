@@ -60,14 +60,11 @@ final class Hint {
                         ? "another endpoint listens on this address and port"
                         : device(messages);
             case "rpma_srq_new":
-                return queues(messages, objects);
+                return queues(operation, messages, objects);
             case "rpma_conn_req_new":
-                return request(messages, objects);
+                return request(operation, messages, objects);
             case "rpma_ep_next_conn_req":
-                return lacksExtendedPosting(messages)
-                        ? EXTENDED_POSTING
-                        : "the client may have given up, or " + deviceLimits(objects, limitsOf(messages))
-                                + "; the endpoint remains usable";
+                return nextRequest(operation, messages, objects);
             case "rpma_conn_req_connect":
                 return connection(messages, objects);
             case "rdma_reg_msgs", "rdma_reg_read", "rdma_reg_write", "ibv_reg_mr":
@@ -76,10 +73,12 @@ final class Hint {
                 return says(messages, Errno.EADDRNOTAVAIL) ? "the name is unknown" : device(messages);
             case "rdma_create_id", "rdma_create_ep", "rdma_bind_addr", "rdma_listen", "rdma_resolve_addr":
                 return says(messages, Errno.EADDRINUSE) ? "another id has this address and port" : device(messages);
-            case "rdma_create_qp", "rdma_create_srq":
-                return says(messages, Errno.EINVAL) || says(messages, Errno.ENOMEM)
-                        ? deviceLimits(objects, limitsOf(operation))
+            case "rdma_get_request":
+                return says(messages, Errno.EAGAIN)
+                        ? "librdmacm has rejected a request, for lack of memory or because " + descriptors()
                         : "";
+            case "rdma_create_qp", "rdma_create_srq":
+                return queues(operation, messages, objects);
             case "rdma_connect", "rdma_accept", "rdma_reject":
                 return says(messages, Errno.EINVAL)
                         ? "the id may be in another state, or the private data too long: see RdmaConnParam.privateData()"
@@ -112,6 +111,18 @@ final class Hint {
                 + "), /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count";
     }
 
+    /** The remedy if a file can't be opened or mapped; an empty text if its cause is the file. */
+    static String ofFile(int errno) {
+        switch (errno) {
+            case Errno.EMFILE:
+                return descriptors();
+            case Errno.ENOMEM:
+                return memory();
+            default:
+                return "";
+        }
+    }
+
     /** The remedy if a thread can't be started. */
     static String threads() {
         return "see ulimit -u (" + limit("RLIMIT_NPROC", NPROC)
@@ -129,10 +140,11 @@ final class Hint {
                 + "), and /proc/sys/fs/file-max for all processes together";
     }
 
-    private static String lockedMemory(NativeObject... objects) {
+    /** Returns the remedy if there is no memory for an object whose memory the kernel pins. */
+    private static String pinned(NativeObject[] objects, String... names) {
         return "the limit of locked memory may be too low: see ulimit -l (" + limit("RLIMIT_MEMLOCK", MEMLOCK)
                 + "), LimitMEMLOCK of systemd, --ulimit memlock of Docker, or /etc/security/limits.d; with a limit that is high"
-                + " enough, " + deviceLimits(objects, "max_mr");
+                + " enough, " + deviceLimits(objects, names);
     }
 
     /**
@@ -158,23 +170,43 @@ final class Hint {
                 + " may be exceeded: see 'ibv_devinfo -v', and 'rdma resource show' for the numbers of objects in use";
     }
 
-    /** Returns the names of the limits that apply to the objects that a function creates, by its name or its messages. */
-    private static String[] limitsOf(String creation) {
-        if (creation.contains("create_srq")) {
+    /**
+     * Returns the remedy if the creation of a queue has failed; an empty text for another failure. The providers of most devices
+     * pin the memory of queues.
+     */
+    private static String queues(String operation, String messages, NativeObject... objects) {
+        String[] names = limitsOf(operation, messages);
+        if (names.length == 0) {
+            return "";
+        }
+        if (says(messages, Errno.ENOMEM)) {
+            return pinned(objects, names);
+        }
+        if (!says(messages, Errno.EINVAL)) {
+            return "";
+        }
+        return (operation.equals("rdma_create_qp") ? "maxInlineData() may exceed the maximum of the device, or " : "")
+                + deviceLimits(objects, names);
+    }
+
+    /** Returns the names of the limits that apply to the queue whose creation has failed. */
+    private static String[] limitsOf(String operation, String messages) {
+        if (operation.equals("rdma_create_qp")) {
+            // creates completion queues too
+            return new String[] {"max_qp", "max_qp_wr", "max_sge", "max_cq", "max_cqe"};
+        }
+        if (operation.equals("rdma_create_srq") || messages.contains("ibv_create_srq(")) {
             return new String[] {"max_srq", "max_srq_wr", "max_srq_sge"};
         }
-        if (creation.contains("ibv_create_cq")) {
+        if (messages.contains("ibv_create_cq(")) {
             return new String[] {"max_cq", "max_cqe"};
         }
-        // rdma_create_qp() creates completion queues too
-        return creation.equals("rdma_create_qp")
-                ? new String[] {"max_qp", "max_qp_wr", "max_sge", "max_cq", "max_cqe"}
-                : new String[] {"max_qp", "max_qp_wr", "max_sge"};
+        return messages.contains("rdma_create_qp") ? new String[] {"max_qp", "max_qp_wr", "max_sge"} : new String[0];
     }
 
     private static String registration(String messages, NativeObject... objects) {
         if (says(messages, Errno.ENOMEM)) {
-            return lockedMemory(objects);
+            return pinned(objects, "max_mr");
         }
         if (says(messages, Errno.EFAULT)) {
             return "the memory can't be pinned for writing: kernels from 6.5 on refuse remote writes into a mapping of an"
@@ -192,10 +224,10 @@ final class Hint {
         return "";
     }
 
-    /** librpma registers a page for the flushes of each connection. The registration can exceed the limit of locked memory. */
+    /** librpma maps and registers a page for the flushes of each connection. */
     private static String connection(String messages, NativeObject... objects) {
         if (says(messages, Errno.ENOMEM)) {
-            return lockedMemory(objects);
+            return messages.contains("ibv_reg_mr(") ? pinned(objects, "max_mr") : messages.contains("mmap(") ? memory() : "";
         }
         return says(messages, Errno.EINVAL)
                 ? "private data may be too long: InfiniBand and RoCE take 56 bytes with a request to connect and"
@@ -210,24 +242,26 @@ final class Hint {
                 : "";
     }
 
-    private static String request(String messages, NativeObject... objects) {
+    private static String request(String operation, String messages, NativeObject... objects) {
         if (messages.contains("timeout_ms=0)")) {
             return "no address is resolved in a timeout of 0: see RpmaConnCfg.setTimeout()";
         }
         if (lacksExtendedPosting(messages)) {
             return EXTENDED_POSTING;
         }
-        String queues = queues(messages, objects);
+        String queues = queues(operation, messages, objects);
         return queues.isEmpty() ? device(messages) : queues;
+    }
+
+    private static String nextRequest(String operation, String messages, NativeObject... objects) {
+        if (lacksExtendedPosting(messages)) {
+            return EXTENDED_POSTING;
+        }
+        String queues = queues(operation, messages, objects);
+        return (queues.isEmpty() ? "" : "the client may have given up, or " + queues + "; ") + "the endpoint remains usable";
     }
 
     private static boolean lacksExtendedPosting(String messages) {
         return says(messages, Errno.EOPNOTSUPP) || says(messages, Errno.ENOSYS);
-    }
-
-    private static String queues(String messages, NativeObject... objects) {
-        return says(messages, Errno.EINVAL) || says(messages, Errno.ENOMEM)
-                ? deviceLimits(objects, limitsOf(messages))
-                : "";
     }
 }

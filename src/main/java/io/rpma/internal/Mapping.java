@@ -105,7 +105,10 @@ public final class Mapping {
 
     private static int check(Path path, int result) throws IOException {
         if (result < 0) {
-            throw new FileSystemException(path.toString(), null, Errno.message(Result.errno(result)));
+            int errno = Result.errno(result);
+            String hint = Hint.ofFile(errno);
+            throw new FileSystemException(
+                    path.toString(), null, Errno.message(errno) + (hint.isEmpty() ? "" : "; " + hint));
         }
         return result;
     }

@@ -31,17 +31,11 @@ class HintTest {
                     rpma_ep_listen,             19, no RDMA device has this address
                     rpma_ep_listen,             98, another endpoint
                     rpma_ep_listen,             99, no RDMA device has this address
-                    rpma_conn_req_new,          12, ibv_devinfo
                     rpma_conn_req_new,          19, no RDMA device has this address
-                    rpma_conn_req_new,          22, ibv_devinfo
                     rpma_conn_req_new,          38, extended posting
                     rpma_conn_req_new,          95, extended posting
-                    rpma_srq_new,               12, ibv_devinfo
-                    rpma_srq_new,               22, ibv_devinfo
-                    rpma_ep_next_conn_req,      12, ibv_devinfo
                     rpma_ep_next_conn_req,      22, the endpoint remains usable
                     rpma_ep_next_conn_req,      95, extended posting
-                    rpma_conn_req_connect,      12, ulimit -l
                     rpma_conn_req_connect,      22, 56 bytes
                     rdma_reg_msgs,              12, ulimit -l
                     rdma_reg_read,              12, ulimit -l
@@ -59,6 +53,7 @@ class HintTest {
                     rdma_connect,               22, private data
                     rdma_accept,                22, private data
                     rdma_reject,                22, private data
+                    rdma_get_request,           11, ulimit -n (RLIMIT_NOFILE=
                     rpma_peer_new,              22, a limit of the device
                     ibv_create_ah,              12, a limit of the device
                     eventfd,                    24, ulimit -n (RLIMIT_NOFILE=
@@ -88,6 +83,61 @@ class HintTest {
         assertThat(Hint.of(operation, Result.PROVIDER, "")).isEmpty();
     }
 
+    /** The limits of the device are named only if the creation of a queue has failed. */
+    @ParameterizedTest
+    @CsvSource({
+        "rpma_conn_req_new,     rdma_create_qp_ex(max_send_wr=9)",
+        "rpma_conn_req_new,     ibv_create_cq()",
+        "rpma_srq_new,          ibv_create_srq()",
+        "rpma_ep_next_conn_req, rdma_create_qp_ex(max_send_wr=9)",
+        "rdma_create_qp,        ''",
+        "rdma_create_srq,       ''"
+    })
+    void namesTheLimitsOfTheDeviceForAQueue(String operation, String call) {
+        for (int errno : new int[] {Errno.ENOMEM, Errno.EINVAL}) {
+            assertThat(Hint.of(operation, Result.PROVIDER, call + " failed: " + Errno.message(errno)))
+                    .contains("a limit of the device may be exceeded: see 'ibv_devinfo -v'");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rpma_conn_req_new,     rdma_resolve_addr()",
+        "rpma_conn_req_new,     rdma_resolve_route(timeout_ms=10)",
+        "rpma_conn_req_new,     ibv_create_comp_channel()",
+        "rpma_conn_req_new,     ibv_req_notify_cq()",
+        "rpma_srq_new,          ibv_req_notify_cq()",
+        "rpma_ep_next_conn_req, rdma_get_cm_event()",
+        "rpma_conn_req_connect, rdma_accept()"
+    })
+    void namesNoLimitForAnotherFailure(String operation, String call) {
+        for (int errno : new int[] {Errno.ENOMEM, Errno.EINVAL}) {
+            assertThat(Hint.of(operation, Result.PROVIDER, call + " failed: " + Errno.message(errno)))
+                    .doesNotContain("limit");
+        }
+    }
+
+    /** The drivers of most devices pin the memory of queues. */
+    @Test
+    void namesTheLimitOfLockedMemoryForAQueue() {
+        assertThat(Hint.of("rdma_create_qp", Result.PROVIDER, Errno.message(Errno.ENOMEM)))
+                .contains("ulimit -l (RLIMIT_MEMLOCK=");
+        assertThat(Hint.of("rdma_create_qp", Result.PROVIDER, Errno.message(Errno.EINVAL)))
+                .doesNotContain("ulimit -l")
+                .contains("maxInlineData()");
+    }
+
+    /** A connection has a page for flushes, which librpma maps and registers. */
+    @Test
+    void distinguishesThePageOfAConnection() {
+        String noMemory = " failed: " + Errno.message(Errno.ENOMEM);
+        assertThat(Hint.of("rpma_conn_req_connect", Result.PROVIDER, "ibv_reg_mr()" + noMemory))
+                .contains("ulimit -l (RLIMIT_MEMLOCK=");
+        assertThat(Hint.of("rpma_conn_req_connect", Result.PROVIDER, "mmap()" + noMemory))
+                .contains("ulimit -v (RLIMIT_AS=")
+                .doesNotContain("ulimit -l");
+    }
+
     @Test
     void namesTheTimeoutOfZero() {
         String prefix = "rdma_resolve_route(timeout_ms=";
@@ -95,7 +145,7 @@ class HintTest {
                 .contains("setTimeout()")
                 .doesNotContain("ibv_devinfo");
         assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, prefix + "10) failed: " + Errno.message(22)))
-                .doesNotContain("setTimeout()");
+                .doesNotContain("setTimeout()", "ibv_devinfo");
     }
 
     @Test

@@ -258,6 +258,7 @@ class WaiterTest {
                         "eventfd failed: Provider error occurred (PROVIDER): Too many open files (EMFILE)" + remedy,
                         "epoll_create1 failed: Provider error occurred (PROVIDER): epoll_create1() failed: Too many open files"
                                 + remedy,
+                        "/dev/null: Too many open files" + remedy,
                         OPERATION + " failed: Provider error occurred (PROVIDER): eventfd() failed: Too many open files"
                                 + remedy,
                         "false");

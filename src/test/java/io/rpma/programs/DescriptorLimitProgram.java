@@ -3,11 +3,14 @@ package io.rpma.programs;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
 import io.rpma.internal.Fake;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Waiter;
 import io.rpma.testing.Descriptors;
 import java.io.FileInputStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
 import java.util.Deque;
 
 /** Makes calls that need a descriptor while none is left. */
@@ -25,6 +28,7 @@ public final class DescriptorLimitProgram {
         try {
             failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
             failures.append(failure(RpmaEventLoop::create));
+            failures.append(failure(() -> RpmaMemory.map(Path.of("/dev/null"))));
             // one descriptor: enough for the waiter, but not for the eventfd by which close() ends the wait
             files.remove().close();
             failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
@@ -40,6 +44,7 @@ public final class DescriptorLimitProgram {
     /** Loading a class may need descriptors too. */
     private static void loadClasses() throws Exception {
         failure(() -> RpmaDevice.local("192.0.2.1"));
+        failure(() -> RpmaMemory.map(Path.of("/dev/null/file")));
         RpmaEventLoop.create().close();
         Waiter.left(Waiter.FOREVER, 0);
     }
@@ -51,7 +56,7 @@ public final class DescriptorLimitProgram {
     private static String failure(Failing failing) throws Exception {
         try {
             return "no failure: " + failing.call() + "\n";
-        } catch (RpmaException e) {
+        } catch (RpmaException | FileSystemException e) {
             return e.getMessage() + "\n";
         }
     }
