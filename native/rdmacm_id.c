@@ -6,12 +6,11 @@
  * rdma_get_request() accepts no other; that channel is made non-blocking too.
  */
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <rdma/rdma_verbs.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "device.h"
 #include "handle.h"
@@ -322,31 +321,43 @@ static void give_event(JNIEnv *env, const struct rdma_cm_event *event, jbyteArra
 	(*env)->SetByteArrayRegion(env, bytes, 0, (jsize)sizeof(copy), (const jbyte *)&copy);
 }
 
-/* errno is set if not */
-static bool can_open_descriptor(int any)
+static bool is_readable(const struct rdma_event_channel *channel)
 {
-	int copy = fcntl(any, F_DUPFD_CLOEXEC, 0);
-	return copy >= 0 && close(copy) == 0;
+	struct pollfd fd = {.fd = channel->fd, .events = POLLIN};
+	return poll(&fd, 1, 0) > 0;
 }
 
 /*
- * The result after rdma_get_request() has failed. librdmacm keeps an event that is not a request until the next call. Without a
- * descriptor for the channel of a request, it rejects the request, and then finds no event.
+ * The result after rdma_get_request() has failed. librdmacm keeps an event that is not a request until the next call. If it
+ * can't make the id of a request, it takes the event, rejects the request, and then finds no event.
  */
-static jlong no_request(JNIEnv *env, const struct rdma_cm_id *listener, jbyteArray event)
+static jlong no_request(JNIEnv *env, struct rdma_cm_id *listener, bool had_event, jbyteArray event)
 {
-	if (listener->event == NULL)
-		return errno == EAGAIN && can_open_descriptor(listener->channel->fd) ? 0 : rdmacm_failed();
-	give_event(env, listener->event, event);
-	return RESULT_OTHER_EVENT;
+	int error = errno;
+	if (listener->event != NULL) {
+		give_event(env, listener->event, event);
+		return RESULT_OTHER_EVENT;
+	}
+	if (error == EAGAIN) {
+		if (!had_event)
+			return 0;
+		const struct rdma_cm_event rejected = {.id = listener, .event = RDMA_CM_EVENT_CONNECT_REQUEST};
+		give_event(env, &rejected, event);
+	}
+	errno = error;
+	return rdmacm_failed();
 }
 
-/* the id of a request, 0 if there is none; copies the event to Java; the change of channels acknowledges the event */
+/*
+ * The id of a request, 0 if there is none; copies the event to Java; the change of channels acknowledges the event. No other
+ * thread takes an event of the listener meanwhile.
+ */
 static jlong get_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray event)
 {
+	bool had_event = is_readable(listener->channel);
 	struct rdma_cm_id *id = NULL;
 	if (rdma_get_request(listener, &id) != 0)
-		return no_request(env, listener, event);
+		return no_request(env, listener, had_event, event);
 	give_event(env, id->event, event);
 	struct rdmacm_id *self = take_over(id);
 	if (self == NULL) {

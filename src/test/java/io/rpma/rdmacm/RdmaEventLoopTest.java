@@ -3,11 +3,16 @@ package io.rpma.rdmacm;
 import static io.rpma.testing.Pair.TIMEOUT_S;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.internal.Natives;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -26,6 +31,7 @@ class RdmaEventLoopTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
     private static final int MANY = 40;
+    private static final int REJECTED = 8;
 
     private final StandIn standIn = StandIn.open();
     private final int port = TestDevice.port();
@@ -85,5 +91,65 @@ class RdmaEventLoopTest {
             times.take();
         }
         assertThat(times.take() - first).isLessThan(MANY * SECOND / 4);
+    }
+
+    /** librdmacm takes the request, fails to move its id to a channel, and rejects it. */
+    @Test
+    void aRequestThatLibrdmacmRejectsDelaysNoRequest() throws Exception {
+        try (RunningLoop running = running();
+                RdmaId listener = RdmaPair.listen(port)) {
+            listener.onRequest(running.loop, RdmaId::close);
+            for (int i = 0; i < REJECTED; i++) {
+                standIn.fail("ucma:MIGRATE_ID", 1, ENOMEM);
+                try (RdmaId client = RdmaPair.connecting(port)) {
+                    assertThat(failures.poll(TIMEOUT_S, TimeUnit.SECONDS))
+                            .hasMessageStartingWith("rdma_get_request failed")
+                            .hasMessageContaining("rejected")
+                            .hasMessageContaining("RLIMIT_NOFILE=");
+                    RdmaPair.awaitEvent(client, RdmaEventType.REJECTED);
+                }
+            }
+        }
+        long first = times.take();
+        for (int i = 1; i < REJECTED - 1; i++) {
+            times.take();
+        }
+        assertThat(times.take() - first).isLessThan(REJECTED * SECOND / 4);
+    }
+
+    /** The handler takes the last descriptors. The loop then looks for another request, and finds none. */
+    @Test
+    void aLackOfDescriptorsIsNoRequest() throws Exception {
+        List<Integer> descriptors = new ArrayList<>();
+        CountDownLatch handled = new CountDownLatch(1);
+        try (RunningLoop running = running();
+                RdmaId listener = RdmaPair.listen(port);
+                RdmaId client = RdmaPair.prepared(port)) {
+            listener.onRequest(running.loop, id -> {
+                id.close();
+                takeDescriptors(descriptors);
+                handled.countDown();
+            });
+            client.connect(new RdmaConnParam());
+            try {
+                assertThat(handled.await(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+                // the loop serves each registration once between two tasks
+                running.call(() -> {});
+                running.call(() -> {});
+            } finally {
+                descriptors.forEach(Natives::memoryClose);
+            }
+        }
+        assertThat(failures).isEmpty();
+    }
+
+    private static void takeDescriptors(List<Integer> taken) {
+        byte[] path = "/dev/null\0".getBytes(StandardCharsets.US_ASCII);
+        for (int fd = 0; fd >= 0; ) {
+            fd = Natives.memoryOpen(path, false, false);
+            if (fd >= 0) {
+                taken.add(fd);
+            }
+        }
     }
 }
