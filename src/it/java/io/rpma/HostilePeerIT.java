@@ -264,13 +264,23 @@ class HostilePeerIT extends WithPeer {
         int key = key(region);
         long start = memory.address() + PAGE;
         try (Hostile hostile = connect(new RdmaConnParam())) {
-            for (int i = 0; i < 8; i++) {
-                Pair.assertPosted(hostile.id.qp().postWrite(hostile.mr, 0, PAGE, 0, start, key, i));
+            // each write has other bytes, so that each late write changes the memory
+            byte[] patterns = new byte[PAGE];
+            random.nextBytes(patterns);
+            hostile.own.buffer().put(patterns);
+            int writes = 8;
+            int length = PAGE / (writes + 1);
+            RdmaQp qp = hostile.id.qp();
+            for (int i = 0; i < writes; i++) {
+                Pair.assertPosted(qp.postWrite(hostile.mr, (long) i * length, length, 0, start, key, i));
             }
             region.close();
             byte[] revoked = new byte[PAGE];
             memory.buffer().get(PAGE, revoked);
-            assertThat(hostile.write(PAGE, start, key)).isNotEqualTo(RpmaWcStatus.SUCCESS);
+            // the first completion is that of the first write that failed, and no write after it takes effect
+            boolean posted =
+                    qp.postWrite(hostile.mr, (long) writes * length, length, RdmaQp.F_SIGNALED, start, key, writes);
+            assertThat(hostile.status(posted)).isSameAs(RpmaWcStatus.REM_ACCESS_ERR);
             byte[] now = new byte[PAGE];
             memory.buffer().get(PAGE, now);
             assertThat(now).isEqualTo(revoked);
