@@ -177,8 +177,10 @@ public final class RpmaMrLocal implements AutoCloseable {
     }
 
     /**
-     * Advises the device about pages that will be used. Applies to regions with on-demand paging, which are those of an
-     * {@link RpmaMemory} of the kind {@link RpmaMemory.Kind#FILE_DAX}.
+     * Advises the device about pages that will be used. Applies to regions of an {@link RpmaMemory} of the kind
+     * {@link RpmaMemory.Kind#FILE_DAX}, which have on-demand paging. A region of a buffer or of an address can have on-demand
+     * paging too, if the memory is a mapping of a DAX file. It can't be advised, because librpma does not report whether a
+     * region has on-demand paging.
      *
      * @param offset the offset in the region in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
@@ -188,7 +190,7 @@ public final class RpmaMrLocal implements AutoCloseable {
      * @throws IndexOutOfBoundsException if {@code length} is negative, or a byte is outside the region
      * @throws IllegalArgumentException if {@code length} exceeds 2^31 - 1
      * @throws IllegalStateException if this object is closed
-     * @throws RpmaException with {@link RpmaError#INVAL} if the region has no on-demand paging, or is not registered for
+     * @throws RpmaException with {@link RpmaError#INVAL} if the region is of other memory, or is not registered for
      *     the advised access; with {@link RpmaError#NOSUPP} if the device does not support advice
      */
     public void advise(long offset, long length, RpmaMrAdvice advice, boolean flush) {
@@ -212,8 +214,8 @@ public final class RpmaMrLocal implements AutoCloseable {
                 "rpma_mr_advise",
                 RpmaError.INVAL,
                 0,
-                "the region has no on-demand paging",
-                "only an RpmaMemory of the kind FILE_DAX is registered with it");
+                "the region may have no on-demand paging",
+                "only a region of an RpmaMemory of the kind FILE_DAX can be advised");
     }
 
     /**
