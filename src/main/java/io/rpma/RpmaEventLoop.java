@@ -362,6 +362,10 @@ public final class RpmaEventLoop implements AutoCloseable {
      * the end of its process: close the connection then. Otherwise the next probe has no answer, and this handler is
      * called too.
      *
+     * <p><b>Transport.</b> On InfiniBand and RoCE, the device of the other side answers each write. On iWARP, a write can
+     * complete when TCP has accepted its bytes, without an answer: a dead host is then noticed only after TCP has given up,
+     * which takes minutes.
+     *
      * <p><b>Limit.</b> The device carries out operations in order, so a probe waits for the operations that were posted
      * before it. Choose a limit that is longer than the longest transfer that the send queue can hold. The other side
      * also counts as lost if an operation waits for longer than the limit for a receive that the other side has not

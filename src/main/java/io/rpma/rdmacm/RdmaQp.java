@@ -939,8 +939,9 @@ public final class RdmaQp {
      * Registers a handler that is called once, if the other side no longer answers. The loop must serve the completions of
      * operations ({@link #onSendComp}). After each {@code period} it checks whether an operation has completed since the previous
      * check. If none has, it posts a probe, a write of 0 bytes. If nothing completes within {@code limit} after that, the other
-     * side is lost. {@link RpmaEventLoop#onPeerLost RpmaEventLoop.onPeerLost} documents the failures, the limit and the cost: the
-     * same applies to this method.
+     * side is lost: the handler is called at most {@code 2 * period + limit} after the other host has died. On iWARP, it takes
+     * minutes. {@link RpmaEventLoop#onPeerLost RpmaEventLoop.onPeerLost} documents the failures, the transports, the limit and the
+     * cost: the same applies to this method.
      *
      * <p>A probe occupies one place in the send queue and in its completion queue: add one to {@link RdmaQpInitAttr#maxSendWr}.
      * Receives do not count as completions. The check ends before the call of the handler, at {@link RdmaId#disconnect} and
