@@ -126,7 +126,7 @@ static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_f
 	int rc = wait_begin(&wait, cq, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
-	/* the handles are retired together, so the hold on one of them protects all objects */
+	/* the uses of the handles end together, so the hold on one of them protects all objects */
 	const struct channel channel = {handle_held(conn), handle_held(cq), handle_held(rcq), rcq_first};
 	const struct wait_source source = {channel_take, channel_arm, &channel};
 	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));

@@ -84,9 +84,9 @@ static void release(struct handle_entry *entry)
 }
 
 /*
- * NULL if the handle is closed. hold() increments the count and then compares the handle; await_uses() changes the
- * handle and then reads the count. All four accesses are sequentially consistent, so at least one side sees the other.
- * The comparison before the count prevents threads that retry a closed handle from delaying await_uses().
+ * NULL if the handle is closed. hold() increments the count and then compares the handle; end_entry() changes the handle, and
+ * await_holds() then reads the count. All four accesses are sequentially consistent, so at least one side sees the other. The
+ * comparison before the count prevents threads that retry a closed handle from delaying await_uses().
  */
 static struct handle_entry *hold(jlong handle)
 {

@@ -234,7 +234,7 @@ public final class Natives {
      * Waits for completions, and takes them.
      *
      * @param conn the connection if its queues share the channel, otherwise 0
-     * @param cq the queue with the descriptor of the channel; it is retired together with {@code conn} and {@code rcq}
+     * @param cq the queue with the descriptor of the channel; its uses end together with those of {@code conn} and {@code rcq}
      * @param rcq the second queue, or 0
      * @param rcqFirst whether to poll the second queue first
      * @return the number of completions, plus {@link Result#SECOND_QUEUE} if they are of {@code rcq}; or the result of

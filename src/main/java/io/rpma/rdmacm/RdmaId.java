@@ -765,8 +765,8 @@ public final class RdmaId implements AutoCloseable {
      * Registers a handler of the requests of this listening id with an event loop. The loop takes the requests as
      * {@link #getRequest()} does. If the handler throws an exception, the loop closes the memory regions and the address
      * handles of the request's id, and the id itself, and the registration continues. They stay open if another id uses
-     * the shared receive queue of the request's id, or another thread is making an object of the id. The registration ends if the shared receive queue of the attributes of
-     * {@link #createEp} is closed.
+     * the shared receive queue of the request's id, or another thread is making an object of the id. The registration ends if
+     * the shared receive queue of the attributes of {@link #createEp} is closed.
      *
      * @param loop the loop
      * @param handler accepts, rejects or closes the id of each request
