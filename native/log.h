@@ -44,7 +44,7 @@ int log_error(const char *what, int error);
 /* logs what a failed call of librpma has leaked, and the number of these leaks so far */
 void log_leak(const char *what, unsigned count);
 
-/* ends a call as log_end() does, but discards its messages: for a failure that is an answer and not an error */
+/* ends a call as log_end() does, but discards its messages: for a failure that is an answer, or that librpma did not report */
 void log_discard(void);
 
 #endif

@@ -46,16 +46,11 @@ static jlong addr_info_get(JNI_PARAMS, jstring node, jstring service, jint port_
 	const char *service_text = (*env)->GetStringUTFChars(env, service, NULL);
 	if (service_text == NULL)
 		return rdmacm_no_memory();
-	jlong result = rdmacm_no_memory();
-	if (node == NULL) {
-		result = find(NULL, service_text, port_space, passive);
-	} else {
-		const char *node_text = (*env)->GetStringUTFChars(env, node, NULL);
-		if (node_text != NULL) {
-			result = find(node_text, service_text, port_space, passive);
-			(*env)->ReleaseStringUTFChars(env, node, node_text);
-		}
-	}
+	const char *node_text = node != NULL ? (*env)->GetStringUTFChars(env, node, NULL) : NULL;
+	jlong result = node != NULL && node_text == NULL ? rdmacm_no_memory()
+							 : find(node_text, service_text, port_space, passive);
+	if (node_text != NULL)
+		(*env)->ReleaseStringUTFChars(env, node, node_text);
 	(*env)->ReleaseStringUTFChars(env, service, service_text);
 	return result;
 }

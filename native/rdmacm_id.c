@@ -74,50 +74,50 @@ static jlong adopt(struct rdmacm_id *self)
 	return rdmacm_no_memory();
 }
 
-/* NULL with errno */
-static struct rdmacm_id *new_self(void)
+/* 0 or the failure */
+static jint new_self(struct rdmacm_id **self)
 {
-	struct rdmacm_id *self = calloc(1, sizeof(*self));
-	if (self == NULL)
-		return NULL;
-	self->channel = new_channel();
-	if (self->channel != NULL)
-		return self;
-	int error = errno;
-	free(self);
-	errno = error;
-	return NULL;
+	*self = calloc(1, sizeof(**self));
+	if (*self == NULL)
+		return rdmacm_no_memory();
+	(*self)->channel = new_channel();
+	if ((*self)->channel != NULL)
+		return 0;
+	jint result = rdmacm_failed();
+	free(*self);
+	return result;
 }
 
 static void free_self(struct rdmacm_id *self)
 {
-	int error = errno;
 	rdma_destroy_event_channel(self->channel);
 	free(self);
-	errno = error;
 }
 
-/* gives a synchronous id its own channel; NULL with errno */
-static struct rdmacm_id *take_over(struct rdma_cm_id *id)
+/* gives a synchronous id its own channel; 0 or the failure */
+static jint take_over(struct rdma_cm_id *id, struct rdmacm_id **self)
 {
-	struct rdmacm_id *self = new_self();
-	if (self == NULL)
-		return NULL;
-	self->id = id;
-	if (rdma_migrate_id(id, self->channel) == 0)
-		return self;
-	free_self(self);
-	return NULL;
+	jint result = new_self(self);
+	if (result != 0)
+		return result;
+	(*self)->id = id;
+	if (rdma_migrate_id(id, (*self)->channel) == 0)
+		return 0;
+	result = rdmacm_failed();
+	free_self(*self);
+	return result;
 }
 
 static jlong id_create(JNI_PARAMS, jint port_space)
 {
-	struct rdmacm_id *self = new_self();
-	if (self == NULL)
-		return rdmacm_failed();
+	struct rdmacm_id *self = NULL;
+	jint result = new_self(&self);
+	if (result != 0)
+		return result;
 	if (rdma_create_id(self->channel, &self->id, NULL, (enum rdma_port_space)port_space) != 0) {
+		result = rdmacm_failed();
 		free_self(self);
-		return rdmacm_failed();
+		return result;
 	}
 	return adopt(self);
 }
@@ -128,9 +128,9 @@ static jlong create_ep(struct rdma_addrinfo *info)
 	struct rdma_cm_id *id = NULL;
 	if (rdma_create_ep(&id, info, NULL, NULL) != 0)
 		return rdmacm_failed();
-	struct rdmacm_id *self = take_over(id);
-	if (self == NULL) {
-		jint result = rdmacm_failed();
+	struct rdmacm_id *self = NULL;
+	jint result = take_over(id, &self);
+	if (result != 0) {
 		rdma_destroy_ep(id);
 		return result;
 	}
@@ -359,9 +359,9 @@ static jlong get_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray ev
 	if (rdma_get_request(listener, &id) != 0)
 		return no_request(env, listener, had_event, event);
 	give_event(env, id->event, event);
-	struct rdmacm_id *self = take_over(id);
-	if (self == NULL) {
-		jint result = rdmacm_failed();
+	struct rdmacm_id *self = NULL;
+	jint result = take_over(id, &self);
+	if (result != 0) {
 		(void)rdma_reject(id, NULL, 0);
 		(void)rdma_destroy_id(id);
 		return result;

@@ -230,6 +230,9 @@ public final class EveryCall implements AutoCloseable {
 
     /** Whether the exception has the errno, or librpma's text with the function and the errno, or librpma's code of a lack of memory. */
     private static boolean namesCause(RpmaException failure, Interposer.Call call, int errno) {
+        if (call.caller().equals("shim") && call.function().endsWith("alloc")) {
+            return failure.error() == RpmaError.NOMEM;
+        }
         if (failure.errno() != 0) {
             return failure.errno() == errno;
         }
