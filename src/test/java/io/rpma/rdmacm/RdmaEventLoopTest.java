@@ -3,14 +3,14 @@ package io.rpma.rdmacm;
 import static io.rpma.testing.Pair.TIMEOUT_S;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.rpma.internal.Natives;
+import io.rpma.testing.Descriptors;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
+import java.io.FileInputStream;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -120,14 +120,14 @@ class RdmaEventLoopTest {
     /** The handler takes the last descriptors. The loop then looks for another request, and finds none. */
     @Test
     void aLackOfDescriptorsIsNoRequest() throws Exception {
-        List<Integer> descriptors = new ArrayList<>();
+        Deque<FileInputStream> files = new ArrayDeque<>();
         CountDownLatch handled = new CountDownLatch(1);
         try (RunningLoop running = running();
                 RdmaId listener = RdmaPair.listen(port);
                 RdmaId client = RdmaPair.prepared(port)) {
             listener.onRequest(running.loop, id -> {
                 id.close();
-                takeDescriptors(descriptors);
+                files.addAll(Descriptors.takeAll());
                 handled.countDown();
             });
             client.connect(new RdmaConnParam());
@@ -137,19 +137,11 @@ class RdmaEventLoopTest {
                 running.call(() -> {});
                 running.call(() -> {});
             } finally {
-                descriptors.forEach(Natives::memoryClose);
+                for (FileInputStream file : files) {
+                    file.close();
+                }
             }
         }
         assertThat(failures).isEmpty();
-    }
-
-    private static void takeDescriptors(List<Integer> taken) {
-        byte[] path = "/dev/null\0".getBytes(StandardCharsets.US_ASCII);
-        for (int fd = 0; fd >= 0; ) {
-            fd = Natives.memoryOpen(path, false, false);
-            if (fd >= 0) {
-                taken.add(fd);
-            }
-        }
     }
 }
