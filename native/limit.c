@@ -8,7 +8,7 @@
 #include "natives.h"
 
 /* by the numbers of Java's class Hint */
-static const int resources[] = {RLIMIT_AS, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC};
+static const int resources[] = {RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC};
 
 /* the soft limit, or -1 if there is none */
 static jlong process_limit(JNI_PARAMS, jint number)

@@ -26,8 +26,12 @@ import io.rpma.testing.TestDevice;
 import io.rpma.testing.Tool;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
@@ -59,8 +63,15 @@ public final class ProcessLimitsProgram {
         descriptors(ProcessLimitsProgram::rpma);
         descriptors(ProcessLimitsProgram::rdmacm);
         before.assertSameNow(1);
-        addressSpace();
-        before.assertSameNow(1);
+        Path file = Files.createTempFile("limits", null);
+        try {
+            sizeOfFiles(file);
+            before.assertSameNow(1);
+            addressSpace(file);
+            before.assertSameNow(1);
+        } finally {
+            Files.delete(file);
+        }
     }
 
     private static void limit(String option) throws Exception {
@@ -164,13 +175,29 @@ public final class ProcessLimitsProgram {
         }
     }
 
-    private static void addressSpace() throws Exception {
+    private static void sizeOfFiles(Path file) throws Exception {
+        limit("--fsize=" + PAGE + ":");
+        assertNamed(
+                "ulimit -f (RLIMIT_FSIZE=" + PAGE + ")",
+                assertThrows(FileSystemException.class, () -> RpmaMemory.map(file, 2 * PAGE)));
+        RpmaMemory.map(file, PAGE).close();
+        limit("--fsize=unlimited:");
+    }
+
+    private static void addressSpace(Path file) throws Exception {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            // a hole, which takes no memory
+            channel.write(ByteBuffer.allocate(1), LARGE - 1);
+        }
         RpmaMemory.allocate(LARGE).close();
         long limit = mapped() + LARGE / 2;
         limit("--as=" + limit + ":");
         assertNamed(
                 "ulimit -v (RLIMIT_AS=" + limit + ")",
                 assertThrows(OutOfMemoryError.class, () -> RpmaMemory.allocate(LARGE)));
+        assertNamed(
+                "ulimit -v (RLIMIT_AS=" + limit + ")",
+                assertThrows(FileSystemException.class, () -> RpmaMemory.map(file)));
         RpmaSession.connect().close();
     }
 

@@ -10,7 +10,9 @@ public final class Errno {
     public static final int EEXIST = 17;
     public static final int ENODEV = 19;
     public static final int EINVAL = 22;
+    public static final int ENFILE = 23;
     public static final int EMFILE = 24;
+    public static final int EFBIG = 27;
     public static final int ENOSPC = 28;
     public static final int ENOSYS = 38;
     public static final int EPROTO = 71;

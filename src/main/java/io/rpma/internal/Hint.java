@@ -13,9 +13,10 @@ final class Hint {
 
     // the limits of the process in limit.c; an enum would be another class, which can't be loaded without descriptors
     private static final int AS = 0;
-    private static final int MEMLOCK = 1;
-    private static final int NOFILE = 2;
-    private static final int NPROC = 3;
+    private static final int FSIZE = 1;
+    private static final int MEMLOCK = 2;
+    private static final int NOFILE = 3;
+    private static final int NPROC = 4;
 
     /** The maximum number of handles that one call creates: 3 for a connection with two completion queues. */
     private static final int LARGEST_OBJECT = 3;
@@ -48,7 +49,9 @@ final class Hint {
         }
         switch (operation) {
             case "rpma_peer_new":
-                return says(messages, Errno.EINVAL) ? deviceLimits(objects, "max_pd") : "";
+                return says(messages, Errno.EINVAL) && messages.contains("ibv_alloc_pd(")
+                        ? deviceLimits(objects, "max_pd")
+                        : "";
             case "ibv_create_ah", "ibv_create_ah_from_wc":
                 return says(messages, Errno.ENOMEM) ? deviceLimits(objects, "max_ah") : "";
             case "rpma_mr_reg":
@@ -111,13 +114,26 @@ final class Hint {
                 + "), /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count";
     }
 
-    /** The remedy if a file can't be opened or mapped; an empty text if its cause is the file. */
-    static String ofFile(int errno) {
+    /** The remedy if there are too few huge pages. */
+    static String hugePages() {
+        return "see /proc/sys/vm/nr_hugepages and /sys/kernel/mm/hugepages";
+    }
+
+    /**
+     * The remedy if a file can't be opened, extended or mapped; an empty text if the cause is the file.
+     *
+     * @param huge whether the file has huge pages
+     */
+    static String ofFile(int errno, boolean huge) {
         switch (errno) {
-            case Errno.EMFILE:
+            case Errno.EMFILE, Errno.ENFILE:
                 return descriptors();
             case Errno.ENOMEM:
-                return memory();
+                return memory() + (huge ? "; for huge pages " + hugePages() : "");
+            case Errno.ENOSPC:
+                return huge ? hugePages() : "";
+            case Errno.EFBIG:
+                return "see ulimit -f (" + limit("RLIMIT_FSIZE", FSIZE) + "), and the largest file of the file system";
             default:
                 return "";
         }
@@ -227,9 +243,12 @@ final class Hint {
     /** librpma maps and registers a page for the flushes of each connection. */
     private static String connection(String messages, NativeObject... objects) {
         if (says(messages, Errno.ENOMEM)) {
-            return messages.contains("ibv_reg_mr(") ? pinned(objects, "max_mr") : messages.contains("mmap(") ? memory() : "";
+            return messages.contains("ibv_reg_mr(")
+                    ? pinned(objects, "max_mr")
+                    : messages.contains("mmap(") ? memory() : "";
         }
-        return says(messages, Errno.EINVAL)
+        boolean connects = messages.contains("rdma_connect(") || messages.contains("rdma_accept(");
+        return connects && says(messages, Errno.EINVAL)
                 ? "private data may be too long: InfiniBand and RoCE take 56 bytes with a request to connect and"
                         + " 196 bytes with its acceptance"
                 : "";
@@ -258,7 +277,12 @@ final class Hint {
             return EXTENDED_POSTING;
         }
         String queues = queues(operation, messages, objects);
-        return (queues.isEmpty() ? "" : "the client may have given up, or " + queues + "; ") + "the endpoint remains usable";
+        if (queues.isEmpty()) {
+            return "the endpoint remains usable";
+        }
+        // a queue pair can't be initialised for a request that no longer exists
+        boolean gone = messages.contains("rdma_create_qp") && says(messages, Errno.EINVAL);
+        return (gone ? "the client may have given up, or " : "") + queues + "; the endpoint remains usable";
     }
 
     private static boolean lacksExtendedPosting(String messages) {

@@ -52,7 +52,7 @@ public final class Mapping {
         return new OutOfMemoryError("can't map " + size + " bytes"
                 + (hugePageSize == 0 ? "" : " in huge pages of " + hugePageSize) + ": " + Errno.message(errno)
                 + "; "
-                + (hugePageSize == 0 ? Hint.memory() : "see /proc/sys/vm/nr_hugepages and /sys/kernel/mm/hugepages"));
+                + (hugePageSize == 0 ? Hint.memory() : Hint.hugePages()));
     }
 
     /** Maps the first bytes of a file. The file must be long enough. */
@@ -82,11 +82,12 @@ public final class Mapping {
     /** Maps a file and closes its descriptor, which the mapping does not need. */
     private static Mapping map(Path path, int fd, long size, boolean writable, boolean extend) throws IOException {
         try {
-            if (extend) {
-                check(path, Natives.memoryAllocate(fd, size));
-            }
             long pageSize = Natives.memoryFilePageSize(fd);
             check(path, (int) Math.min(0, pageSize));
+            boolean huge = pageSize != Natives.memoryPageSize();
+            if (extend) {
+                check(path, Natives.memoryAllocate(fd, size), huge);
+            }
             boolean onDisk = check(path, Natives.memoryIsInMemory(fd)) == 0;
             Mapping mapping = new Mapping(size, pageSize);
             mapping.address = Natives.memoryMap(fd, size, writable, true);
@@ -95,7 +96,7 @@ public final class Mapping {
             if (errno == Errno.EOPNOTSUPP || errno == Errno.EINVAL) {
                 mapping.address = Natives.memoryMap(fd, size, writable, false);
             }
-            check(path, (int) Math.min(0, mapping.address));
+            check(path, (int) Math.min(0, mapping.address), huge);
             mapping.onDisk = onDisk && !mapping.bypassesPageCache;
             return mapping;
         } finally {
@@ -104,9 +105,13 @@ public final class Mapping {
     }
 
     private static int check(Path path, int result) throws IOException {
+        return check(path, result, false);
+    }
+
+    private static int check(Path path, int result, boolean huge) throws IOException {
         if (result < 0) {
             int errno = Result.errno(result);
-            String hint = Hint.ofFile(errno);
+            String hint = Hint.ofFile(errno, huge);
             throw new FileSystemException(
                     path.toString(), null, Errno.message(errno) + (hint.isEmpty() ? "" : "; " + hint));
         }

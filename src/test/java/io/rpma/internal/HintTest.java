@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(30)
 class HintTest {
@@ -36,7 +37,6 @@ class HintTest {
                     rpma_conn_req_new,          95, extended posting
                     rpma_ep_next_conn_req,      22, the endpoint remains usable
                     rpma_ep_next_conn_req,      95, extended posting
-                    rpma_conn_req_connect,      22, 56 bytes
                     rdma_reg_msgs,              12, ulimit -l
                     rdma_reg_read,              12, ulimit -l
                     rdma_reg_write,             14, kernels from 6.5
@@ -54,7 +54,6 @@ class HintTest {
                     rdma_accept,                22, private data
                     rdma_reject,                22, private data
                     rdma_get_request,           11, ulimit -n (RLIMIT_NOFILE=
-                    rpma_peer_new,              22, a limit of the device
                     ibv_create_ah,              12, a limit of the device
                     eventfd,                    24, ulimit -n (RLIMIT_NOFILE=
                     rpma_conn_req_new,          24, ulimit -n (RLIMIT_NOFILE=
@@ -108,12 +107,14 @@ class HintTest {
         "rpma_conn_req_new,     ibv_req_notify_cq()",
         "rpma_srq_new,          ibv_req_notify_cq()",
         "rpma_ep_next_conn_req, rdma_get_cm_event()",
-        "rpma_conn_req_connect, rdma_accept()"
+        "rpma_conn_req_connect, rdma_migrate_id()",
+        "rpma_conn_req_connect, rdma_create_event_channel()",
+        "rpma_peer_new,         ibv_query_device_ex(attr={0})"
     })
     void namesNoLimitForAnotherFailure(String operation, String call) {
         for (int errno : new int[] {Errno.ENOMEM, Errno.EINVAL}) {
             assertThat(Hint.of(operation, Result.PROVIDER, call + " failed: " + Errno.message(errno)))
-                    .doesNotContain("limit");
+                    .doesNotContain("limit", "may");
         }
     }
 
@@ -125,6 +126,48 @@ class HintTest {
         assertThat(Hint.of("rdma_create_qp", Result.PROVIDER, Errno.message(Errno.EINVAL)))
                 .doesNotContain("ulimit -l")
                 .contains("maxInlineData()");
+    }
+
+    @Test
+    void namesTheMaximumOfProtectionDomains() {
+        assertThat(Hint.of("rpma_peer_new", Result.PROVIDER, "ibv_alloc_pd() failed: " + Errno.message(Errno.EINVAL)))
+                .contains("a limit of the device");
+    }
+
+    @Test
+    void namesTheEndOfTheClientForAQueuePair() {
+        String operation = "rpma_ep_next_conn_req";
+        String invalid = " failed: " + Errno.message(Errno.EINVAL);
+        assertThat(Hint.of(operation, Result.PROVIDER, "rdma_create_qp_ex()" + invalid))
+                .contains("the client may have given up");
+        assertThat(Hint.of(operation, Result.PROVIDER, "ibv_create_cq()" + invalid))
+                .doesNotContain("given up");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rdma_connect", "rdma_accept"})
+    void namesTheMaximumOfPrivateData(String call) {
+        String message = call + "() failed: " + Errno.message(Errno.EINVAL);
+        assertThat(Hint.of("rpma_conn_req_connect", Result.PROVIDER, message)).contains("56 bytes", "196 bytes");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "24, false, ulimit -n (RLIMIT_NOFILE=",
+        "23, false, file-max",
+        "12, false, ulimit -v (RLIMIT_AS=",
+        "12, true,  nr_hugepages",
+        "28, true,  nr_hugepages",
+        "27, false, ulimit -f (RLIMIT_FSIZE="
+    })
+    void namesTheLimitForAFile(int errno, boolean huge, String part) {
+        assertThat(Hint.ofFile(errno, huge)).contains(part);
+    }
+
+    @Test
+    void isEmptyIfTheCauseIsTheFile() {
+        assertThat(Hint.ofFile(2, false)).isEmpty();
+        assertThat(Hint.ofFile(Errno.ENOSPC, false)).isEmpty();
     }
 
     /** A connection has a page for flushes, which librpma maps and registers. */

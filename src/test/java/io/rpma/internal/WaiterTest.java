@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Waits for an object that has no descriptor (a configuration). Such a wait ends at its timeout, by an interrupt or by the
@@ -247,8 +248,9 @@ class WaiterTest {
     }
 
     @Test
-    void failsWithoutDescriptors() throws Exception {
-        Jvm.Finished finished = Jvm.likeThis().under("prlimit", "--nofile=256").run(DescriptorLimitProgram.class);
+    void failsWithoutDescriptors(@TempDir Path directory) throws Exception {
+        String file = directory.resolve("file").toString();
+        Jvm.Finished finished = Jvm.likeThis().under("prlimit", "--nofile=256").run(DescriptorLimitProgram.class, file);
         assertThat(finished.status()).as(finished.toString()).isZero();
         String remedy =
                 "; too many descriptors are open: see ulimit -n (RLIMIT_NOFILE=256), and /proc/sys/fs/file-max for all"
@@ -258,7 +260,7 @@ class WaiterTest {
                         "eventfd failed: Provider error occurred (PROVIDER): Too many open files (EMFILE)" + remedy,
                         "epoll_create1 failed: Provider error occurred (PROVIDER): epoll_create1() failed: Too many open files"
                                 + remedy,
-                        "/dev/null: Too many open files" + remedy,
+                        file + ": Too many open files" + remedy,
                         OPERATION + " failed: Provider error occurred (PROVIDER): eventfd() failed: Too many open files"
                                 + remedy,
                         "false");

@@ -10,6 +10,7 @@ import io.rpma.internal.Waiter;
 import io.rpma.testing.Descriptors;
 import java.io.FileInputStream;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Deque;
 
@@ -19,22 +20,27 @@ public final class DescriptorLimitProgram {
 
     private DescriptorLimitProgram() {}
 
-    /** Prints the messages of the failures, one per line. */
+    /**
+     * Prints the messages of the failures, one per line.
+     *
+     * @param arguments the path of a file, which this program writes
+     */
     public static void main(String[] arguments) throws Exception {
         NativeObject object = Fake.unwatchable("Waitable");
-        loadClasses();
+        Path file = Files.write(Path.of(arguments[0]), new byte[1]);
+        loadClasses(file);
         StringBuilder failures = new StringBuilder();
         Deque<FileInputStream> files = Descriptors.takeAll();
         try {
             failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
             failures.append(failure(RpmaEventLoop::create));
-            failures.append(failure(() -> RpmaMemory.map(Path.of("/dev/null"))));
+            failures.append(failure(() -> RpmaMemory.map(file)));
             // one descriptor: enough for the waiter, but not for the eventfd by which close() ends the wait
             files.remove().close();
             failures.append(failure(() -> Waiter.await(OPERATION, object, Waiter.FOREVER)));
         } finally {
-            for (FileInputStream file : files) {
-                file.close();
+            for (FileInputStream taken : files) {
+                taken.close();
             }
         }
         System.out.print(failures);
@@ -42,9 +48,9 @@ public final class DescriptorLimitProgram {
     }
 
     /** Loading a class may need descriptors too. */
-    private static void loadClasses() throws Exception {
+    private static void loadClasses(Path file) throws Exception {
         failure(() -> RpmaDevice.local("192.0.2.1"));
-        failure(() -> RpmaMemory.map(Path.of("/dev/null/file")));
+        RpmaMemory.map(file).close();
         RpmaEventLoop.create().close();
         Waiter.left(Waiter.FOREVER, 0);
     }
