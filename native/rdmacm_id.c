@@ -331,33 +331,31 @@ static bool is_readable(const struct rdma_event_channel *channel)
  * The result after rdma_get_request() has failed. librdmacm keeps an event that is not a request until the next call. If it
  * can't make the id of a request, it takes the event, rejects the request, and then finds no event.
  */
-static jlong no_request(JNIEnv *env, struct rdma_cm_id *listener, bool had_event, jbyteArray event)
+static jlong no_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray event)
 {
-	int error = errno;
+	jint result = rdmacm_failed();
 	if (listener->event != NULL) {
 		give_event(env, listener->event, event);
 		return RESULT_OTHER_EVENT;
 	}
-	if (error == EAGAIN) {
-		if (!had_event)
-			return 0;
-		const struct rdma_cm_event rejected = {.id = listener, .event = RDMA_CM_EVENT_CONNECT_REQUEST};
+	const struct rdma_cm_event rejected = {.id = listener, .event = RDMA_CM_EVENT_CONNECT_REQUEST};
+	if (result == RESULT_ERRNO - EAGAIN)
 		give_event(env, &rejected, event);
-	}
-	errno = error;
-	return rdmacm_failed();
+	return result;
 }
 
 /*
  * The id of a request, 0 if there is none; copies the event to Java; the change of channels acknowledges the event. No other
- * thread takes an event of the listener meanwhile.
+ * thread takes an event of the listener meanwhile, so an event that is there before rdma_get_request() and not after it was a
+ * request that librdmacm has rejected.
  */
 static jlong get_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray event)
 {
-	bool had_event = is_readable(listener->channel);
+	if (!is_readable(listener->channel))
+		return 0;
 	struct rdma_cm_id *id = NULL;
 	if (rdma_get_request(listener, &id) != 0)
-		return no_request(env, listener, had_event, event);
+		return no_request(env, listener, event);
 	give_event(env, id->event, event);
 	struct rdmacm_id *self = NULL;
 	jint result = take_over(id, &self);
