@@ -1,5 +1,5 @@
 /*
- * device.c -- RpmaDevice: the verbs context behind an address
+ * device.c -- RpmaDevice: the verbs contexts of the machine, with their ports and addresses
  *
  * librdmacm owns the contexts. It closes the context of a removed device, unless the context is in use. Each context is
  * therefore pinned for the life of the process, and passed to Java as a plain pointer.
@@ -7,10 +7,14 @@
 #include "device.h"
 
 #include <dlfcn.h>
+#include <endian.h>
 #include <errno.h>
 #include <librpma.h>
 #include <link.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <rdma/rdma_cma.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +48,49 @@ static jint device_pin(JNI_PARAMS, jlong device)
 	/* not rdma_free_devices(), which would release the contexts again: holding them is the pin */
 	free(contexts);
 	return log_end(found ? 0 : log_error("rdma_get_devices()", ENODEV));
+}
+
+/*
+ * Why rdma_get_devices() has failed with an errno: 0 if the machine has no device, or librpma's code. librdmacm lists no device
+ * if it can't open one of them, and reports ENODEV in both cases.
+ */
+static int no_devices(int error)
+{
+	int count = 0;
+	struct ibv_device **devices = ibv_get_device_list(&count);
+	if (devices == NULL)
+		/* a kernel without RDMA */
+		return errno == ENOSYS ? 0 : log_error("ibv_get_device_list()", errno);
+	int rc = count == 0 ? 0 : log_error("rdma_get_devices()", error);
+	for (int i = 0; i < count; i++) {
+		struct ibv_context *context = ibv_open_device(devices[i]);
+		if (context != NULL) {
+			(void)ibv_close_device(context);
+			continue;
+		}
+		char what[IBV_SYSFS_NAME_MAX + sizeof("ibv_open_device()")];
+		error = errno;
+		(void)snprintf(what, sizeof(what), "ibv_open_device(%s)", ibv_get_device_name(devices[i]));
+		(void)log_error(what, error);
+	}
+	ibv_free_device_list(devices);
+	return rc;
+}
+
+/* the contexts of all devices, pinned as by device_pin(); NULL if the devices can't be listed */
+static jlongArray device_list(JNI_PARAMS)
+{
+	int count = 0;
+	log_begin();
+	struct ibv_context **contexts = rdma_get_devices(&count);
+	int rc = log_end(contexts == NULL ? no_devices(errno) : 0);
+	jlongArray list = rc != 0 ? NULL : (*env)->NewLongArray(env, count);
+	for (int i = 0; list != NULL && i < count; i++) {
+		jlong context = (jlong)(intptr_t)contexts[i];
+		(*env)->SetLongArrayRegion(env, list, i, 1, &context);
+	}
+	free(contexts);
+	return list;
 }
 
 static jint device_is_odp_capable(JNI_PARAMS, jlong device)
@@ -166,6 +213,88 @@ static jint device_max_message(JNI_PARAMS, jlong device)
 	return device_max_message_of(jni_pointer(device));
 }
 
+/* "PORTS VENDOR PART GUID FIRMWARE"; NULL if the query fails */
+static jbyteArray device_identity(JNI_PARAMS, jlong device)
+{
+	struct ibv_context *context = jni_pointer(device);
+	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
+	log_begin();
+	int error = ibv_query_device_ex(context, NULL, &attributes);
+	if (log_end(error == 0 ? 0 : log_error("ibv_query_device_ex()", error)) != 0)
+		return NULL;
+	const struct ibv_device_attr *known = &attributes.orig_attr;
+	char text[sizeof(known->fw_ver) + 64];
+	int length = snprintf(text, sizeof(text), "%u %u %u %016llx %.*s", known->phys_port_cnt, known->vendor_id,
+			known->vendor_part_id, (unsigned long long)be64toh(known->node_guid), (int)sizeof(known->fw_ver),
+			known->fw_ver);
+	return jni_bytes(env, text, length);
+}
+
+/* sets the values: the state, the link layer, the MTU, the maximum message and the length of the GID table */
+static jint device_port(JNI_PARAMS, jlong device, jint port, jlongArray values)
+{
+	struct ibv_port_attr attributes = {.state = IBV_PORT_NOP};
+	log_begin();
+	int error = ibv_query_port(jni_pointer(device), (uint8_t)port, &attributes);
+	if (error != 0)
+		return log_end(log_error("ibv_query_port()", error));
+	jlong mtu = attributes.active_mtu == 0 ? 0 : INT64_C(128) << attributes.active_mtu;
+	const jlong all[] = {attributes.state, attributes.link_layer, mtu, attributes.max_msg_sz, attributes.gid_tbl_len};
+	(*env)->SetLongArrayRegion(env, values, 0, sizeof(all) / sizeof(all[0]), all);
+	return log_end(0);
+}
+
+/* a line "PORT INTERFACE" for each GID that belongs to a network interface; NULL if the query fails */
+static jbyteArray device_interfaces(JNI_PARAMS, jlong device, jint gids)
+{
+	const size_t line = IF_NAMESIZE + sizeof("255 ");
+	struct ibv_gid_entry *entries = calloc((size_t)gids, sizeof(*entries));
+	char *text = calloc((size_t)gids, line);
+	log_begin();
+	ssize_t count = entries == NULL || text == NULL ? -ENOMEM
+							: ibv_query_gid_table(jni_pointer(device), entries, (size_t)gids, 0);
+	int rc = log_end(count < 0 ? log_error("ibv_query_gid_table()", (int)-count) : 0);
+	size_t length = 0;
+	for (ssize_t i = 0; i < count; i++) {
+		char name[IF_NAMESIZE];
+		/* 0 without an interface; an interface can disappear at any time */
+		if (if_indextoname(entries[i].ndev_ifindex, name) != NULL)
+			length += (size_t)snprintf(text + length, line, "%u %s\n", entries[i].port_num, name);
+	}
+	jbyteArray lines = rc != 0 ? NULL : jni_bytes(env, text, (jsize)length);
+	free(entries);
+	free(text);
+	return lines;
+}
+
+/* the device's port that has the address, 0 if this device does not have it, or librpma's code */
+static jint device_port_of(JNI_PARAMS, jlong device, jbyteArray address, jint scope)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} socket = {.v6 = {.sin6_family = AF_INET6, .sin6_scope_id = (uint32_t)scope}};
+	if ((*env)->GetArrayLength(env, address) == sizeof(socket.v4.sin_addr)) {
+		socket.v4 = (struct sockaddr_in){.sin_family = AF_INET};
+		(*env)->GetByteArrayRegion(env, address, 0, sizeof(socket.v4.sin_addr), (jbyte *)&socket.v4.sin_addr);
+	} else {
+		(*env)->GetByteArrayRegion(env, address, 0, sizeof(socket.v6.sin6_addr), (jbyte *)&socket.v6.sin6_addr);
+	}
+	struct rdma_cm_id *id = NULL;
+	log_begin();
+	if (rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) != 0)
+		return log_end(log_error("rdma_create_id()", errno));
+	int port = 0;
+	if (rdma_bind_addr(id, &socket.any) == 0)
+		/* an address of this machine alone has no device */
+		port = id->verbs == jni_pointer(device) ? id->port_num : 0;
+	else if (errno != ENODEV && errno != EADDRNOTAVAIL)
+		port = log_error("rdma_bind_addr()", errno);
+	(void)rdma_destroy_id(id);
+	return log_end(port);
+}
+
 static jbyteArray device_name(JNI_PARAMS, jlong device)
 {
 	const char *name = ibv_get_device_name(((struct ibv_context *)jni_pointer(device))->device);
@@ -175,10 +304,15 @@ static jbyteArray device_name(JNI_PARAMS, jlong device)
 static const JNINativeMethod methods[] = {
 	{"deviceGet", "(Ljava/lang/String;Z)J", device_get},
 	{"devicePin", "(J)I", device_pin},
+	{"deviceList", "()[J", device_list},
 	{"deviceIsOdpCapable", "(J)I", device_is_odp_capable},
 	{"deviceIsFlushNative", "(J)I", device_is_flush_native},
 	{"deviceIsAtomicWriteNative", "(J)I", device_is_atomic_write_native},
 	{"deviceMaxMessage", "(J)I", device_max_message},
+	{"deviceIdentity", "(J)[B", device_identity},
+	{"devicePort", "(JI[J)I", device_port},
+	{"deviceInterfaces", "(JI)[B", device_interfaces},
+	{"devicePortOf", "(J[BI)I", device_port_of},
 	{"deviceName", "(J)[B", device_name},
 };
 

@@ -18,7 +18,7 @@ int device_is_soft_roce(struct ibv_context *context);
 
 /*
  * The name of the device and its limits, each as NAME=VALUE with the name in struct ibv_device_attr, separated by spaces; NULL
- * if the device does not report them, or with a pending OutOfMemoryError.
+ * if the query fails, or with a pending OutOfMemoryError. Not inside another call.
  */
 jbyteArray device_limits_of(JNIEnv *env, struct ibv_context *context);
 

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "device.h"
+#include "log.h"
 #include "natives.h"
 
 /* by the numbers of Java's class Hint */
@@ -22,16 +23,21 @@ static jlong process_limit(JNI_PARAMS, jint number)
 jbyteArray device_limits_of(JNIEnv *env, struct ibv_context *context)
 {
 	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
-	if (ibv_query_device_ex(context, NULL, &attributes) != 0)
+	log_begin();
+	int error = ibv_query_device_ex(context, NULL, &attributes);
+	if (log_end(error == 0 ? 0 : log_error("ibv_query_device_ex()", error)) != 0)
 		return NULL;
 	const struct ibv_device_attr *limits = &attributes.orig_attr;
-	char text[512];
+	/* soft-RoCE has no limit and reports the largest unsigned number, which Java's long can't contain */
+	long long max_mr_size = limits->max_mr_size > INT64_MAX ? INT64_MAX : (long long)limits->max_mr_size;
+	char text[1024];
 	int length = snprintf(text, sizeof(text),
-			"%s max_pd=%d max_mr=%d max_mr_size=%llu max_cq=%d max_cqe=%d max_qp=%d max_qp_wr=%d max_sge=%d max_srq=%d "
-			"max_srq_wr=%d max_srq_sge=%d max_ah=%d",
-			ibv_get_device_name(context->device), limits->max_pd, limits->max_mr, (unsigned long long)limits->max_mr_size,
-			limits->max_cq, limits->max_cqe, limits->max_qp, limits->max_qp_wr, limits->max_sge, limits->max_srq,
-			limits->max_srq_wr, limits->max_srq_sge, limits->max_ah);
+			"%s max_pd=%d max_mr=%d max_mr_size=%lld max_cq=%d max_cqe=%d max_qp=%d max_qp_wr=%d max_sge=%d "
+			"max_sge_rd=%d max_qp_rd_atom=%d max_qp_init_rd_atom=%d max_srq=%d max_srq_wr=%d max_srq_sge=%d max_ah=%d",
+			ibv_get_device_name(context->device), limits->max_pd, limits->max_mr, max_mr_size, limits->max_cq,
+			limits->max_cqe, limits->max_qp, limits->max_qp_wr, limits->max_sge, limits->max_sge_rd,
+			limits->max_qp_rd_atom, limits->max_qp_init_rd_atom, limits->max_srq, limits->max_srq_wr,
+			limits->max_srq_sge, limits->max_ah);
 	return jni_bytes(env, text, length);
 }
 

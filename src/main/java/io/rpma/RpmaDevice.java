@@ -3,30 +3,46 @@ package io.rpma;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.Loader;
+import io.rpma.internal.Log;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 
 /**
- * An RDMA device, which is found by an address.
+ * An RDMA device, which is found by an address or in the {@link #list()} of all devices.
  *
  * <pre>{@code
- * RpmaDevice device = RpmaDevice.local(address);
- * System.out.println(device.name() + (device.isFlushNative() ? " has native flush" : " emulates flushes by reads"));
+ * for (RpmaDevice device : RpmaDevice.list()) {
+ *     System.out.println(device.name() + " " + device.addresses()
+ *             + (device.isFlushNative() ? " has native flush" : " emulates flushes by reads"));
+ * }
  * }</pre>
  *
- * <p>A device needs no close: it stays open for the life of the process. Calls on a device that was removed fail. Safe
- * for use by many threads. Look-ups run one after the other.
+ * <p>A device needs no close: it stays open for the life of the process. Safe for use by many threads. The searches of
+ * {@link #local} and {@link #remote} run one after the other. The other methods do not wait for them, and do not block.
  *
- * <p>Manual pages: rpma_utils_get_ibv_context(3), rpma_utils_ibv_context_is_odp_capable(3).
+ * <p>Each method except {@link #name()} asks the device anew. If the query fails, the method throws {@link RpmaException}:
+ * for example, if the device was removed.
+ *
+ * <p>Manual pages: rpma_utils_get_ibv_context(3), rpma_utils_ibv_context_is_odp_capable(3), rdma_get_devices(3),
+ * ibv_query_device_ex(3).
  */
 public final class RpmaDevice {
     private static final String GET = "rpma_utils_get_ibv_context";
+    private static final String LIST = "rdma_get_devices";
+    private static final String QUERY = "ibv_query_device_ex";
 
     /** librpma's look-up is not thread-safe. */
     private static final ReentrantLock LOOKUP = new ReentrantLock();
@@ -40,6 +56,27 @@ public final class RpmaDevice {
     private RpmaDevice(long context) {
         this.context = context;
         name = new String(Natives.deviceName(context), StandardCharsets.UTF_8);
+    }
+
+    /**
+     * {@return all RDMA devices of this machine that librdmacm can use; empty if there is none}
+     *
+     * <p>Does not include devices that were removed. A device that {@link #local} finds is equal to one of the list.
+     *
+     * @throws RpmaException if the devices can't be listed. librdmacm lists no device unless it can open each one. The
+     *     exception names the device that it can't open, for example for lack of permissions of
+     *     {@code /dev/infiniband/uverbs0}.
+     */
+    public static List<RpmaDevice> list() {
+        Loader.ensureLoaded();
+        long[] contexts = Natives.deviceList();
+        if (contexts == null) {
+            throw ((RpmaException) Call.failure(LIST, Result.PROVIDER))
+                    .with("librdmacm lists no device unless it can open each one: see the permissions of"
+                            + " /dev/infiniband/uverbs*, also in a container");
+        }
+        Log.deliver();
+        return LongStream.of(contexts).mapToObj(RpmaDevice::new).toList();
     }
 
     /**
@@ -73,16 +110,35 @@ public final class RpmaDevice {
     private static RpmaDevice find(String address, boolean remote) {
         Check.address(address);
         Loader.ensureLoaded();
-        long context = Call.check(GET, getPinned(address, remote));
-        if (context == 0) {
+        long context = getPinned(address, remote);
+        if (context < 0 && !remote) {
+            throw ((RpmaException) Call.failure(GET, context)).with(advice());
+        }
+        if (Call.check(GET, context) == 0) {
             throw new RpmaException(
-                    GET,
-                    RpmaError.INVAL,
-                    0,
-                    address + " is the address of no device" + reason(address),
-                    "name the address of one device");
+                    GET, RpmaError.INVAL, 0, address + " is the address of no device" + reason(address), advice());
         }
         return new RpmaDevice(context);
+    }
+
+    /** Returns the advice for a search that has found no device. It must not replace the failure of the search by its own. */
+    private static String advice() {
+        try {
+            List<RpmaDevice> devices = list();
+            if (devices.isEmpty()) {
+                return "this machine has no RDMA device";
+            }
+            String addresses = devices.stream()
+                    .flatMap(device -> device.addresses().stream()
+                            .filter(address -> !address.isLinkLocalAddress())
+                            .map(address -> address.getHostAddress() + " (" + device.name + ")"))
+                    .collect(Collectors.joining(", "));
+            return addresses.isEmpty()
+                    ? "no RDMA device of this machine has an address: " + devices
+                    : "name one of " + addresses;
+        } catch (RpmaException e) {
+            return "name the address of one device";
+        }
     }
 
     private static String reason(String address) {
@@ -140,7 +196,7 @@ public final class RpmaDevice {
      * @throws RpmaException if the query of the device fails
      */
     public boolean isFlushNative() {
-        return Call.check("ibv_query_device_ex", Natives.deviceIsFlushNative(context)) != 0;
+        return Call.check(QUERY, Natives.deviceIsFlushNative(context)) != 0;
     }
 
     /**
@@ -156,7 +212,76 @@ public final class RpmaDevice {
      * @throws RpmaException if the query of the device fails
      */
     public boolean isAtomicWriteNative() {
-        return Call.check("ibv_query_device_ex", Natives.deviceIsAtomicWriteNative(context)) != 0;
+        return Call.check(QUERY, Natives.deviceIsAtomicWriteNative(context)) != 0;
+    }
+
+    /**
+     * {@return the ports, in the order of their numbers}
+     *
+     * <p>To find the addresses of the ports, the method binds an id of librdmacm to each address of this machine.
+     */
+    public List<RpmaPort> ports() {
+        return RpmaPort.of(context, Integer.parseInt(identity()[0]));
+    }
+
+    /**
+     * {@return the addresses of all ports: the addresses of this machine for which {@link #local} finds this device}
+     *
+     * <p>See {@link RpmaPort#addresses()}.
+     */
+    public List<InetAddress> addresses() {
+        return ports().stream().flatMap(port -> port.addresses().stream()).toList();
+    }
+
+    /**
+     * {@return the limits of the device, by their names in {@code struct ibv_device_attr}, such as {@code max_qp}}
+     *
+     * <p>Exceptions use the same names for the limits that were reached, and {@code ibv_devinfo -v} prints them. The names
+     * are {@code max_pd}, {@code max_mr}, {@code max_mr_size} (bytes), {@code max_cq}, {@code max_cqe}, {@code max_qp},
+     * {@code max_qp_wr}, {@code max_sge}, {@code max_sge_rd}, {@code max_qp_rd_atom}, {@code max_qp_init_rd_atom},
+     * {@code max_srq}, {@code max_srq_wr}, {@code max_srq_sge} and {@code max_ah}, in this order. The map can't be modified.
+     */
+    public Map<String, Long> limits() {
+        Map<String, Long> limits = new LinkedHashMap<>();
+        String[] words = text(QUERY, Natives.deviceLimits(context)).split(" ");
+        for (String word : List.of(words).subList(1, words.length)) {
+            String[] limit = word.split("=");
+            limits.put(limit[0], Long.valueOf(limit[1]));
+        }
+        return Collections.unmodifiableMap(limits);
+    }
+
+    /** {@return the number of the vendor; 0xffffff for soft-RoCE} */
+    public int vendorId() {
+        return Integer.parseUnsignedInt(identity()[1]);
+    }
+
+    /** {@return the vendor's number of the part} */
+    public int vendorPartId() {
+        return Integer.parseUnsignedInt(identity()[2]);
+    }
+
+    /** {@return the GUID of the node, for example {@code 506b:4b03:00c0:1f2a}} */
+    public String nodeGuid() {
+        return identity()[3].replaceAll("(.{4})(?=.)", "$1:");
+    }
+
+    /** {@return the version of the firmware, or an empty text} */
+    public String firmwareVersion() {
+        return identity()[4];
+    }
+
+    private String[] identity() {
+        return text(QUERY, Natives.deviceIdentity(context)).split(" ", 5);
+    }
+
+    /** Returns the text that a native method has returned, which is null if the function of C has failed. */
+    static String text(String operation, byte[] text) {
+        if (text == null) {
+            throw Call.failure(operation, Result.PROVIDER);
+        }
+        Log.deliver();
+        return new String(text, StandardCharsets.UTF_8);
     }
 
     /** The maximum length of an operation that every port of the device can transfer, in bytes. */

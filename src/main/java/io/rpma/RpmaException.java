@@ -28,15 +28,37 @@ public final class RpmaException extends RuntimeException {
     }
 
     private RpmaException(String operation, RpmaError error, int errno, String errnoName, String detail, String hint) {
-        super(operation + " failed: " + error.message() + " (" + error + ")"
-                + (detail.isEmpty() ? "" : ": " + detail)
-                + (errnoName.isEmpty() ? "" : " (" + errnoName + ")")
-                + (hint.isEmpty() ? "" : "; " + hint));
+        this(
+                operation + " failed: " + error.message() + " (" + error + ")"
+                        + (detail.isEmpty() ? "" : ": " + detail)
+                        + (errnoName.isEmpty() ? "" : " (" + errnoName + ")"),
+                hint,
+                operation,
+                error,
+                errno,
+                errnoName,
+                detail);
+    }
+
+    private RpmaException(
+            String message,
+            String hint,
+            String operation,
+            RpmaError error,
+            int errno,
+            String errnoName,
+            String detail) {
+        super(message + (hint.isEmpty() ? "" : "; " + hint));
         this.operation = operation;
         this.error = error;
         this.detail = detail;
         this.errno = errno;
         this.errnoName = errnoName;
+    }
+
+    /** Returns this exception with one more remedy. */
+    RpmaException with(String hint) {
+        return new RpmaException(getMessage(), hint, operation, error, errno, errnoName, detail);
     }
 
     /** {@return the C function that failed, for example {@code rpma_mr_reg}} */

@@ -35,6 +35,9 @@ public final class Natives {
 
     public static native int devicePin(long device);
 
+    /** Returns all devices and pins them, or null if they can't be listed. */
+    public static native long[] deviceList();
+
     public static native int deviceIsOdpCapable(long device);
 
     public static native int deviceIsFlushNative(long device);
@@ -43,6 +46,31 @@ public final class Natives {
 
     /** Returns the maximum length of an operation, in bytes. Never fails. */
     public static native int deviceMaxMessage(long device);
+
+    /**
+     * Returns the number of ports, the numbers of the vendor and of the part, the GUID in hexadecimal digits and the version of
+     * the firmware, separated by spaces; or null if the query fails.
+     */
+    public static native byte[] deviceIdentity(long device);
+
+    /** Sets the values: state, link layer, active MTU and maximum message in bytes, length of the table of GIDs. */
+    public static native int devicePort(long device, int port, long[] values);
+
+    /**
+     * Returns a line for each GID that belongs to a network interface: the number of the port, a space and the name of the
+     * interface; or null if the query fails.
+     *
+     * @param gids the length of the tables of all ports together
+     */
+    public static native byte[] deviceInterfaces(long device, int gids);
+
+    /**
+     * Returns the number of the device's port that has a local address, or 0 if this device does not have it.
+     *
+     * @param address the 4 or 16 bytes of the address
+     * @param scope the scope of an IPv6 address, or 0
+     */
+    public static native int devicePortOf(long device, byte[] address, int scope);
 
     public static native byte[] deviceName(long device);
 

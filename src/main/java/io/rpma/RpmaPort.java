@@ -1,0 +1,151 @@
+package io.rpma;
+
+import io.rpma.internal.Call;
+import io.rpma.internal.Natives;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * A port of a device, as {@link RpmaDevice#ports()} has found it. The record does not follow later changes.
+ *
+ * <pre>{@code
+ * for (RpmaPort port : device.ports()) {
+ *     System.out.println(port.interfaces() + " " + port.state() + " " + port.addresses());
+ * }
+ * }</pre>
+ *
+ * <p>Manual pages: ibv_query_port(3), ibv_query_gid_table(3), rdma_bind_addr(3).
+ *
+ * @param number the number of the port, from 1
+ * @param state the state
+ * @param linkLayer the link layer
+ * @param activeMtu the largest payload of a packet in bytes, from 256 to 4096
+ * @param maxMessage the largest message in bytes. One operation of this library also has at most 2^31 - 1 bytes.
+ * @param interfaces the names of the network interfaces, without the interfaces of InfiniBand (IPoIB) that have no address
+ * @param addresses the addresses of this machine for which {@link RpmaDevice#local} finds the device, link-local addresses
+ *     last
+ */
+public record RpmaPort(
+        int number,
+        State state,
+        LinkLayer linkLayer,
+        int activeMtu,
+        long maxMessage,
+        List<String> interfaces,
+        List<InetAddress> addresses) {
+    private static final Comparator<InetAddress> ORDER =
+            Comparator.comparing(InetAddress::isLinkLocalAddress).thenComparing(address -> address.getAddress().length);
+
+    /** The state of a port: {@code enum ibv_port_state}. A connection needs a port that is {@link #ACTIVE}. */
+    public enum State {
+        /** The device reports no state. */
+        NOP,
+        /** The port has no link, for example because its network interface is down. */
+        DOWN,
+        /** The link is up, and the subnet manager of InfiniBand has not configured the port yet. */
+        INIT,
+        /** The subnet manager has configured the port, and has not activated it yet. */
+        ARMED,
+        /** The port transfers data. */
+        ACTIVE,
+        /** The port was active, and its link is being restored. */
+        ACTIVE_DEFER,
+        /** A state that this library does not know. */
+        UNKNOWN
+    }
+
+    /** The link layer of a port. */
+    public enum LinkLayer {
+        /** The device reports no link layer. */
+        UNSPECIFIED,
+        /** InfiniBand. */
+        INFINIBAND,
+        /** Ethernet: RoCE, soft-RoCE and iWARP. */
+        ETHERNET,
+        /** A link layer that this library does not know. */
+        UNKNOWN
+    }
+
+    /** An address of this machine, with the number of the device's port that has it, or 0. */
+    private record Local(InetAddress address, String networkInterface, int port) {}
+
+    /** {@return the ports of a device} */
+    static List<RpmaPort> of(long device, int count) {
+        List<long[]> attributes = new ArrayList<>();
+        for (int port = 1; port <= count; port++) {
+            long[] values = new long[5];
+            Call.check("ibv_query_port", Natives.devicePort(device, port, values));
+            attributes.add(values);
+        }
+        List<String> interfaces = interfaces(
+                device, attributes.stream().mapToLong(values -> values[4]).sum());
+        List<Local> locals = locals(device);
+        List<RpmaPort> ports = new ArrayList<>();
+        for (int port = 1; port <= count; port++) {
+            ports.add(of(port, attributes.get(port - 1), interfaces, locals));
+        }
+        return List.copyOf(ports);
+    }
+
+    private static RpmaPort of(int number, long[] values, List<String> interfaces, List<Local> locals) {
+        List<Local> own = locals.stream().filter(local -> local.port == number).toList();
+        String prefix = number + " ";
+        Stream<String> known = interfaces.stream()
+                .filter(line -> line.startsWith(prefix))
+                .map(line -> line.substring(prefix.length()));
+        return new RpmaPort(
+                number,
+                constant(State.values(), values[0]),
+                constant(LinkLayer.values(), values[1]),
+                (int) values[2],
+                values[3],
+                Stream.concat(known, own.stream().map(Local::networkInterface))
+                        .distinct()
+                        .toList(),
+                own.stream().map(Local::address).toList());
+    }
+
+    /** Returns a constant by its number, or the last one, which stands for all others. */
+    private static <E> E constant(E[] constants, long number) {
+        return constants[(int) Math.min(number, constants.length - 1)];
+    }
+
+    private static List<String> interfaces(long device, long gids) {
+        return gids == 0
+                ? List.of()
+                : RpmaDevice.text("ibv_query_gid_table", Natives.deviceInterfaces(device, (int) gids))
+                        .lines()
+                        .toList();
+    }
+
+    /** Binding finds the addresses of each kind of device. A table of GIDs has no addresses of IPoIB and iWARP. */
+    private static List<Local> locals(long device) {
+        try {
+            return NetworkInterface.networkInterfaces()
+                    .flatMap(network -> network.inetAddresses()
+                            .map(address -> new Local(address, network.getName(), portOf(device, address))))
+                    .sorted(Comparator.comparing(Local::address, ORDER))
+                    .toList();
+        } catch (SocketException e) {
+            // a network namespace without an interface
+            return List.of();
+        }
+    }
+
+    private static int portOf(long device, InetAddress address) {
+        int scope = address instanceof Inet6Address ? ((Inet6Address) address).getScopeId() : 0;
+        return (int) Call.check("rdma_bind_addr", Natives.devicePortOf(device, address.getAddress(), scope));
+    }
+
+    @Override
+    public String toString() {
+        return "RpmaPort[" + number + ", " + state + ", " + linkLayer + ", MTU " + activeMtu + ", " + interfaces + ", "
+                + addresses.stream().map(InetAddress::getHostAddress).toList() + "]";
+    }
+}
