@@ -51,8 +51,8 @@ static jint device_pin(JNI_PARAMS, jlong device)
 }
 
 /*
- * Why rdma_get_devices() has failed with an errno: 0 if the machine has no device, or librpma's code. librdmacm lists no device
- * if it can't open one of them, and reports ENODEV in both cases.
+ * Why librdmacm lists no device: 0 if the machine has none, or librpma's code. librdmacm omits a device that it can't open, or
+ * up to rdma-core 44 fails with ENODEV, which does not report the reason.
  */
 static int no_devices(int error)
 {
@@ -83,7 +83,7 @@ static jlongArray device_list(JNI_PARAMS)
 	int count = 0;
 	log_begin();
 	struct ibv_context **contexts = rdma_get_devices(&count);
-	int rc = log_end(contexts == NULL ? no_devices(errno) : 0);
+	int rc = log_end(count > 0 ? 0 : no_devices(contexts == NULL ? errno : ENODEV));
 	jlongArray list = rc != 0 ? NULL : (*env)->NewLongArray(env, count);
 	for (int i = 0; list != NULL && i < count; i++) {
 		jlong context = (jlong)(intptr_t)contexts[i];
@@ -291,7 +291,8 @@ static jint device_port_of(JNI_PARAMS, jlong device, jbyteArray address, jint sc
 		port = id->verbs == jni_pointer(device) ? id->port_num : 0;
 	else if (errno != ENODEV && errno != EADDRNOTAVAIL)
 		port = log_error("rdma_bind_addr()", errno);
-	(void)rdma_destroy_id(id);
+	if (rdma_destroy_id(id) != 0)
+		port = log_error("rdma_destroy_id()", errno);
 	return log_end(port);
 }
 

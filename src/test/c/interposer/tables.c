@@ -18,6 +18,7 @@
 
 /* The functions of libibverbs, librdmacm and the C library that librpma or the shim calls, and that affect resources. */
 #define FUNCTIONS(X, caller) \
+	X(caller, _ibv_query_gid_table, NEGATIVE, NO_OBJECT, 0) \
 	X(caller, ibv_ack_cq_events, NOTHING, NO_OBJECT, 0) \
 	X(caller, ibv_alloc_pd, NULL_ERRNO, PD, 1) \
 	X(caller, ibv_create_ah, NULL_ERRNO, AH, 1) \

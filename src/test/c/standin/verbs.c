@@ -14,6 +14,8 @@
 /* The limit for all regions together, so that a test can't use up the machine's memory. */
 #define MOST_PINNED ((size_t)1 << 30)
 
+enum { VENDOR_ID = 0x123456 };
+
 enum { MOST_CQE = 32767, MOST_WR = 16384 };
 
 static struct ibv_device device = {
@@ -105,7 +107,10 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attr)
 		return error;
 	(void)of;
 	*attr = (struct ibv_device_attr){
+			.fw_ver = "1.0 of the stand-in",
 			.node_guid = htobe64(NODE_GUID),
+			.vendor_id = VENDOR_ID,
+			.vendor_part_id = 7,
 			.max_mr_size = UINT64_MAX,
 			.page_size_cap = 0xfffff000,
 			.max_qp = object_most(QP),
@@ -161,6 +166,20 @@ int ibv_query_gid(struct ibv_context *of, uint8_t port, int index, union ibv_gid
 	}
 	memset(gid, 0, sizeof(*gid));
 	return 0;
+}
+
+/* One entry, whose network interface is the first one of the machine: the loopback interface. */
+ssize_t _ibv_query_gid_table(struct ibv_context *of, struct ibv_gid_entry *entries, size_t room, uint32_t flags, size_t size)
+{
+	(void)of;
+	(void)flags;
+	int error = fault("ibv_query_gid_table");
+	if (error == 0 && (room < 1 || size != sizeof(*entries)))
+		error = EINVAL;
+	if (error != 0)
+		return -error;
+	entries[0] = (struct ibv_gid_entry){.port_num = 1, .gid_type = IBV_GID_TYPE_ROCE_V2, .ndev_ifindex = 1};
+	return 1;
 }
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *of)

@@ -59,21 +59,20 @@ public final class RpmaDevice {
     }
 
     /**
-     * {@return all RDMA devices of this machine that librdmacm can use; empty if there is none}
+     * {@return all RDMA devices of this process that librdmacm can use; empty if there is none}
      *
-     * <p>Does not include devices that were removed. A device that {@link #local} finds is equal to one of the list.
+     * <p>A device that {@link #local} finds is equal to one of the list. A device without its file in
+     * {@code /dev/infiniband}, for example in a container, is not in the list. Neither is a device that was removed.
      *
-     * @throws RpmaException if the devices can't be listed. librdmacm lists no device unless it can open each one. The
-     *     exception names the device that it can't open, for example for lack of permissions of
-     *     {@code /dev/infiniband/uverbs0}.
+     * @throws RpmaException if there are devices, and librdmacm can't open any of them, for example for lack of permissions;
+     *     up to rdma-core 44, also if it can't open one of them. The exception names the devices that can't be opened.
      */
     public static List<RpmaDevice> list() {
         Loader.ensureLoaded();
         long[] contexts = Natives.deviceList();
         if (contexts == null) {
             throw ((RpmaException) Call.failure(LIST, Result.PROVIDER))
-                    .with("librdmacm lists no device unless it can open each one: see the permissions of"
-                            + " /dev/infiniband/uverbs*, also in a container");
+                    .with("see the permissions of the files in /dev/infiniband");
         }
         Log.deliver();
         return LongStream.of(contexts).mapToObj(RpmaDevice::new).toList();
@@ -126,7 +125,7 @@ public final class RpmaDevice {
         try {
             List<RpmaDevice> devices = list();
             if (devices.isEmpty()) {
-                return "this machine has no RDMA device";
+                return "there is no RDMA device: see 'rdma link', and /dev/infiniband in a container";
             }
             String addresses = devices.stream()
                     .flatMap(device -> device.addresses().stream()

@@ -8,6 +8,7 @@ import io.rpma.internal.Result;
 import io.rpma.testing.CHeader;
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -95,6 +96,28 @@ class CConstantsTest {
     void flushTypes() throws IOException {
         assertThat(ordinals("RPMA_FLUSH_TYPE_", List.of(RpmaFlushType.values())))
                 .isEqualTo(new CHeader(RPMA).enumeration("rpma_flush_type"));
+    }
+
+    @Test
+    void statesOfPorts() throws IOException {
+        assertThat(ordinals("IBV_PORT_", withoutLast(RpmaPort.State.values())))
+                .isEqualTo(new CHeader(VERBS).enumeration("ibv_port_state"));
+    }
+
+    /** The enumeration has no name, and its numbers start at 0. */
+    @Test
+    void linkLayersOfPorts() throws IOException {
+        String constants = withoutLast(RpmaPort.LinkLayer.values()).stream()
+                .map(constant -> "IBV_LINK_LAYER_" + constant + ",")
+                .collect(Collectors.joining("\\s+"));
+        assertThat(Files.readString(Path.of("/usr/include", VERBS)))
+                .containsPattern("enum \\{\\s+" + constants + "\\s+}");
+    }
+
+    /** The last constant stands for the numbers that are not known. */
+    private static <E extends Enum<E>> List<E> withoutLast(E[] constants) {
+        assertThat(constants[constants.length - 1].name()).isEqualTo("UNKNOWN");
+        return List.of(constants).subList(0, constants.length - 1);
     }
 
     @ParameterizedTest

@@ -115,6 +115,7 @@ public final class RpmaSession implements Steps.Session {
         }
         peer = steps.open("rpma_peer_new|ibv_query_device_ex", "rpma_peer_delete", () -> RpmaPeer.create(device));
         if (!rejected) {
+            describe(device);
             register();
         }
         int port = TestDevice.port();
@@ -150,6 +151,12 @@ public final class RpmaSession implements Steps.Session {
         transfer(client);
         exchange(client, server);
         disconnect(client, server);
+    }
+
+    private void describe(RpmaDevice device) throws Exception {
+        steps.take("rdma_get_devices", RpmaDevice::list);
+        steps.take("ibv_query_device_ex", device::limits);
+        steps.take("ibv_query_device_ex|ibv_query_port|ibv_query_gid_table|rdma_bind_addr", device::ports);
     }
 
     private void register() throws Exception {

@@ -1,0 +1,149 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.rpma.testing.StandIn;
+import io.rpma.testing.TestDevice;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The list of devices and the properties of a device. The address of the stand-in is no address of this machine, so its port has
+ * no address.
+ */
+@Tag("stand-in")
+@Timeout(60)
+class DeviceListTest {
+    private static final String LIST = "ibv_get_device_list";
+    private static final int EPERM = 1;
+    private static final int EIO = 5;
+    private static final int EACCES = 13;
+    private static final int ENOSYS = 38;
+
+    private final StandIn standIn = StandIn.open();
+    private final RpmaDevice device = RpmaDevice.local(TestDevice.address());
+
+    @AfterEach
+    void close() {
+        standIn.close();
+    }
+
+    @Test
+    void theDevice() {
+        assertThat(RpmaDevice.list()).containsExactly(device);
+        assertThat(device).hasToString("RpmaDevice[standin0]");
+        assertThat(device.vendorId()).isEqualTo(0x123456);
+        assertThat(device.vendorPartId()).isEqualTo(7);
+        assertThat(device.nodeGuid()).isEqualTo("0000:0000:0052:4d41");
+        assertThat(device.firmwareVersion()).isEqualTo("1.0 of the stand-in");
+        assertThat(device.addresses()).isEmpty();
+    }
+
+    @Test
+    void theLimits() {
+        assertThat(device.limits())
+                .containsOnlyKeys(
+                        "max_pd",
+                        "max_mr",
+                        "max_mr_size",
+                        "max_cq",
+                        "max_cqe",
+                        "max_qp",
+                        "max_qp_wr",
+                        "max_sge",
+                        "max_sge_rd",
+                        "max_qp_rd_atom",
+                        "max_qp_init_rd_atom",
+                        "max_srq",
+                        "max_srq_wr",
+                        "max_srq_sge",
+                        "max_ah")
+                .containsEntry("max_mr_size", Long.MAX_VALUE)
+                .containsEntry("max_cqe", 32767L)
+                .containsEntry("max_sge", 4L);
+        StandIn.setLimit("max_qp", 12);
+        assertThat(device.limits()).containsEntry("max_qp", 12L);
+        StandIn.setLimit("max_qp", 0);
+        assertThat(device.limits().get("max_qp")).isGreaterThan(12);
+    }
+
+    @Test
+    void thePort() {
+        RpmaPort port = new RpmaPort(
+                1, RpmaPort.State.ACTIVE, RpmaPort.LinkLayer.ETHERNET, 1024, 8 << 20, List.of("lo"), List.of());
+        assertThat(device.ports()).containsExactly(port);
+        assertThat(port).hasToString("RpmaPort[1, ACTIVE, ETHERNET, MTU 1024, [lo], []]");
+    }
+
+    /** librdmacm and then the shim ask for the devices. */
+    @Test
+    void aKernelWithoutRdma() {
+        standIn.fail(LIST, 2, ENOSYS);
+        assertThat(RpmaDevice.list()).isEmpty();
+        standIn.fail(LIST, 2, ENOSYS);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local("0.0.0.0"))
+                .withMessageEndingWith(
+                        "0.0.0.0 is the address of no device: it stands for all addresses; there is no RDMA"
+                                + " device: see 'rdma link', and /dev/infiniband in a container");
+    }
+
+    @Test
+    void aListThatFails() {
+        standIn.fail(LIST, 2, EPERM);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(RpmaDevice::list)
+                .satisfies(e -> assertThat(e.operation()).isEqualTo("rdma_get_devices"))
+                .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.PROVIDER))
+                .withMessageContaining("ibv_get_device_list() failed: Operation not permitted");
+        assertThat(RpmaDevice.list()).containsExactly(device);
+    }
+
+    @Test
+    void aDeviceThatCanNotBeOpened() {
+        standIn.fail(LIST, 1, EPERM).fail("ibv_open_device", 1, EACCES);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(RpmaDevice::list)
+                .withMessageContaining("ibv_open_device(standin0) failed: Permission denied")
+                .withMessageEndingWith("; see the permissions of the files in /dev/infiniband");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"ibv_query_device", "ibv_query_port", "ibv_query_gid_table", "ucma:BIND_IP", "ucma:DESTROY_ID"})
+    void aQueryThatFails(String call) {
+        standIn.fail(call, 1, EIO);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(device::addresses)
+                .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.PROVIDER))
+                .satisfies(e -> assertThat(e.detail()).endsWith(" failed: Input/output error"));
+        assertThat(device.addresses()).isEmpty();
+    }
+
+    @Test
+    void limitsThatAreNotReported() {
+        standIn.fail("ibv_query_device", 1, EIO);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(device::limits)
+                .satisfies(e -> assertThat(e.operation()).isEqualTo("ibv_query_device_ex"))
+                .satisfies(e -> assertThat(e.detail()).endsWith(" failed: Input/output error"));
+    }
+
+    @Test
+    void theAdviceDoesNotReplaceAFailure() {
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local("192.0.2.1"))
+                .withMessageEndingWith("; no RDMA device of this machine has an address: [RpmaDevice[standin0]]");
+        standIn.fail("ibv_query_port", 1, EIO);
+        assertThatExceptionOfType(RpmaException.class)
+                .isThrownBy(() -> RpmaDevice.local("192.0.2.1"))
+                .satisfies(e -> assertThat(e.operation()).isEqualTo("rpma_utils_get_ibv_context"))
+                .withMessageEndingWith("; name the address of one device");
+    }
+}
