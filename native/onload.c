@@ -1,5 +1,5 @@
 /*
- * onload.c -- registers each native with io.rpma.internal.Natives; has the only exported symbols
+ * onload.c -- registers each native with Java's class Natives; has the only exported symbols
  */
 #include "log.h"
 #include "natives.h"
@@ -14,16 +14,36 @@ static const struct jni_table *const tables[] = {
 	&wait_natives,       &limit_natives,
 };
 
+/*
+ * The class Natives, or NULL with a pending exception. Loader sets the property to its name: a build tool may have moved the
+ * classes of the library to another package.
+ */
+static jclass natives_class(JNIEnv *env)
+{
+	jclass system = (*env)->FindClass(env, "java/lang/System");
+	jmethodID get = system == NULL ? NULL
+			: (*env)->GetStaticMethodID(env, system, "getProperty", "(Ljava/lang/String;)Ljava/lang/String;");
+	jstring key = get == NULL ? NULL : (*env)->NewStringUTF(env, "rpma-java.natives");
+	if (key == NULL)
+		return NULL;
+	jstring name = (*env)->CallStaticObjectMethod(env, system, get, key);
+	const char *text = (*env)->ExceptionCheck(env) || name == NULL ? NULL : (*env)->GetStringUTFChars(env, name, NULL);
+	if (text == NULL)
+		return NULL;
+	jclass natives = (*env)->FindClass(env, text);
+	(*env)->ReleaseStringUTFChars(env, name, text);
+	return natives;
+}
+
 static int register_natives(JNIEnv *env)
 {
-	jclass natives = (*env)->FindClass(env, "io/rpma/internal/Natives");
+	jclass natives = natives_class(env);
 	if (natives == NULL)
 		return JNI_ERR;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		if ((*env)->RegisterNatives(env, natives, tables[i]->methods, (jint)tables[i]->count) != 0)
 			return JNI_ERR;
 	}
-	(*env)->DeleteLocalRef(env, natives);
 	return 0;
 }
 

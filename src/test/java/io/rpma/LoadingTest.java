@@ -11,14 +11,24 @@ import io.rpma.programs.LoadAgainProgram;
 import io.rpma.programs.LoadProgram;
 import io.rpma.programs.NoThreadsProgram;
 import io.rpma.programs.OtherPlatformProgram;
+import io.rpma.programs.PackagesProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.spi.ToolProvider;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -158,6 +168,55 @@ class LoadingTest {
                 "cause: java.lang.UnsatisfiedLinkError");
     }
 
+    /** Compiles a librpma that has all functions except one. */
+    private void compileIncompleteLibrpma(String missing, String version) throws Exception {
+        String symbols = Tool.run(
+                "nm",
+                "--dynamic",
+                "--undefined-only",
+                Files.write(directory.resolve("shim.so"), shim()).toString());
+        String functions = Pattern.compile("\\brpma_\\w+")
+                .matcher(symbols)
+                .results()
+                .map(MatchResult::group)
+                .filter(function -> !function.equals(missing))
+                .map(function -> "void " + function + "(void) {}\n")
+                .collect(Collectors.joining());
+        Path source = Files.writeString(directory.resolve("librpma.c"), functions);
+        Path map = Files.writeString(directory.resolve("librpma.map"), version + " { global: *; };");
+        Tool.run(
+                "gcc",
+                "-shared",
+                "-fPIC",
+                "-Wl,-soname,librpma.so.0",
+                "-Wl,--version-script=" + map,
+                "-o",
+                directory.resolve("librpma.so.0").toString(),
+                source.toString());
+    }
+
+    private Jvm.Finished loadWithLibrpmaOfDirectory() throws InterruptedException {
+        return load(jvm().environment("LD_LIBRARY_PATH", directory.toString()));
+    }
+
+    @Test
+    void anOldLibrpma() throws Exception {
+        compileIncompleteLibrpma("rpma_srq_new", "LIBRPMA_0.14");
+        assertFails(
+                loadWithLibrpmaOfDirectory(),
+                directory.resolve("librpma.so.0") + " is librpma 0.14. rpma-java needs librpma 1.2 or later: librpma0");
+    }
+
+    @Test
+    void aLibrpmaThatLacksAFunction() throws Exception {
+        compileIncompleteLibrpma("rpma_srq_new", "LIBRPMA_1.0");
+        assertFails(
+                loadWithLibrpmaOfDirectory(),
+                "undefined symbol: rpma_srq_new",
+                "the librpma that was found lacks this function. rpma-java needs librpma 1.2 or later: librpma0",
+                "LD_LIBRARY_PATH");
+    }
+
     @Test
     void aTemporaryDirectoryThatIsMissing() throws Exception {
         Path missing = directory.resolve("missing");
@@ -259,5 +318,53 @@ class LoadingTest {
         assertThat(lines[0]).contains("UnsatisfiedLinkError").contains("/nowhere/lib.so");
         assertThat(lines[1]).isEqualTo("2: loaded");
         assertThat(lines[2]).contains("already loaded").contains("loader 2");
+    }
+
+    /** Compiles a copy of the library in the package {@code moved.io.rpma}, also in strings, as build tools relocate packages. */
+    private Path compileMovedCopy() throws IOException {
+        Path sources = directory.resolve("sources");
+        List<String> files = new ArrayList<>();
+        Path original = Path.of("src", "main", "java");
+        try (Stream<Path> paths = Files.walk(original.resolve("io"))) {
+            for (Path path : paths.filter(Files::isRegularFile).toList()) {
+                Path copy = sources.resolve(original.relativize(path));
+                Files.createDirectories(copy.getParent());
+                Files.writeString(copy, Files.readString(path).replace("io.rpma", "moved.io.rpma"));
+                files.add(copy.toString());
+            }
+        }
+        Path classes = directory.resolve("classes");
+        List<String> words = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", classes.toString()));
+        words.addAll(files);
+        StringWriter messages = new StringWriter();
+        int status = ToolProvider.findFirst("javac")
+                .orElseThrow()
+                .run(new PrintWriter(messages), new PrintWriter(messages), words.toArray(new String[0]));
+        assertThat(status).as(messages.toString()).isZero();
+        return classes;
+    }
+
+    @Test
+    void classesInAnotherPackage() throws Exception {
+        Path moved = compileMovedCopy();
+        Jvm.Finished finished = Jvm.onClassPath(moved, Jvm.libraryJar(), Jvm.testClasses())
+                .run(PackagesProgram.class, "moved.io.rpma", "io.rpma");
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out().lines())
+                .satisfiesExactly(
+                        first -> assertThat(first).isEqualTo("moved.io.rpma: loaded"),
+                        second -> assertThat(second)
+                                .startsWith(
+                                        "io.rpma: java.lang.UnsatisfiedLinkError: rpma-java was already loaded in this JVM")
+                                .contains("librpma serves only one copy"));
+    }
+
+    /** As the tools change the names of properties, too. */
+    @Test
+    void aPropertyInAnotherPackage() throws Exception {
+        Jvm.Finished finished = Jvm.onClassPath(compileMovedCopy(), Jvm.libraryJar(), Jvm.testClasses())
+                .options("-Dmoved.io.rpma.library=/nowhere/lib.so")
+                .run(PackagesProgram.class, "moved.io.rpma");
+        assertThat(finished.out()).contains("-Dmoved.io.rpma.library=/nowhere/lib.so names no file");
     }
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +15,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.CodeSource;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
@@ -22,10 +25,19 @@ public final class Loader {
     /** The system property with the path of the shim. If it is set, the loader tries no other path. */
     public static final String LIBRARY_PROPERTY = "io.rpma.library";
 
-    /** The system property with the name of the class loader that has loaded the shim. */
-    private static final String CLAIM_PROPERTY = "io.rpma.claim";
+    /**
+     * The system property with the name of the class loader that has loaded the shim. A build tool that moves the classes to
+     * another package also replaces the package in strings, but not in this one, so that all copies of the library share it.
+     */
+    private static final String CLAIM_PROPERTY = "rpma-java.claim";
+
+    /** The system property from which the shim takes the name of the class of its natives. */
+    private static final String NATIVES_PROPERTY = "rpma-java.natives";
 
     private static final String LIBRARY = "librpma-java.so";
+
+    private static final String LIBRPMA =
+            "rpma-java needs librpma 1.2 or later: librpma0 on Debian and Ubuntu, librpma on Fedora";
 
     private static volatile boolean loaded;
 
@@ -103,9 +115,9 @@ public final class Loader {
         String name = loader == null || loader.getName() == null ? String.valueOf(loader) : loader.getName();
         Object owner = System.getProperties().putIfAbsent(CLAIM_PROPERTY, name);
         if (owner != null) {
-            throw new UnsatisfiedLinkError("io.rpma was already loaded in this JVM by the class loader " + owner
-                    + ", and librpma serves only one until the JVM ends: put the rpma-java jar where both users share it, for example"
-                    + " into the server's common library directory");
+            throw new UnsatisfiedLinkError("rpma-java was already loaded in this JVM by the class loader " + owner
+                    + ", and librpma serves only one copy until the JVM ends: put one rpma-java jar where all users share it,"
+                    + " for example into the server's common library directory");
         }
     }
 
@@ -210,6 +222,7 @@ public final class Loader {
     /** Loads the library. In messages, the name replaces the path. */
     private static void load(Path library, String name) {
         String path = library.toAbsolutePath().toString();
+        System.setProperty(NATIVES_PROPERTY, Natives.class.getName().replace('.', '/'));
         try {
             System.load(path);
         } catch (UnsatisfiedLinkError e) {
@@ -223,6 +236,8 @@ public final class Loader {
                                     ? Loader.class.getModule().getName()
                                     : "ALL-UNNAMED")),
                     e);
+        } finally {
+            System.clearProperty(NATIVES_PROPERTY);
         }
     }
 
@@ -249,16 +264,26 @@ public final class Loader {
 
     /** Adds the remedy to a message of the dynamic linker. */
     static String explain(String message) {
+        Matcher old =
+                Pattern.compile("(/\\S*librpma\\.so\\S*): version `LIBRPMA_").matcher(message);
+        if (old.find()) {
+            return message + "; " + old.group(1) + " is librpma" + versionOf(Path.of(old.group(1))) + ". " + LIBRPMA;
+        }
+        if (message.contains("undefined symbol: rpma_")) {
+            return message + "; the librpma that was found lacks this function. " + LIBRPMA
+                    + "; LD_LIBRARY_PATH and 'ldconfig -p' name the librpma that is found";
+        }
         if (message.contains("librpma.so")) {
-            return message
-                    + "; librpma 1.2 or later is not installed: librpma0 on Debian and Ubuntu, librpma on Fedora";
+            return message + "; librpma is not installed. " + LIBRPMA;
         }
         if (message.contains("libibverbs.so")) {
-            return message + "; rdma-core is not installed: libibverbs1 and ibverbs-providers on Debian and Ubuntu,"
+            return message
+                    + "; rdma-core is not installed or too old: libibverbs1 and ibverbs-providers on Debian and Ubuntu,"
                     + " libibverbs on Fedora and RHEL, libibverbs1 on openSUSE";
         }
         if (message.contains("librdmacm.so")) {
-            return message + "; rdma-core is not installed: librdmacm1 on Debian and Ubuntu, librdmacm on Fedora and"
+            return message
+                    + "; rdma-core is not installed or too old: librdmacm1 on Debian and Ubuntu, librdmacm on Fedora and"
                     + " RHEL, librdmacm1 on openSUSE";
         }
         if (message.contains("failed to map segment") || message.contains("Operation not permitted")) {
@@ -266,6 +291,17 @@ public final class Loader {
                     + " -Djava.io.tmpdir, or an unpacked library with -D" + LIBRARY_PROPERTY;
         }
         return message;
+    }
+
+    /** Returns a space and the version of a librpma before 1.0, or an empty text. librpma has it in the names of its symbols. */
+    private static String versionOf(Path librpma) {
+        try {
+            Matcher version = Pattern.compile("LIBRPMA_([\\d.]+)")
+                    .matcher(Files.readString(librpma, StandardCharsets.ISO_8859_1));
+            return version.find() ? " " + version.group(1) : "";
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     private static String temporaryDirectory() {

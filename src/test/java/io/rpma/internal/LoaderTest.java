@@ -53,7 +53,7 @@ class LoaderTest {
     void namesTheMissingPackage(String library, String debianPackage) {
         assertThat(Loader.explain(COPY + library + MISSING))
                 .startsWith(COPY + library + MISSING)
-                .contains("not installed")
+                .contains("is not installed")
                 .contains(debianPackage)
                 .contains("Fedora");
     }
@@ -61,6 +61,8 @@ class LoaderTest {
     @Test
     void namesTheVersionThatIsNeeded() {
         assertThat(Loader.explain(COPY + "/usr/lib/librpma.so.0: version `LIBRPMA_1.0' not found (required by " + COPY))
+                .contains("librpma 1.2 or later");
+        assertThat(Loader.explain(COPY + COPY + "undefined symbol: rpma_srq_new, version LIBRPMA_1.0"))
                 .contains("librpma 1.2 or later");
     }
 

@@ -18,12 +18,13 @@ public final class ClassLoadersProgram {
             } else {
                 System.setProperty("io.rpma.library", arguments[i]);
             }
-            System.out.println(i + ": " + load(new NamedLoader("loader " + i, jar)));
+            System.out.println(i + ": " + load("io.rpma", new NamedLoader("loader " + i, jar)));
         }
     }
 
-    static String load(ClassLoader loader) throws ReflectiveOperationException {
-        Class<?> type = Class.forName("io.rpma.RpmaConnCfg", true, loader);
+    /** Loads the copy of the library in a package. */
+    static String load(String copy, ClassLoader loader) throws ReflectiveOperationException {
+        Class<?> type = Class.forName(copy + ".RpmaConnCfg", true, loader);
         try {
             Object cfg = type.getMethod("create").invoke(null);
             type.getMethod("close").invoke(cfg);

@@ -19,7 +19,7 @@ public final class CodeSourceProgram {
         URL place = arguments[1].equals("-") ? null : new URL(arguments[1]);
         try (PlacedLoader loader =
                 new PlacedLoader(Path.of(arguments[0]).toUri().toURL(), place)) {
-            System.out.println(ClassLoadersProgram.load(loader));
+            System.out.println(ClassLoadersProgram.load("io.rpma", loader));
         }
     }
 

@@ -4,12 +4,9 @@ import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.rpma.RpmaDevice;
-import io.rpma.RpmaException;
 import io.rpma.RpmaPeer;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -111,26 +108,11 @@ public final class TestDevice {
         if (configured != null && !configured.isEmpty()) {
             return configured;
         }
-        try {
-            // throws if no interface is up
-            return NetworkInterface.networkInterfaces()
-                    .flatMap(NetworkInterface::inetAddresses)
-                    .filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
-                    .map(InetAddress::getHostAddress)
-                    .filter(TestDevice::isOnDevice)
-                    .findFirst()
-                    .orElse(null);
-        } catch (SocketException e) {
-            return null;
-        }
-    }
-
-    private static boolean isOnDevice(String address) {
-        try {
-            RpmaDevice.local(address);
-            return true;
-        } catch (RpmaException e) {
-            return false;
-        }
+        return RpmaDevice.list().stream()
+                .flatMap(device -> device.addresses().stream())
+                .filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+                .map(InetAddress::getHostAddress)
+                .findFirst()
+                .orElse(null);
     }
 }
