@@ -86,7 +86,8 @@ public final class RpmaDevice {
      * @param address an IPv4 or IPv6 address of this machine, or a host name
      * @return the device
      * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters
-     * @throws RpmaException if no RDMA device has the address
+     * @throws RpmaException if no RDMA device has the address, as none has 127.0.0.1. The message has the addresses of the
+     *     devices.
      */
     public static RpmaDevice local(String address) {
         return find(address, false);
