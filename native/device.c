@@ -51,8 +51,8 @@ static jint device_pin(JNI_PARAMS, jlong device)
 }
 
 /*
- * Why librdmacm lists no device: 0 if the machine has none, or librpma's code. librdmacm omits a device that it can't open, or
- * up to rdma-core 44 fails with ENODEV, which does not report the reason.
+ * Why librdmacm lists no device: 0 if the machine has none, or librpma's code. Releases of librdmacm either omit a device that
+ * they can't open, or fail with ENODEV. Neither reports the reason.
  */
 static int no_devices(int error)
 {

@@ -64,8 +64,9 @@ public final class RpmaDevice {
      * <p>A device that {@link #local} finds is equal to one of the list. A device without its file in
      * {@code /dev/infiniband}, for example in a container, is not in the list. Neither is a device that was removed.
      *
-     * @throws RpmaException if there are devices, and librdmacm can't open any of them, for example for lack of permissions;
-     *     up to rdma-core 44, also if it can't open one of them. The exception names the devices that can't be opened.
+     * @throws RpmaException if there are devices, and librdmacm can't open any of them, for example for lack of permissions.
+     *     Some releases of librdmacm list no device if they can't open one of several. The exception names the devices that
+     *     can't be opened.
      */
     public static List<RpmaDevice> list() {
         Loader.ensureLoaded();
