@@ -26,7 +26,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** The server of {@code SuddenDeathIT} and {@code NetworkFaultIT}: offers memory to each client, and returns each message. */
+/** The server of {@link Partner}: offers memory to each client, and returns each message. */
 public final class PartnerProgram {
     public static final String LISTENING = "listening";
 

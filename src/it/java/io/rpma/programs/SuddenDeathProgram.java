@@ -94,8 +94,8 @@ public final class SuddenDeathProgram {
     }
 
     /**
-     * Repeats the phase until a failure. If the host of the partner dies while this side connects, the next partner can accept the
-     * connection, because the connection manager sends its request again. So the phases that connect each time also end when the
+     * Repeats the phase until a failure. If the host of the partner dies while this side connects or disconnects, the next host can
+     * answer, because the connection manager sends its message again. So the phases that connect each time also end when the
      * partner is replaced.
      */
     private void repeat(String library, Phase phase) throws IOException, InterruptedException, ReportedException {
