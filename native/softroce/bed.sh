@@ -63,7 +63,9 @@ run_on_bed() {
         run_on_host "$@"
     else
         provide_guest
-        say "booting the $row guest"
+        choose_shares
+        [[ $command != run && $command != jshell ]] || say_shares
+        on_terminal || say "booting the $row guest"
         run_in_guest "$@"
     fi
 }

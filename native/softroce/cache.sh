@@ -107,32 +107,29 @@ make_in_cache() {
 }
 
 # Reads the lines of a builder: prints each step, and on a terminal the progress. $1: the approximate number of items.
-show_progress() {
-    local items=$1 kind text count=0 started=$SECONDS
+relay_progress() {
+    local items=$1 kind text line count=0 started=$SECONDS
     while read -r kind text; do
         case $kind in
-        step)
-            ! on_terminal || printf '\r\033[K' >&2
-            say "$text ($((SECONDS - started)) s)"
-            ;;
+        step) say "$text ($((SECONDS - started)) s)" ;;
         item)
             count=$((count + 1))
-            ! on_terminal || printf '\r\033[K  %3d%% %s, %d s' $((count * 100 / items)) "$text" \
-                $((SECONDS - started)) >&2
+            printf -v line '  %3d%% %s, %d s' $((count * 100 / items)) "$text" $((SECONDS - started))
+            show_progress "$line"
             ;;
         # bash's messages if a signal ends the builder.
         Terminated | Killed) ;;
         *) printf '  | %s %s\n' "$kind" "$text" >&2 ;;
         esac
     done
-    ! on_terminal || printf '\r\033[K' >&2
+    end_progress
 }
 
 # Runs a builder and shows its progress. $1: the approximate number of items; then the command.
 build_with_progress() {
     local items=$1 output progress status=0
     shift
-    exec {output}> >(show_progress "$items")
+    exec {output}> >(relay_progress "$items")
     progress=$!
     supervise "$@" 2>&"$output" </dev/null || status=$?
     exec {output}>&-

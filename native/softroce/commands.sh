@@ -40,7 +40,7 @@ command_demo() {
         name=$offered/generated-64-MiB
         head -c 64M /dev/urandom >"$name" || die "can't write 64 MB in $cache: free some space, or set RPMA_CACHE"
     fi
-    shares+=("ro-demo=$offered")
+    share_kinds["$offered"]=ro
     # The program looks for its classes in the checkout.
     cd "$checkout" || die "can't enter $checkout"
     run_on_bed "$softroce/demo" "$name" </dev/null

@@ -1,9 +1,28 @@
 # shellcheck shell=bash
 # Messages, root privileges, supervised commands and cleanup, for the other parts.
 
+# The progress line that is the last line of the terminal, or nothing.
+progress_shown=
+
 # Prints one line for the user.
 say() {
+    end_progress
     printf 'rxe: %s\n' "$*" >&2
+}
+
+# Shows the progress in the last line of the terminal, instead of the former progress. Prints nothing if the error output is no
+# terminal.
+show_progress() {
+    if on_terminal && [[ $progress_shown != "$1" ]]; then
+        printf '\r\033[K%s' "$1" >&2
+        progress_shown=$1
+    fi
+}
+
+# Removes the progress line from the terminal.
+end_progress() {
+    [[ -z $progress_shown ]] || printf '\r\033[K' >&2
+    progress_shown=
 }
 
 # Prints one line, which names the remedy, and ends the script with status 1.

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Boots a guest of an image and runs one command in it: the common part of all kinds of guests.
 #
-# Reads: bed, image (directory), row, checkout, cache, memory, cpus, time_limit, boot_limit, nvdimm, link, link_side.
+# Reads: bed, image (directory), row, directory, shares, links, cache, memory, cpus, time_limit, boot_limit, nvdimm, link,
+# link_side.
 # The command's output passes through unchanged: standard output and error each have a fifo and a dd on this host. The
 # kernel's console goes to a file. Status and settings go through a directory that host and guest share.
 
@@ -33,26 +34,10 @@ fill_run_directory() {
     mkfifo "$run_directory"/{stdout,stderr,never}
 }
 
-# "TAG=DIRECTORY" for each directory that the guest sees besides its root, under the same name as on this host.
-# A tag that begins with "ro-" marks a read-only directory: writes of the guest stay in the guest.
-shares=()
-
-share_directories() {
-    local path
-    shares=("checkout=$checkout" "${shares[@]}")
-    path=$(local_repository)
-    [[ ! -d $path ]] || shares+=("ro-repository=$path")
-}
-
 # Writes the settings and the command ($@) to a file that the guest's bash reads, so that each byte of each argument arrives.
 write_settings() {
     local -a argv=("$@") guest_environment
-    local directory=$checkout here device_address=10.0.0.${link_side:-1} terminal_size=
-    # The user may have entered the checkout through a symbolic link.
-    here=$(pwd -P)
-    if [[ $here == "$checkout" || $here == "$checkout"/* ]]; then
-        directory=$here
-    fi
+    local device_address=10.0.0.${link_side:-1} terminal_size=
     if [[ -t 0 && -t 1 ]]; then
         terminal_size=$(stty size)
     fi
@@ -69,11 +54,7 @@ write_settings() {
     )
     [[ $bed == uml ]] || guest_environment+=("RPMA_PMEM=/dev/dax0.0")
     [[ -z $link ]] || guest_environment+=("RPMA_PEER=10.0.0.$((3 - link_side))")
-    if [[ $bed == qemu ]]; then
-        # Code that C1 compiles with profiling crashes under QEMU's emulation: in one of four long runs.
-        guest_environment+=("JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1")
-    fi
-    declare -p bed argv directory shares device_address link guest_environment terminal_size |
+    declare -p bed argv directory shares links device_address link row_java_home guest_environment terminal_size |
         # Some of these variables are local here, and all are global in the guest. Removes the "--", which means: no attributes.
         sed 's/^declare -- /declare /' >"$run_directory/share/settings"
 }
@@ -86,7 +67,8 @@ check_memory() {
             "free some, or give the guest less with --memory MB"
 }
 
-# Moves the bytes from the fifos of the guest to the streams of this script. Uses dd, because /proc/PID/io has the number of
+# Moves the bytes from the fifos of the guest to the streams of this script, from the end of the boot on: until then the terminal
+# shows the progress. Uses dd, because /proc/PID/io has the number of
 # bytes that dd has written; it does not count the bytes that cat splices.
 start_pumps() {
     setpriv --pdeathsig KILL dd bs=64k status=none if="$run_directory/stdout" 2>/dev/null &
@@ -96,7 +78,7 @@ start_pumps() {
 }
 
 kill_guest() {
-    local -a processes=("$machine" ${feeder:+"$feeder"} "$stdout_pump" "$stderr_pump")
+    local -a processes=("$machine" ${feeder:+"$feeder"} ${stdout_pump:+"$stdout_pump" "$stderr_pump"})
     kill -KILL "${processes[@]}" 2>/dev/null || true
     wait "${processes[@]}" 2>/dev/null || true
     await_machine_end
@@ -132,13 +114,15 @@ guest_failed() {
 }
 
 await_boot() {
-    local deadline=$((SECONDS + boot_limit))
+    local begun=$SECONDS deadline=$((SECONDS + boot_limit))
     until [[ -e $run_directory/share/ready ]]; do
         alive "$machine" || guest_failed "the guest ended before it was ready"
         ((SECONDS < deadline)) || guest_failed "the guest did not boot within $boot_limit s"
         check_time_limit
+        show_progress "rxe: booting the $row guest ... $((SECONDS - begun)) s"
         pause
     done
+    end_progress
 }
 
 await_status() {
@@ -152,11 +136,10 @@ await_status() {
 
 # Ends the command if the reader of one of its outputs has ended, as a pipe does.
 check_reader() {
-    local pump status
+    local pump status=0
     for pump in "$stdout_pump" "$stderr_pump"; do
         alive "$pump" && continue
-        # A pump ends without an error if the guest has closed its end of the fifo.
-        wait "$pump" && guest_failed "the guest ended without a status" || status=$?
+        wait "$pump" || status=$?
         ((status != 141)) || exit 141
         die "can't write the command's output: check whether the file system is full"
     done
@@ -182,18 +165,18 @@ await_output() {
 
 # Runs the command in a guest and returns its exit status.
 run_in_guest() {
-    local never guest_started=$SECONDS status stdout_bytes stderr_bytes boot_time busy_time
+    local never out err guest_started=$SECONDS status stdout_bytes stderr_bytes boot_time busy_time
     fill_run_directory
-    share_directories
     write_settings "$@"
+    # Also the guest opens the fifos, and QEMU would wait for a reader.
+    exec {out}<>"$run_directory/stdout" {err}<>"$run_directory/stderr" {never}<>"$run_directory/never"
     case $bed in
     uml) start_uml ;;
     *) start_qemu ;;
     esac
     at_exit+=(kill_guest)
-    start_pumps
-    exec {never}<>"$run_directory/never"
     await_boot
+    start_pumps
     [[ $bed != uml ]] || start_feeder
     if [[ -t 0 && -t 1 ]]; then
         terminal_state=$(stty -g)

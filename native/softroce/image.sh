@@ -20,9 +20,9 @@ select_row() {
     : "${row_kernel_suite:=$row_suite}" "${row_rdma_suite:=$row_suite}"
     row_java_home=/usr/lib/jvm/java-$jdk-openjdk-amd64
     row_packages=librpma0,rdma-core,ibverbs-providers,ibverbs-utils,rdmacm-utils,iproute2,ndctl,kmod,e2fsprogs
-    row_packages+=,openjdk-$jdk-jdk-headless,libasan8,libubsan1
-    # The number of progress items: about 135 packages, each fetched, unpacked and configured.
-    row_items=480
+    row_packages+=,procps,bc,openjdk-$jdk-jdk-headless,libasan8,libubsan1
+    # The number of progress items: about 140 packages, each fetched, unpacked and configured.
+    row_items=500
 }
 
 image_path() {
@@ -81,7 +81,7 @@ run_image_builder() {
     "${root[@]}" "${isolate[@]}" true 2>/dev/null || isolate=()
     build_with_progress "$row_items" \
         "${root[@]}" "${isolate[@]}" bash "$softroce/build-image" "$row_suite" "$row_kernel_suite" "$row_rdma_suite" "$1" \
-        "$(id -u):$(id -g)" "$row_packages" "$2"
+        "$(id -u):$(id -g)" "$row_packages" "$row_java_home" "$2"
 }
 
 build_image() {

@@ -28,9 +28,9 @@ show_maven() {
             goal=${goal%% (*}
             ;;
         esac
-        printf '\r\033[K  %s, %d s, %d files fetched' "$goal" $((SECONDS - started)) "$downloads" >&2
+        show_progress "  $goal, $((SECONDS - started)) s, $downloads files fetched"
     done >"$1"
-    ! on_terminal || printf '\r\033[K' >&2
+    end_progress
 }
 
 # True if no input of the build is newer than its output.

@@ -34,7 +34,7 @@ start_qemu() {
     # later (maxcpus=1). That CPU does not measure its speed (lpj), which takes 0.4 s and is useless under emulation. The kernel
     # does not check its timer (no_timer_check): on a busy host it would find that the timer does not tick, and panic.
     local boot_cpus="maxcpus=1 lpj=10000000 no_timer_check"
-    local share tag access stream input
+    local index share path access stream input
     if [[ $bed == kvm ]]; then
         accelerator=(-accel kvm -cpu host)
         boot_cpus=
@@ -76,13 +76,12 @@ start_qemu() {
             -device "virtio-net-pci,netdev=link,mac=52:54:00:00:00:0$link_side"
         )
     fi
-    for share in "${shares[@]}"; do
-        tag=${share%%=*}
-        access=
-        [[ $tag != ro-* ]] || access=,readonly=on
+    for index in "${!shares[@]}"; do
+        share=share$index path=${shares[index]#*=} access=
+        [[ ${shares[index]} == rw=* ]] || access=,readonly=on
         arguments+=(
-            -fsdev "local,id=$tag,path=$(qemu_value "${share#*=}"),security_model=none,multidevs=remap$access"
-            -device "virtio-9p-pci,fsdev=$tag,mount_tag=$tag"
+            -fsdev "local,id=$share,path=${path//,/,,},security_model=none,multidevs=remap$access"
+            -device "virtio-9p-pci,fsdev=$share,mount_tag=$share"
         )
     done
     exec {input}<&0

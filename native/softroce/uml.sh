@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Guests of user-mode Linux. Their kernel is an ordinary process, which needs neither root nor KVM.
 #
-# Reads: cache, softroce, image (directory), memory, run_directory, shares, link, link_side. Sets: uml. start_uml sets: machine.
+# Reads: cache, softroce, image (directory), memory, run_directory, shares, out, err, link, link_side. Sets: uml. start_uml sets: machine.
 
 # The newest suite whose kernel source has the features that soft-RoCE needs in user-mode Linux.
 uml_suite=trixie-backports
@@ -96,7 +96,7 @@ choose_uml_processor() {
 # the kernel reads serial lines byte by byte. The kernel's hostfs shares the directories.
 start_uml() {
     # The kernel's command line names directories by their descriptors, because it can't quote names.
-    local root run share tag descriptor out err memory_directory
+    local root run index descriptor memory_directory
     local -a arguments network=()
     memory_directory=$(uml_memory_directory) || exit
     choose_uml_processor
@@ -105,19 +105,18 @@ start_uml() {
     cp "$softroce/uml-init" "$run_directory/share/boot"
     exec {root}<"$image/root" {run}<"$run_directory/share"
     : >"$run_directory/share/descriptors"
-    for share in "${shares[@]}"; do
-        tag=${share%%=*}
-        exec {descriptor}<"${share#*=}"
-        echo "descriptors[$tag]=$descriptor" >>"$run_directory/share/descriptors"
+    for index in "${!shares[@]}"; do
+        exec {descriptor}<"${shares[index]#*=}"
+        echo "descriptors[$index]=$descriptor" >>"$run_directory/share/descriptors"
     done
-    exec {notices}<>"$run_directory/notices" {out}<>"$run_directory/stdout" {err}<>"$run_directory/stderr"
+    exec {notices}<>"$run_directory/notices"
     arguments=(
         "mem=${memory}M" seccomp=auto ncpus=1 panic=-1 loglevel=4
         rootfstype=hostfs "rootflags=/proc/self/fd/$root" ro
         con=null con0=null,fd:1 ssl=null "ssl0=fd:$notices,null" "ssl1=null,fd:$out" "ssl2=null,fd:$err"
     )
     if [[ -n $link ]]; then
-        network=("$softroce/link" "$link" "$link_side" 3)
+        network=(perl "$softroce/link" "$link" "$link_side" 3)
         arguments+=("vec0:transport=fd,fd=3,mac=52:54:00:00:00:0$link_side")
     fi
     HOME=$run_directory TMPDIR=$memory_directory setsid setpriv --pdeathsig KILL taskset -c "$uml_processor" \
@@ -133,7 +132,7 @@ start_uml() {
 start_feeder() {
     local input
     exec {input}<&0
-    setpriv --pdeathsig KILL "$softroce/feed" "$run_directory/share/input" <&"$input" >&"$notices" &
+    setpriv --pdeathsig KILL bash "$softroce/feed" "$run_directory/share/input" <&"$input" >&"$notices" &
     feeder=$!
     exec {input}<&-
 }

@@ -108,13 +108,6 @@ public final class DeviceSuite implements Callable<Integer> {
     private List<String> clientJvm = List.of();
 
     @Option(
-            names = "--startup-jvm",
-            split = " ",
-            paramLabel = "OPTION",
-            description = "Options of the JVMs that are measured cold, separated by blanks.")
-    private List<String> startupJvm = List.of();
-
-    @Option(
             names = "--client-cpu",
             paramLabel = "CPU",
             description = "Processor of the clients that are measured warm; default any.")
@@ -162,7 +155,7 @@ public final class DeviceSuite implements Callable<Integer> {
                 measureIds(clients, plan, start);
             }
         }
-        try (Clients clients = Clients.start(Language.EVERYWHERE, address, port, pmem, startupJvm, Placement.ANY)) {
+        try (Clients clients = Clients.start(Language.EVERYWHERE, address, port, pmem, List.of(), Placement.ANY)) {
             tryOut(clients);
             measureRegistration(clients, plan);
             measureGrowth(clients, plan);
@@ -437,7 +430,7 @@ public final class DeviceSuite implements Callable<Integer> {
         String jar = System.getProperty("rpma.jar", "target/classes");
         String classPath = jar + ":target/test-classes";
         List<String> c = List.of(Clients.program("startup"), address, Integer.toString(port));
-        List<String> java = Clients.java(startupJvm, classPath, Startup.class, address, Integer.toString(port));
+        List<String> java = Clients.java(List.of(), classPath, Startup.class, address, Integer.toString(port));
         say("starting " + plan.coldRounds() + " times");
         measureQuietly(to -> {
             for (int round = 0; round < plan.coldRounds(); round++) {
