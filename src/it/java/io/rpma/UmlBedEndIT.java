@@ -34,6 +34,7 @@ class UmlBedEndIT {
     private static final int MACHINE = 5;
 
     private static final char CONTROL_C = 3;
+    private static final String REMOVE_LINE = "\033[K";
 
     @TempDir
     private Path directory;
@@ -167,7 +168,9 @@ class UmlBedEndIT {
         String command = Rxe.umlLine(
                 "sh", "-c", "[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && stty size; read line; echo \"<$line>\"; exit 3");
         try (Jvm.Running terminal = onTerminal(command + "; echo status $?; stty -a; exit 4")) {
-            terminal.awaitLine("31 97");
+            // The command's output replaces the progress of the boot.
+            assertThat(terminal.awaitLine("rxe: booting the trixie guest ...")).endsWith(" s");
+            assertThat(terminal.awaitLine("31 97")).isEqualTo(REMOVE_LINE + "31 97");
             type(terminal, "a line\n");
             terminal.awaitLine("<a line>");
             terminal.awaitLine("status 3");

@@ -29,6 +29,18 @@ public final class Rxe {
         builder = new ProcessBuilder(new ArrayList<>(words));
     }
 
+    /** Copies the script and its parts into a directory, and returns the path of the new script. */
+    public static Path install(Path directory) throws IOException, InterruptedException {
+        Path natives = Files.createDirectory(directory.resolve("native"));
+        Tool.run(
+                "cp",
+                "-a",
+                PROGRAM.toString(),
+                PROGRAM.resolveSibling("softroce").toString(),
+                natives.toString());
+        return natives.resolve(PROGRAM.getFileName());
+    }
+
     /** A command line that the script is a part of. */
     public static Rxe command(String... words) {
         return new Rxe(List.of(words));

@@ -1,0 +1,229 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.Rxe;
+import io.rpma.testing.Tool;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.spi.ToolProvider;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The directories that a command outside of the checkout sees in a guest of user-mode Linux. */
+@Tag("guests")
+@Timeout(300)
+class UmlBedShareIT {
+    private static final int FAILED = 1;
+    private static final int USAGE = 2;
+
+    @TempDir
+    private Path temporary;
+
+    /** Another project, beside the checkout. */
+    private Path project;
+
+    @BeforeEach
+    void makeProject() throws IOException {
+        project = Files.createDirectory(temporary.toRealPath().resolve("project"));
+    }
+
+    /** Runs a shell in the directory of the project. */
+    private Rxe shell(List<String> options, String script, String... arguments) {
+        String[] command = new String[arguments.length + 4];
+        System.arraycopy(new String[] {"sh", "-c", script, "sh"}, 0, command, 0, 4);
+        System.arraycopy(arguments, 0, command, 4, arguments.length);
+        return Rxe.uml(options, command).in(project);
+    }
+
+    private static void assertRan(String out, Rxe.Finished finished) {
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        assertThat(finished.out()).isEqualTo(out);
+    }
+
+    private static void assertRefused(int status, String reason, Rxe.Finished finished) {
+        assertThat(finished.err()).startsWith("rxe: ").contains(reason).doesNotContain(Rxe.BOOTING);
+        assertThat(finished.err().lines()).hasSize(1);
+        assertThat(finished.out()).isEmpty();
+        assertThat(finished.status()).isEqualTo(status);
+    }
+
+    @Test
+    void aClassOfAnotherProject() throws IOException, InterruptedException {
+        Path source = project.resolve("Main.java");
+        Files.writeString(source, """
+                public class Main {
+                    public static void main(String[] arguments) throws Exception {
+                        java.nio.file.Files.writeString(java.nio.file.Path.of("address"), System.getenv("RPMA_ADDRESS"));
+                        System.out.println(System.getProperty("user.dir"));
+                    }
+                }
+                """);
+        assertThat(ToolProvider.findFirst("javac")
+                        .orElseThrow()
+                        .run(System.out, System.err, "-d", project.resolve("classes") + "", source + ""))
+                .isZero();
+        Rxe.Finished finished =
+                Rxe.uml("java", "-cp", "classes", "Main").in(project).run();
+        assertRan(project + "\n", finished);
+        assertThat(project.resolve("address")).hasContent("10.0.0.1");
+        assertThat(finished.err()).startsWith("rxe: the guest sees ").contains(" " + project);
+        assertThat(finished.err().lines()).hasSize(2);
+    }
+
+    @Test
+    void moreDirectories() throws IOException, InterruptedException {
+        Path data = Files.createDirectory(temporary.resolve("it's the \"data\", $HOME;  \\n=]*:\n"));
+        Files.createDirectory(temporary.resolve("hidden"));
+        Path settings = Files.createDirectory(temporary.resolve("settings"));
+        Files.writeString(settings.resolve("settings"), "a setting\n");
+        Rxe.Finished finished = shell(
+                        List.of("--share", data.toString(), "--share=" + settings + ":ro"),
+                        "echo kept >\"$1/file\"; cat \"$2/settings\"; touch \"$2/file\" 2>&1 | grep -o 'Read-only.*'; ls \"$3\"",
+                        data.toString(),
+                        settings.toString(),
+                        temporary.toString())
+                .run();
+        assertThat(finished.out())
+                .startsWith("a setting\nRead-only file system\n")
+                .contains("project", "data")
+                .doesNotContain("hidden");
+        assertThat(data.resolve("file")).hasContent("kept\n");
+        assertThat(settings.resolve("file")).doesNotExist();
+        assertThat(finished.err()).contains(settings.toRealPath() + " (read-only)");
+        assertThat(finished.err().lines()).hasSize(2);
+    }
+
+    /** The user's own choice prevails, also for a directory in the current one, and for the current one. */
+    @Test
+    void aDirectoryInTheCurrentOne() throws IOException, InterruptedException {
+        Path below = Files.createDirectory(project.resolve("below"));
+        String script = "touch below/file || touch file";
+        assertThat(shell(List.of("--share", below + ":ro"), script).run().status())
+                .isZero();
+        assertThat(project).isDirectoryContaining("glob:**/file");
+        assertThat(below).isEmptyDirectory();
+        assertThat(shell(List.of("--share", project + ":ro"), script).run().status())
+                .isPositive();
+        assertThat(shell(List.of("--share", ".:ro", "--share", "below"), script)
+                        .run()
+                        .status())
+                .isZero();
+        assertThat(below).isDirectoryContaining("glob:**/file");
+    }
+
+    /** A directory has its name without symbolic links, and the name that the user gave it. */
+    @Test
+    void symbolicLinks() throws IOException, InterruptedException {
+        Path data = Files.createDirectory(temporary.resolve("data"));
+        Path link = Files.createSymbolicLink(temporary.resolve("link"), data);
+        Path entered = Files.createSymbolicLink(temporary.resolve("entered"), project);
+        Files.createFile(project.resolve("a file"));
+        Rxe.Finished finished = shell(
+                        List.of("--share", link.toString()),
+                        "pwd; touch \"$1/written\"; ls \"$2\"",
+                        link.toString(),
+                        entered.toString())
+                .in(entered)
+                .environment("PWD", entered.toString())
+                .run();
+        assertRan(project + "\na file\n", finished);
+        assertThat(data.resolve("written")).exists();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"/", "/usr", "/etc", "/usr/share/../lib", "/proc", "/sys/kernel", "/dev", "/dev/shm", "/run"})
+    void theGuestsOwnSystemIsNotHidden(String path) throws IOException, InterruptedException {
+        Path real = Path.of(path).toRealPath();
+        String reason = "can't share " + real + ", because the guest has its own: ";
+        assertRefused(
+                FAILED,
+                reason + "name another directory",
+                Rxe.uml(List.of("--share", path), "true").run());
+        assertRefused(
+                FAILED,
+                reason + "change to another directory",
+                Rxe.uml("true").in(real).run());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/nonexistent", "/nonexistent:ro", "/etc/passwd", "''", ":ro"})
+    void onlyDirectoriesAreShared(String path) throws IOException, InterruptedException {
+        assertRefused(
+                USAGE,
+                "--share takes a directory, with or without ':ro' at its end, not '" + path + "'",
+                shell(List.of("--share", path), "true").run());
+    }
+
+    @Test
+    void aDirectoryThatCanNotBeRead() throws IOException, InterruptedException {
+        Path secret = Files.createDirectory(temporary.resolve("secret"));
+        Tool.run("chmod", "0", secret.toString());
+        // Without these capabilities, root needs the permission as other users do.
+        List<String> withPermissions = Tool.run("id", "-u").equals("0\n")
+                ? List.of("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--no-new-privs")
+                : List.of();
+        assertRefused(
+                FAILED,
+                "can't read the directory '" + secret + "': name another directory",
+                shell(List.of("--share", secret.toString()), "true")
+                        .under(withPermissions)
+                        .run());
+    }
+
+    @Test
+    void aCurrentDirectoryThatWasRemoved() throws IOException, InterruptedException {
+        Rxe.Finished finished = Rxe.uml("true")
+                .under(List.of("sh", "-c", "rmdir \"$PWD\" && exec \"$@\"", "sh"))
+                .in(project)
+                .run();
+        assertThat(finished.err()).endsWith("rxe: the current directory does not exist: change to another directory\n");
+        assertThat(finished.status()).isEqualTo(FAILED);
+    }
+
+    /** An installation has only the files of the script. A guest does not need to see it. */
+    @Test
+    void anInstallationWithoutACheckout() throws IOException, InterruptedException {
+        Path program = Rxe.install(Files.createDirectory(temporary.resolve("installed")));
+        Tool.run("chmod", "-R", "a-w", program.getParent().toString());
+        Rxe.Finished finished = Rxe.command(
+                        program.toString(),
+                        "run",
+                        "--bed",
+                        "uml",
+                        "--memory",
+                        "512",
+                        "sh",
+                        "-c",
+                        "[ -e \"$0\" ] || echo hidden",
+                        program.toString())
+                .in(project)
+                .run();
+        assertRan("hidden\n", finished);
+        assertThat(finished.err()).contains(" " + project).doesNotContain("installed");
+        for (String command : List.of("test", "demo", "bench", "jshell")) {
+            assertRefused(
+                    FAILED,
+                    command + " needs a checkout of rpma-java",
+                    Rxe.command(program.toString(), command).in(project).run());
+        }
+    }
+
+    @Test
+    void theHelp() throws IOException, InterruptedException {
+        Rxe.Finished finished =
+                Rxe.command(Rxe.PROGRAM.toString(), "run", "--help").in(project).run();
+        assertThat(finished.out()).contains("--share DIR", "no Maven", "of this machine change");
+        assertThat(finished.err()).isEmpty();
+        assertThat(finished.status()).isZero();
+    }
+}
