@@ -44,7 +44,7 @@ class ConsumerIT {
                 <settings>
                   <mirrors>
                     <mirror>
-                      <id>build</id>
+                      <id>central</id>
                       <url>%s</url>
                       <mirrorOf>*</mirrorOf>
                     </mirror>
@@ -82,12 +82,7 @@ class ConsumerIT {
     void mavenInAGuest() throws IOException, InterruptedException {
         assertThat(maven("test").environment("RPMA_ADDRESS", "").run().out()).contains("Tests run: 1", "Skipped: 1");
         Path maven = project.resolveSibling("maven");
-        Tool.run(
-                "sh",
-                "-c",
-                "cp -rL \"$(mvn -version | sed -n 's/^Maven home: //p')\" \"$1\"",
-                "sh",
-                maven.toString());
+        Tool.run("sh", "-c", "cp -rL \"$(mvn -version | sed -n 's/^Maven home: //p')\" \"$1\"", "sh", maven.toString());
         assertTested(inProject(List.of(
                         Rxe.PROGRAM.toString(),
                         "run",

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 class QemuBedIT {
     private static final String C1_WITHOUT_PROFILING = "TieredStopAtLevel = 1 {jimage}";
 
-    /** The option is not on the command line, and no JVM prints it. The shared archive of classes fits. */
+    /** The option of the JVMs is not on the command line, and no JVM prints it. The shared archive of classes fits. */
     @Test
     void eachJvmRunsWithoutProfiling() throws IOException, InterruptedException {
         String print = " | awk '/TieredStopAtLevel / { print $2, $3, $4, $6 }'";
@@ -28,7 +28,8 @@ class QemuBedIT {
                         "1024",
                         "sh",
                         "-c",
-                        "java -Xshare:on -XX:+PrintFlagsFinal --version" + print
+                        "java -Xshare:on -XX:+PrintFlagsFinal --version"
+                                + print
                                 + "; javac -J-XX:+PrintFlagsFinal --version" + print
                                 + "; java -XX:+UseZGC --version | grep -o emulated")
                 .run();
