@@ -244,27 +244,30 @@ static jint device_port(JNI_PARAMS, jlong device, jint port, jlongArray values)
 	return log_end(0);
 }
 
-/* a line "PORT INTERFACE" for each GID that belongs to a network interface; NULL if the query fails */
-static jbyteArray device_interfaces(JNI_PARAMS, jlong device, jint gids)
+/*
+ * writes a line "PORT INTERFACE" for each GID that belongs to a network interface; the number of
+ * bytes, or librpma's code
+ */
+static jint device_interfaces(JNI_PARAMS, jlong device, jint gids, jbyteArray lines)
 {
-	const size_t line = IF_NAMESIZE + sizeof("255 ");
-	struct ibv_gid_entry *entries = calloc((size_t)gids, sizeof(*entries));
-	char *text = calloc((size_t)gids, line);
 	log_begin();
-	ssize_t count = entries == NULL || text == NULL ? -ENOMEM
-							: ibv_query_gid_table(jni_pointer(device), entries, (size_t)gids, 0);
-	int rc = log_end(count < 0 ? log_error("ibv_query_gid_table()", (int)-count) : 0);
-	size_t length = 0;
+	struct ibv_gid_entry *entries = calloc((size_t)gids, sizeof(*entries));
+	if (entries == NULL)
+		return log_end(RPMA_E_NOMEM);
+	ssize_t count = ibv_query_gid_table(jni_pointer(device), entries, (size_t)gids, 0);
+	jint length = log_end(count < 0 ? log_error("ibv_query_gid_table()", (int)-count) : 0);
 	for (ssize_t i = 0; i < count; i++) {
 		char name[IF_NAMESIZE];
+		char line[IF_NAMESIZE + sizeof("255 ")];
 		/* 0 without an interface; an interface can disappear at any time */
-		if (if_indextoname(entries[i].ndev_ifindex, name) != NULL)
-			length += (size_t)snprintf(text + length, line, "%u %s\n", entries[i].port_num, name);
+		if (if_indextoname(entries[i].ndev_ifindex, name) == NULL)
+			continue;
+		jsize size = snprintf(line, sizeof(line), "%u %s\n", entries[i].port_num, name);
+		(*env)->SetByteArrayRegion(env, lines, length, size, (const jbyte *)line);
+		length += size;
 	}
-	jbyteArray lines = rc != 0 ? NULL : jni_bytes(env, text, (jsize)length);
 	free(entries);
-	free(text);
-	return lines;
+	return length;
 }
 
 /* the device's port that has the address, 0 if this device does not have it, or librpma's code */
@@ -312,7 +315,7 @@ static const JNINativeMethod methods[] = {
 	{"deviceMaxMessage", "(J)I", device_max_message},
 	{"deviceIdentity", "(J)[B", device_identity},
 	{"devicePort", "(JI[J)I", device_port},
-	{"deviceInterfaces", "(JI)[B", device_interfaces},
+	{"deviceInterfaces", "(JI[B)I", device_interfaces},
 	{"devicePortOf", "(J[BI)I", device_port_of},
 	{"deviceName", "(J)[B", device_name},
 };

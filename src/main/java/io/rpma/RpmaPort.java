@@ -6,6 +6,7 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -39,6 +40,9 @@ public record RpmaPort(
         long maxMessage,
         List<String> interfaces,
         List<InetAddress> addresses) {
+    /** The most bytes of a line of {@link Natives#deviceInterfaces}. */
+    private static final int INTERFACE_LINE = 20;
+
     private static final Comparator<InetAddress> ORDER =
             Comparator.comparing(InetAddress::isLinkLocalAddress).thenComparing(address -> address.getAddress().length);
 
@@ -117,11 +121,14 @@ public record RpmaPort(
     }
 
     private static List<String> interfaces(long device, long gids) {
-        return gids == 0
-                ? List.of()
-                : RpmaDevice.text("ibv_query_gid_table", Natives.deviceInterfaces(device, (int) gids))
-                        .lines()
-                        .toList();
+        if (gids == 0) {
+            return List.of();
+        }
+        byte[] lines = new byte[(int) gids * INTERFACE_LINE];
+        long length = Call.check("ibv_query_gid_table", Natives.deviceInterfaces(device, (int) gids, lines));
+        return new String(lines, 0, (int) length, StandardCharsets.UTF_8)
+                .lines()
+                .toList();
     }
 
     /** Binding finds the addresses of each kind of device. A table of GIDs has no addresses of IPoIB and iWARP. */

@@ -66,7 +66,7 @@ class DeviceListTest {
                         "max_ah")
                 .containsEntry("max_mr_size", Long.MAX_VALUE)
                 .containsEntry("max_cqe", 32767L)
-                .containsEntry("max_sge", 4L);
+                .containsEntry("max_sge", 64L);
         StandIn.setLimit("max_qp", 12);
         assertThat(device.limits()).containsEntry("max_qp", 12L);
         StandIn.setLimit("max_qp", 0);

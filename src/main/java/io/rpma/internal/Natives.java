@@ -57,12 +57,13 @@ public final class Natives {
     public static native int devicePort(long device, int port, long[] values);
 
     /**
-     * Returns a line for each GID that belongs to a network interface: the number of the port, a space and the name of the
-     * interface; or null if the query fails.
+     * Writes a line for each GID that belongs to a network interface: the number of the port, a space and the name of the
+     * interface. Returns the number of bytes.
      *
      * @param gids the length of the tables of all ports together
+     * @param lines 20 bytes for each GID
      */
-    public static native byte[] deviceInterfaces(long device, int gids);
+    public static native int deviceInterfaces(long device, int gids, byte[] lines);
 
     /**
      * Returns the number of the device's port that has a local address, or 0 if this device does not have it.
