@@ -1,3 +1,0 @@
-module consumer {
-    requires io.rpma;
-}
