@@ -146,16 +146,19 @@ static bool librpma_has(const char *name, size_t size)
 	return image.found;
 }
 
+int device_query(struct ibv_context *context, struct ibv_device_attr_ex *attributes)
+{
+	int error = ibv_query_device_ex(context, NULL, attributes);
+	return error == 0 ? 0 : log_error("ibv_query_device_ex()", error);
+}
+
 /* 1 if the device has all the capabilities, 0 if not, or librpma's code */
 static jint has_capabilities(jlong device, uint64_t capabilities)
 {
 	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
 	log_begin();
-	int error = ibv_query_device_ex(jni_pointer(device), NULL, &attributes);
-	if (error != 0)
-		return log_end(log_error("ibv_query_device_ex()", error));
-	(void)log_end(0);
-	return (attributes.device_cap_flags_ex & capabilities) == capabilities;
+	int rc = log_end(device_query(jni_pointer(device), &attributes));
+	return rc != 0 ? rc : (attributes.device_cap_flags_ex & capabilities) == capabilities;
 }
 
 int device_is_soft_roce(struct ibv_context *context)
@@ -163,8 +166,8 @@ int device_is_soft_roce(struct ibv_context *context)
 	/* the kernel's RXE_VENDOR_ID: devices of hardware have the number of their maker */
 	const uint32_t soft_roce = 0xffffff;
 	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
-	int error = ibv_query_device_ex(context, NULL, &attributes);
-	return error != 0 ? log_error("ibv_query_device_ex()", error) : attributes.orig_attr.vendor_id == soft_roce;
+	int rc = device_query(context, &attributes);
+	return rc != 0 ? rc : attributes.orig_attr.vendor_id == soft_roce;
 }
 
 /* librpma's choice for each peer: 1 if a flush is an operation of the device, 0 if it is a read, or librpma's code */
@@ -216,11 +219,9 @@ static jint device_max_message(JNI_PARAMS, jlong device)
 /* "PORTS VENDOR PART GUID FIRMWARE"; NULL if the query fails */
 static jbyteArray device_identity(JNI_PARAMS, jlong device)
 {
-	struct ibv_context *context = jni_pointer(device);
 	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
 	log_begin();
-	int error = ibv_query_device_ex(context, NULL, &attributes);
-	if (log_end(error == 0 ? 0 : log_error("ibv_query_device_ex()", error)) != 0)
+	if (log_end(device_query(jni_pointer(device), &attributes)) != 0)
 		return NULL;
 	const struct ibv_device_attr *known = &attributes.orig_attr;
 	char text[sizeof(known->fw_ver) + 64];
@@ -244,10 +245,7 @@ static jint device_port(JNI_PARAMS, jlong device, jint port, jlongArray values)
 	return log_end(0);
 }
 
-/*
- * writes a line "PORT INTERFACE" for each GID that belongs to a network interface; the number of
- * bytes, or librpma's code
- */
+/* writes a line "PORT INTERFACE" for each GID that belongs to a network interface; the number of bytes, or librpma's code */
 static jint device_interfaces(JNI_PARAMS, jlong device, jint gids, jbyteArray lines)
 {
 	log_begin();

@@ -13,6 +13,9 @@
  */
 jint device_max_message_of(struct ibv_context *context);
 
+/* 0 or librpma's code; inside a call that keeps the log messages */
+int device_query(struct ibv_context *context, struct ibv_device_attr_ex *attributes);
+
 /* 1 if the device is soft-RoCE, 0 if not, or librpma's code; inside a call that keeps the log messages */
 int device_is_soft_roce(struct ibv_context *context);
 

@@ -24,8 +24,7 @@ jbyteArray device_limits_of(JNIEnv *env, struct ibv_context *context)
 {
 	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
 	log_begin();
-	int error = ibv_query_device_ex(context, NULL, &attributes);
-	if (log_end(error == 0 ? 0 : log_error("ibv_query_device_ex()", error)) != 0)
+	if (log_end(device_query(context, &attributes)) != 0)
 		return NULL;
 	const struct ibv_device_attr *limits = &attributes.orig_attr;
 	/* soft-RoCE has no limit and reports the largest unsigned number, which Java's long can't contain */

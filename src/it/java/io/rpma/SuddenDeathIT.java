@@ -74,6 +74,8 @@ class SuddenDeathIT {
             pass(rounds.get(death % rounds.size()));
             await(survivor, SuddenDeathProgram.BEGIN, death);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(PAUSE_MS)));
+            pass(SuddenDeathProgram.DYING);
+            await(survivor, SuddenDeathProgram.DYING, death);
             boolean host = death % HOST == 0;
             if (host) {
                 Guest.cutPower(partner);

@@ -33,6 +33,7 @@ final class Calls {
             call.make();
         } finally {
             watch.cancel();
+            timer.purge();
             longest.merge(name, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start), Math::max);
         }
     }

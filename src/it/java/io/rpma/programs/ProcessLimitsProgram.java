@@ -13,6 +13,7 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaPeer;
 import io.rpma.internal.OpenResources;
+import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaConnParam;
 import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
@@ -56,12 +57,16 @@ public final class ProcessLimitsProgram {
         RpmaSession.connect().close();
         // without descriptors, no class can be loaded
         RdmaPair.connect().close();
+        Deque<AutoCloseable> opened = new ArrayDeque<>();
+        synchronous(opened);
+        closeAll(opened);
         OpenResources before = OpenResources.now();
         lockedMemory();
         before.assertSameNow(1);
         limit("--nofile=" + DESCRIPTORS + ":");
         descriptors(ProcessLimitsProgram::rpma);
         descriptors(ProcessLimitsProgram::rdmacm);
+        descriptors(ProcessLimitsProgram::synchronous);
         before.assertSameNow(1);
         Path file = Files.createTempFile("limits", null);
         try {
@@ -167,6 +172,13 @@ public final class ProcessLimitsProgram {
         opened.push(server);
         server.createQp(RdmaPair.attr());
         RdmaPair.accept(client, server);
+    }
+
+    /** An id whose channel librdmacm opens. */
+    private static void synchronous(Deque<AutoCloseable> opened) {
+        RdmaAddrInfo here = RdmaAddrInfo.passive(TestDevice.address(), TestDevice.port(), RdmaPortSpace.TCP);
+        opened.push(here);
+        opened.push(RdmaId.createEp(here, RdmaPair.attr()));
     }
 
     private static void closeAll(Deque<? extends AutoCloseable> objects) throws Exception {

@@ -74,7 +74,10 @@ final class RdmaPartnerClient extends PartnerClient {
         return qp.postRead(local, READ, Long.BYTES, SIGNALED, target, key, 4);
     }
 
-    /** The atomic operation whose result depends on the times that it is executed. */
+    /**
+     * The atomic operation whose result depends on the times that it is executed. The result is the value if the bytes that were
+     * read last are the bytes of the target.
+     */
     @Override
     boolean postAtomicWrite(long value) {
         return qp.postFetchAndAdd(local, READ, SIGNALED, target, key, value - RdmaPair.getLong(memory, READ), 5);

@@ -14,11 +14,12 @@ import java.util.List;
 
 /**
  * Repeats one phase of a connection to {@link PartnerProgram} until the partner dies, closes everything, and connects to the next
- * partner. Each round has two lines on the standard input: the package and the phase, and {@link #REPLACED} when the next partner
- * listens.
+ * partner. Each round has three lines on the standard input: the package and the phase, {@link #DYING} before the death, which
+ * this program repeats, and {@link #REPLACED} when the next partner listens. A failure before the death is a defect.
  */
 public final class SuddenDeathProgram {
     public static final String BEGIN = "begin: ";
+    public static final String DYING = "dying";
     public static final String REPLACED = "replaced";
     public static final List<String> LIBRARIES = Partner.LIBRARIES;
     public static final String END = Partner.END;
@@ -27,6 +28,8 @@ public final class SuddenDeathProgram {
     private final Partner partner;
     private final BufferedReader input;
     private boolean begun;
+    private boolean dying;
+    private boolean replaced;
 
     /** A phase of a connection. */
     public enum Phase {
@@ -83,13 +86,15 @@ public final class SuddenDeathProgram {
         try {
             repeat(library, phase);
         } catch (ReportedException | RpmaException e) {
-            if (!begun) {
+            if (!dying) {
                 throw e;
             }
             failure = e.getMessage();
         }
         partner.recover(library);
-        assertEquals(REPLACED, input.readLine());
+        if (!replaced) {
+            assertEquals(REPLACED, input.readLine());
+        }
         return failure;
     }
 
@@ -108,11 +113,26 @@ public final class SuddenDeathProgram {
                 do {
                     partner.calls.make("phase", () -> phase.step.take(client));
                     begin();
+                    readLines();
                 } while (phase.repeatable);
             } finally {
                 partner.close(client);
             }
-        } while (!input.ready());
+        } while (!replaced);
+    }
+
+    /** Reads the lines that have arrived. */
+    private void readLines() throws IOException {
+        while (input.ready()) {
+            if (dying) {
+                assertEquals(REPLACED, input.readLine());
+                replaced = true;
+                return;
+            }
+            assertEquals(DYING, input.readLine());
+            dying = true;
+            System.out.println(DYING);
+        }
     }
 
     private void begin() {

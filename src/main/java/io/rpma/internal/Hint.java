@@ -43,8 +43,9 @@ final class Hint {
         if (says(messages, Errno.EMFILE)) {
             return descriptors();
         }
-        if (says(messages, Errno.ENOMEM) && (operation + messages).contains("rdma_create_id")) {
-            // librdmacm replaces EMFILE by ENOMEM
+        boolean opensChannel = operation.equals("rdma_create_ep") || messages.contains("rdma_create_id(");
+        if (opensChannel && says(messages, Errno.ENOMEM)) {
+            // librdmacm opens the channel of a synchronous id, and replaces EMFILE by ENOMEM
             return "librdmacm reports a lack of memory also if " + descriptors();
         }
         switch (operation) {

@@ -400,7 +400,7 @@ public final class RdmaId implements AutoCloseable {
      * @throws IllegalStateException if closed before or during the wait, or if not listening
      * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created (the request is then rejected),
      *     or if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; in both cases this id continues to
-     *     listen
+     *     listen. If librdmacm can't create the id and another event follows, the rejection is not reported.
      */
     public RdmaId getRequest() throws InterruptedException {
         return nextRequest(Waiter.FOREVER).orElseThrow();
@@ -418,7 +418,7 @@ public final class RdmaId implements AutoCloseable {
      * @throws IllegalStateException if closed before or during the wait, or if not listening
      * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created (the request is then rejected),
      *     or if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; in both cases this id continues to
-     *     listen
+     *     listen. If librdmacm can't create the id and another event follows, the rejection is not reported.
      */
     public Optional<RdmaId> getRequest(long timeout, TimeUnit unit) throws InterruptedException {
         return nextRequest(Waiter.nanos(timeout, unit));

@@ -195,6 +195,11 @@ class HintTest {
     void namesTheLimitOfDescriptorsForNoMemory() {
         String message = "rdma_create_id() failed: " + Errno.message(12);
         assertThat(Hint.of("rpma_conn_req_new", Result.PROVIDER, message)).contains("ulimit -n");
+        assertThat(Hint.of("rdma_create_ep", Result.PROVIDER, Errno.message(12)))
+                .contains("ulimit -n");
+        // the channel of this id is open already
+        assertThat(Hint.of("rdma_create_id", Result.PROVIDER, Errno.message(12)))
+                .isEmpty();
     }
 
     @Test

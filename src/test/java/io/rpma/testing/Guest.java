@@ -85,11 +85,13 @@ public final class Guest implements AutoCloseable {
 
     /**
      * The output of a guest whose command is a shell, with the stacks of the JVM that the shell has started last. The output is
-     * incomplete if the guest does not answer.
+     * incomplete if the guest does not answer or has ended.
      */
     public String diagnosis() throws InterruptedException {
-        enter("{ " + DIAGNOSE + " } 2>&1; echo " + DIAGNOSED);
-        rxe.awaitLine(DIAGNOSED, 1, DIAGNOSIS);
+        if (rxe.process().isAlive()) {
+            enter("{ " + DIAGNOSE + " } 2>&1; echo " + DIAGNOSED);
+            rxe.awaitLine(DIAGNOSED, 1, DIAGNOSIS);
+        }
         return rxe.toString();
     }
 
