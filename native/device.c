@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "log.h"
 #include "natives.h"
@@ -59,8 +60,9 @@ static int no_devices(int error)
 	int count = 0;
 	struct ibv_device **devices = ibv_get_device_list(&count);
 	if (devices == NULL)
-		/* a kernel without RDMA */
-		return errno == ENOSYS ? 0 : log_error("ibv_get_device_list()", errno);
+		/* a kernel without RDMA; libibverbs reports ENOSYS without descriptors, too */
+		return errno == ENOSYS && access("/sys/class/infiniband_verbs", F_OK) != 0 ? 0
+				: log_error("ibv_get_device_list()", errno);
 	int rc = count == 0 ? 0 : log_error("rdma_get_devices()", error);
 	for (int i = 0; i < count; i++) {
 		struct ibv_context *context = ibv_open_device(devices[i]);
@@ -253,19 +255,23 @@ static jint device_interfaces(JNI_PARAMS, jlong device, jint gids, jbyteArray li
 	if (entries == NULL)
 		return log_end(RPMA_E_NOMEM);
 	ssize_t count = ibv_query_gid_table(jni_pointer(device), entries, (size_t)gids, 0);
-	jint length = log_end(count < 0 ? log_error("ibv_query_gid_table()", (int)-count) : 0);
+	jint length = count < 0 ? log_error("ibv_query_gid_table()", (int)-count) : 0;
 	for (ssize_t i = 0; i < count; i++) {
 		char name[IF_NAMESIZE];
 		char line[IF_NAMESIZE + sizeof("255 ")];
-		/* 0 without an interface; an interface can disappear at any time */
-		if (if_indextoname(entries[i].ndev_ifindex, name) == NULL)
-			continue;
+		if (if_indextoname(entries[i].ndev_ifindex, name) == NULL) {
+			/* the index is 0 without an interface; an interface can disappear at any time */
+			if (errno == ENXIO || errno == ENODEV)
+				continue;
+			length = log_error("if_indextoname()", errno);
+			break;
+		}
 		jsize size = snprintf(line, sizeof(line), "%u %s\n", entries[i].port_num, name);
 		(*env)->SetByteArrayRegion(env, lines, length, size, (const jbyte *)line);
 		length += size;
 	}
 	free(entries);
-	return length;
+	return log_end(length);
 }
 
 /* the device's port that has the address, 0 if this device does not have it, or librpma's code */

@@ -15,7 +15,7 @@ static const struct jni_table *const tables[] = {
 };
 
 /*
- * The class Natives, or NULL with a pending exception. Loader sets the property to its name: a build tool may have moved the
+ * The class Natives, or NULL with a pending exception or without the property. Loader sets the property to its name: a build tool may have moved the
  * classes of the library to another package.
  */
 static jclass natives_class(JNIEnv *env)

@@ -41,7 +41,11 @@ share() {
     check_mount_point "$canonical" "$3"
     share_kinds[$canonical]=$kind
     IFS= read -r -d '' name < <(realpath -z -s -- "$2")
-    [[ $name == "$canonical" ]] || links[$name]=$canonical
+    # Without links, ".." can name another directory.
+    if [[ $name != "$canonical" && $name -ef $canonical ]]; then
+        check_mount_point "$name" "$3"
+        links[$name]=$canonical
+    fi
 }
 
 # Chooses the directories of this run. A later choice replaces an earlier one.

@@ -107,9 +107,9 @@ class ConsumerIT {
                         "run",
                         "sh",
                         "-c",
-                        "{ " + java
-                                + " greeting.Server | tee listening; } & until grep -qs listening listening; do sleep 0.1; done; "
-                                + java + " greeting.Client Hello from a client; wait"))
+                        java + " greeting.Server >server.log & server=$!\n"
+                                + "until grep -qs listening server.log; do kill -0 $server || exit; sleep 0.1; done\n"
+                                + java + " greeting.Client Hello from a client && wait $server && cat server.log"))
                 .run();
         assertThat(finished.out()).isEqualTo("listening at 10.0.0.1\nHello from a client\n");
         assertThat(finished.status()).isZero();

@@ -1,6 +1,7 @@
 package io.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.programs.NetworkFaultProgram;
@@ -8,6 +9,7 @@ import io.rpma.programs.PartnerProgram;
 import io.rpma.testing.Guest;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,6 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 class NetworkFaultIT {
     private static final int SECONDS =
             Integer.getInteger("rpma.fault.seconds", Boolean.getBoolean("rpma.long") ? 30 : 1);
+    /** The limit of each wait: far more than the limits of the calls, because guests on a busy machine are slow. */
+    private static final Duration STEP = Duration.ofSeconds(180 + SECONDS);
+
+    private static final String SET = "set";
     private static final String ARGUMENTS = "10.0.0.1 7208";
 
     /** The faults of the packets in both directions: see tc-netem(8). */
@@ -47,14 +53,17 @@ class NetworkFaultIT {
                 Guest client = Guest.boot(directory, 2, NetworkFaultProgram.REPAIR + "; " + program)) {
             partner.enter(NetworkFaultProgram.REPAIR);
             partner.enter(Guest.java(PartnerProgram.class, ARGUMENTS) + " &");
-            int ends = 0;
+            int round = 0;
             for (String packets : PACKETS) {
                 String fault = NetworkFaultProgram.FAULT + packets;
-                run(client, fault, partner, fault, ++ends);
+                run(client, fault, partner, fault, ++round);
             }
+            String last = "";
             for (String fault : LINK) {
-                run(client, fault, partner, NetworkFaultProgram.REPAIR, ++ends);
+                last = run(client, fault, partner, NetworkFaultProgram.REPAIR, ++round);
             }
+            String noFailure = "[1-9]\\d* transfers by \\S+, failures \\{}, [^;]*";
+            assertTrue(last.matches(".*: " + noFailure + "; " + noFailure), last);
             client.enter();
             assertEquals(0, client.command().awaitEnd().status());
         }
@@ -64,14 +73,26 @@ class NetworkFaultIT {
         return NetworkFaultProgram.FAULT + "loss 100%; sleep " + seconds + "; " + NetworkFaultProgram.REPAIR;
     }
 
-    private static void run(Guest client, String clientFault, Guest partner, String partnerFault, int end)
+    private static String run(Guest client, String clientFault, Guest partner, String partnerFault, int round)
             throws InterruptedException {
         client.enter(clientFault);
-        client.command().awaitLine(NetworkFaultProgram.BEGIN, end);
-        partner.enter(partnerFault);
-        String line = client.command().awaitLine(NetworkFaultProgram.END, end);
-        partner.enter(NetworkFaultProgram.REPAIR);
+        await(client, NetworkFaultProgram.BEGIN, round);
+        set(partner, partnerFault, 2 * round - 1);
+        String line = await(client, NetworkFaultProgram.END, round);
+        set(partner, NetworkFaultProgram.REPAIR, 2 * round);
         System.out.println(line);
         assertTrue(line.startsWith(NetworkFaultProgram.SURVIVED), line);
+        return line;
+    }
+
+    private static void set(Guest partner, String fault, int count) throws InterruptedException {
+        partner.enter(fault + " && echo " + SET);
+        await(partner, SET, count);
+    }
+
+    private static String await(Guest guest, String text, int count) throws InterruptedException {
+        String line = guest.command().awaitLine(text, count, STEP);
+        assertNotNull(line, () -> "not " + count + " lines with '" + text + "': " + guest.command());
+        return line;
     }
 }

@@ -139,6 +139,38 @@ class UmlBedShareIT {
         assertThat(data.resolve("written")).exists();
     }
 
+    /** A link that leads to another link, and a link whose name is below another link. */
+    @Test
+    void linksOfLinks() throws IOException, InterruptedException {
+        Path data = Files.createDirectory(temporary.resolve("data"));
+        Files.createFile(data.resolve("a file"));
+        Path current = Files.createSymbolicLink(temporary.resolve("current"), data);
+        Files.createSymbolicLink(project.resolve("data"), current);
+        Files.createDirectory(project.resolve("below"));
+        Path entered = Files.createSymbolicLink(temporary.resolve("entered"), project);
+        Rxe.Finished finished = shell(
+                        List.of("--share", "data", "--share", entered.resolve("below") + ":ro"),
+                        "ls data; ls \"$1\"",
+                        entered.toString())
+                .in(entered)
+                .environment("PWD", entered.toString())
+                .run();
+        assertRan("a file\nbelow\ndata\n", finished);
+    }
+
+    /** Without links, the name of the directory is another one, which does not exist. */
+    @Test
+    void aNameAboveALink() throws IOException, InterruptedException {
+        Path data = Files.createDirectories(temporary.resolve("other").resolve("data"));
+        Files.createSymbolicLink(project.resolve("link"), Files.createDirectory(data.resolveSibling("sub")));
+        assertRan(
+                "seen\n",
+                shell(List.of("--share", "link/../data"), "[ -d \"$1\" ] && echo seen", data.toString())
+                        .in(project)
+                        .run());
+        assertThat(project.resolve("data")).doesNotExist();
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {"/", "/usr", "/etc", "/usr/share/../lib", "/proc", "/sys/kernel", "/dev", "/dev/shm", "/run"})

@@ -2,6 +2,7 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
+import io.rpma.internal.Errno;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Log;
 import io.rpma.internal.Natives;
@@ -62,7 +63,8 @@ public final class RpmaDevice {
      * {@return all RDMA devices of this process that librdmacm can use; empty if there is none}
      *
      * <p>A device that {@link #local} finds is equal to one of the list. A device without its file in
-     * {@code /dev/infiniband}, for example in a container, is not in the list. Neither is a device that was removed.
+     * {@code /dev/infiniband}, for example in a container, is not in the list. Neither is a device that was removed. The
+     * method opens all devices, which stay open. So does {@link #local} if no device has the address.
      *
      * @throws RpmaException if there are devices, and librdmacm can't open any of them, for example for lack of permissions.
      *     Some releases of librdmacm list no device if they can't open one of several. The exception names the devices that
@@ -72,8 +74,7 @@ public final class RpmaDevice {
         Loader.ensureLoaded();
         long[] contexts = Natives.deviceList();
         if (contexts == null) {
-            throw ((RpmaException) Call.failure(LIST, Result.PROVIDER))
-                    .with("see the permissions of the files in /dev/infiniband");
+            throw Call.failure(LIST, Result.PROVIDER);
         }
         Log.deliver();
         return LongStream.of(contexts).mapToObj(RpmaDevice::new).toList();
@@ -112,14 +113,21 @@ public final class RpmaDevice {
         Check.address(address);
         Loader.ensureLoaded();
         long context = getPinned(address, remote);
-        if (context < 0 && !remote) {
-            throw ((RpmaException) Call.failure(GET, context)).with(advice());
+        if (context < 0) {
+            RpmaException failure = (RpmaException) Call.failure(GET, context);
+            throw !remote && isOfNoDevice(failure) ? failure.with(advice()) : failure;
         }
-        if (Call.check(GET, context) == 0) {
+        Log.deliver();
+        if (context == 0) {
             throw new RpmaException(
                     GET, RpmaError.INVAL, 0, address + " is the address of no device" + reason(address), advice());
         }
         return new RpmaDevice(context);
+    }
+
+    private static boolean isOfNoDevice(RpmaException failure) {
+        return failure.detail().contains(Errno.message(Errno.ENODEV))
+                || failure.detail().contains(Errno.message(Errno.EADDRNOTAVAIL));
     }
 
     /** Returns the advice for a search that has found no device. It must not replace the failure of the search by its own. */
@@ -131,14 +139,13 @@ public final class RpmaDevice {
             }
             String addresses = devices.stream()
                     .flatMap(device -> device.addresses().stream()
-                            .filter(address -> !address.isLinkLocalAddress())
                             .map(address -> address.getHostAddress() + " (" + device.name + ")"))
                     .collect(Collectors.joining(", "));
             return addresses.isEmpty()
                     ? "no RDMA device of this machine has an address: " + devices
                     : "name one of " + addresses;
         } catch (RpmaException e) {
-            return "name the address of one device";
+            return "the devices can't be listed: " + e.getMessage();
         }
     }
 

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * @param number the number of the port, from 1
  * @param state the state
  * @param linkLayer the link layer
- * @param activeMtu the largest payload of a packet in bytes, from 256 to 4096
+ * @param activeMtu the largest payload of a packet in bytes, from 256 to 4096; 0 if the device reports none
  * @param maxMessage the largest message in bytes. One operation of this library also has at most 2^31 - 1 bytes.
  * @param interfaces the names of the network interfaces, without the interfaces of InfiniBand (IPoIB) that have no address
  * @param addresses the addresses of this machine for which {@link RpmaDevice#local} finds the device, link-local addresses
@@ -140,8 +140,12 @@ public record RpmaPort(
                     .sorted(Comparator.comparing(Local::address, ORDER))
                     .toList();
         } catch (SocketException e) {
-            // a network namespace without an interface
-            return List.of();
+            throw new RpmaException(
+                    "getifaddrs",
+                    RpmaError.PROVIDER,
+                    0,
+                    e.getMessage(),
+                    "too many descriptors may be open: see ulimit -n");
         }
     }
 

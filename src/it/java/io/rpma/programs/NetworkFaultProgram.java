@@ -51,7 +51,7 @@ public final class NetworkFaultProgram {
         try (RpmaPeer peer = TestDevice.peer()) {
             List<NetworkFaultProgram> programs = new ArrayList<>();
             for (String library : Partner.LIBRARIES) {
-                Partner partner = new Partner(peer, arguments);
+                Partner partner = new Partner(peer, true, arguments);
                 partner.recover(library);
                 programs.add(new NetworkFaultProgram(partner, library));
             }

@@ -3,6 +3,7 @@ package io.rpma.programs;
 import io.rpma.RpmaException;
 import io.rpma.RpmaPeer;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /** {@link PartnerProgram} on another host, which may be dead or unreachable. */
@@ -25,12 +26,19 @@ final class Partner {
     private final RpmaPeer peer;
     private final String address;
     private final int port;
+    private final boolean faultyNetwork;
+    private final Random random;
 
     /**
+     * @param faultyNetwork see {@link PartnerClient}
      * @param arguments of {@link PartnerProgram}
      */
-    Partner(RpmaPeer peer, String... arguments) {
+    Partner(RpmaPeer peer, boolean faultyNetwork, String... arguments) {
         this.peer = peer;
+        this.faultyNetwork = faultyNetwork;
+        long seed = new Random().nextLong();
+        System.out.println("bytes of the seed " + seed);
+        random = new Random(seed);
         address = arguments[0];
         port = Integer.parseInt(arguments[1]);
     }
@@ -38,8 +46,8 @@ final class Partner {
     /** Connects. */
     PartnerClient connect(String library) throws InterruptedException, ReportedException {
         PartnerClient client = library.equals(RPMA)
-                ? new RpmaPartnerClient(peer, address, port)
-                : new RdmaPartnerClient(address, port + 1);
+                ? new RpmaPartnerClient(random, faultyNetwork, peer, address, port)
+                : new RdmaPartnerClient(random, faultyNetwork, address, port + 1);
         try {
             calls.make("connect", client::connect);
         } catch (ReportedException | RpmaException e) {

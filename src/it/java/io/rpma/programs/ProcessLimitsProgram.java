@@ -1,17 +1,20 @@
 package io.rpma.programs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaPeer;
+import io.rpma.RpmaPort;
 import io.rpma.internal.OpenResources;
 import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaConnParam;
@@ -35,6 +38,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -59,6 +63,7 @@ public final class ProcessLimitsProgram {
         RdmaPair.connect().close();
         Deque<AutoCloseable> opened = new ArrayDeque<>();
         synchronous(opened);
+        devices(opened);
         closeAll(opened);
         OpenResources before = OpenResources.now();
         lockedMemory();
@@ -67,6 +72,7 @@ public final class ProcessLimitsProgram {
         descriptors(ProcessLimitsProgram::rpma);
         descriptors(ProcessLimitsProgram::rdmacm);
         descriptors(ProcessLimitsProgram::synchronous);
+        descriptors(ProcessLimitsProgram::devices);
         before.assertSameNow(1);
         Path file = Files.createTempFile("limits", null);
         try {
@@ -179,6 +185,13 @@ public final class ProcessLimitsProgram {
         RdmaAddrInfo here = RdmaAddrInfo.passive(TestDevice.address(), TestDevice.port(), RdmaPortSpace.TCP);
         opened.push(here);
         opened.push(RdmaId.createEp(here, RdmaPair.attr()));
+    }
+
+    private static void devices(Deque<AutoCloseable> opened) {
+        List<RpmaPort> ports = RpmaDevice.list().get(0).ports();
+        assertEquals(1, ports.size());
+        assertFalse(ports.get(0).addresses().isEmpty());
+        assertFalse(ports.get(0).interfaces().isEmpty());
     }
 
     private static void closeAll(Deque<? extends AutoCloseable> objects) throws Exception {

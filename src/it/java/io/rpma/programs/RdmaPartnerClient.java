@@ -12,6 +12,7 @@ import io.rpma.rdmacm.RdmaQp;
 import io.rpma.testing.RdmaPair;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /** A client by {@code io.rpma.rdmacm}. */
@@ -26,7 +27,8 @@ final class RdmaPartnerClient extends PartnerClient {
     private long target;
     private int key;
 
-    RdmaPartnerClient(String address, int port) {
+    RdmaPartnerClient(Random random, boolean faultyNetwork, String address, int port) {
+        super(random, faultyNetwork);
         this.address = new InetSocketAddress(address, port);
     }
 

@@ -11,6 +11,7 @@ import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.testing.Regions;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /** A client by {@code io.rpma}. */
@@ -24,7 +25,8 @@ final class RpmaPartnerClient extends PartnerClient {
     private RpmaConn conn;
     private RpmaMrRemote remote;
 
-    RpmaPartnerClient(RpmaPeer peer, String address, int port) {
+    RpmaPartnerClient(Random random, boolean faultyNetwork, RpmaPeer peer, String address, int port) {
+        super(random, faultyNetwork);
         this.peer = peer;
         this.address = address;
         this.port = port;

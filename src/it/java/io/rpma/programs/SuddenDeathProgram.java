@@ -67,7 +67,7 @@ public final class SuddenDeathProgram {
     public static void main(String[] arguments) throws IOException, InterruptedException, ReportedException {
         try (RpmaPeer peer = TestDevice.peer()) {
             BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-            Partner partner = new Partner(peer, arguments);
+            Partner partner = new Partner(peer, false, arguments);
             partner.recover(Partner.RPMA);
             OpenResources before = OpenResources.now();
             for (String round = input.readLine(); round != null; round = input.readLine()) {

@@ -57,6 +57,8 @@ final class Hint {
                 return says(messages, Errno.ENOMEM) ? deviceLimits(objects, "max_ah") : "";
             case "rpma_mr_reg":
                 return registration(messages, objects);
+            case "rdma_get_devices":
+                return devices(messages);
             case "rpma_utils_get_ibv_context":
                 return device(messages);
             case "rpma_ep_listen":
@@ -253,6 +255,13 @@ final class Hint {
                 ? "private data may be too long: InfiniBand and RoCE take 56 bytes with a request to connect and"
                         + " 196 bytes with its acceptance"
                 : "";
+    }
+
+    private static String devices(String messages) {
+        if (says(messages, Errno.ENOSYS)) {
+            return "libibverbs reports this also if " + descriptors();
+        }
+        return messages.contains("ibv_open_device(") ? "see the permissions of the files in /dev/infiniband" : "";
     }
 
     private static String device(String messages) {

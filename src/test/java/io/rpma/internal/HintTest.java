@@ -41,6 +41,7 @@ class HintTest {
                     rdma_reg_read,              12, ulimit -l
                     rdma_reg_write,             14, kernels from 6.5
                     ibv_reg_mr,                 12, ulimit -l
+                    rdma_get_devices,           38, ulimit -n
                     rdma_getaddrinfo,           99, the name is unknown
                     rdma_getaddrinfo,           19, no RDMA device has this address
                     rdma_create_id,             19, no RDMA device has this address
