@@ -57,6 +57,14 @@ class PackagedJarTest {
     }
 
     @Test
+    void runsWithoutFlightRecorder() throws Exception {
+        // jdk.compiler: the program is a source file
+        assertLoaded(Jvm.onClassPath(Jvm.libraryJar())
+                .options("--limit-modules", "java.logging,java.management,jdk.compiler")
+                .run(PROGRAM));
+    }
+
+    @Test
     void runsOnTheModulePath() throws Exception {
         assertLoaded(onModulePath(Jvm.libraryJar())
                 .options("--enable-native-access=" + MODULE)
@@ -72,6 +80,7 @@ class PackagedJarTest {
                         "exports io.rpma",
                         "exports io.rpma.rdmacm",
                         "requires java.base mandated",
+                        "requires jdk.jfr",
                         "contains io.rpma.internal");
     }
 
