@@ -44,6 +44,7 @@ class PackagedJarTest {
                     .contains(Loader.resource(System.getProperty("os.name"), System.getProperty("os.arch"))
                             .substring(1))
                     .allMatch(name -> name.matches("module-info\\.class|META-INF/(MANIFEST\\.MF|LICENSE|maven/.*"
+                            + "|native-image/io\\.github\\.rpma-java/rpma-java/reachability-metadata\\.json"
                             + "|native/linux-(x86_64|aarch64)/librpma-java\\.so)|io/rpma/(\\w|\\$)+\\.class"
                             + "|io/rpma/package-info\\.class|io/rpma/(rdmacm|internal)/[-\\w$]+\\.class"));
             assertThat(jar.getManifest().getMainAttributes().getValue("Implementation-Version"))
