@@ -17,8 +17,6 @@ import io.rpma.testing.Jvm;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,7 +24,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -336,11 +333,7 @@ class LoadingTest {
         Path classes = directory.resolve("classes");
         List<String> words = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", classes.toString()));
         words.addAll(files);
-        StringWriter messages = new StringWriter();
-        int status = ToolProvider.findFirst("javac")
-                .orElseThrow()
-                .run(new PrintWriter(messages), new PrintWriter(messages), words.toArray(new String[0]));
-        assertThat(status).as(messages.toString()).isZero();
+        Tool.inThisJvm("javac", words.toArray(new String[0]));
         return classes;
     }
 

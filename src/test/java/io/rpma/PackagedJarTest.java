@@ -5,8 +5,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rpma.internal.Loader;
 import io.rpma.testing.Jvm;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
@@ -49,6 +52,23 @@ class PackagedJarTest {
                             + "|io/rpma/package-info\\.class|io/rpma/(rdmacm|internal)/[-\\w$]+\\.class"));
             assertThat(jar.getManifest().getMainAttributes().getValue("Implementation-Version"))
                     .isNotEmpty();
+        }
+    }
+
+    @Test
+    void exportsThePackagesOfTheModuleToOsgi() throws Exception {
+        ModuleDescriptor module =
+                ModuleFinder.of(Jvm.libraryJar()).find(MODULE).orElseThrow().descriptor();
+        try (JarFile jar = new JarFile(Jvm.libraryJar().toFile())) {
+            Attributes attributes = jar.getManifest().getMainAttributes();
+            String version = attributes.getValue("Implementation-Version").replace('-', '.');
+            assertThat(attributes.getValue("Bundle-SymbolicName")).isEqualTo(MODULE);
+            assertThat(attributes.getValue("Bundle-Version")).isEqualTo(version);
+            assertThat(attributes.getValue("Export-Package").split(","))
+                    .containsExactlyInAnyOrderElementsOf(module.exports().stream()
+                            .map(exports -> exports.source() + ";version=" + version
+                                    + (exports.source().equals(MODULE) ? "" : ";uses:=" + MODULE))
+                            .collect(Collectors.toList()));
         }
     }
 

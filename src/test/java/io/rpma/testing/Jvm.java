@@ -39,6 +39,7 @@ public final class Jvm {
     private final List<String> options = new ArrayList<>();
     private final Map<String, String> environment = new LinkedHashMap<>();
     private Duration limit = Duration.ofSeconds(60);
+    private String java = java(Path.of(System.getProperty("java.home")));
 
     private Jvm() {
         for (String option : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
@@ -49,6 +50,13 @@ public final class Jvm {
         if (!options.contains(CHECK_JNI)) {
             options.add(CHECK_JNI);
         }
+    }
+
+    /** A JVM of another JDK or of a run-time image, with no option about its classes and native code. */
+    public static Jvm of(Path home) {
+        Jvm jvm = new Jvm();
+        jvm.java = java(home);
+        return jvm;
     }
 
     /** A JVM with the class path of this one. */
@@ -84,18 +92,25 @@ public final class Jvm {
 
     /** The directory of the test classes. */
     public static Path testClasses() {
+        return placeOf(Jvm.class);
+    }
+
+    /** The jar or the directory of a class. */
+    public static Path placeOf(Class<?> type) {
         try {
-            return Path.of(Jvm.class
-                    .getProtectionDomain()
-                    .getCodeSource()
-                    .getLocation()
-                    .toURI());
+            return Path.of(
+                    type.getProtectionDomain().getCodeSource().getLocation().toURI());
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    private static String join(Path... entries) {
+    private static String java(Path home) {
+        return home.resolve("bin/java").toString();
+    }
+
+    /** A class path or module path. */
+    public static String join(Path... entries) {
         return Arrays.stream(entries).map(Path::toString).collect(Collectors.joining(File.pathSeparator));
     }
 
@@ -162,7 +177,7 @@ public final class Jvm {
     /** Starts a program (a class, a module's class with {@code -m} before it, or a source file). */
     public Running start(String... programAndArguments) {
         List<String> words = new ArrayList<>(command);
-        words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        words.add(java);
         words.addAll(options);
         words.addAll(List.of(programAndArguments));
         ProcessBuilder builder = new ProcessBuilder(words);

@@ -1,10 +1,13 @@
 package io.rpma.testing;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.spi.ToolProvider;
 
-/** Runs programs of the system. */
+/** Runs programs of the system and tools of the JDK. */
 public final class Tool {
     private Tool() {}
 
@@ -23,5 +26,15 @@ public final class Tool {
             throw new AssertionError(String.join(" ", command) + " ended with " + status + ":\n" + output);
         }
         return output;
+    }
+
+    /** Runs a tool of the JDK in this JVM. The tool has to succeed. */
+    public static void inThisJvm(String tool, String... arguments) {
+        StringWriter messages = new StringWriter();
+        PrintWriter writer = new PrintWriter(messages);
+        int status = ToolProvider.findFirst(tool).orElseThrow().run(writer, writer, arguments);
+        if (status != 0) {
+            throw new AssertionError(tool + " ended with " + status + ":\n" + messages);
+        }
     }
 }

@@ -1,0 +1,4 @@
+/** An application on the module path. On the class path, this declaration has no effect. */
+module org.example.application {
+    requires io.rpma;
+}
