@@ -114,6 +114,10 @@ class PackagingTest {
         return Jdk.installed();
     }
 
+    static List<Jdk> jdksWithSegments() {
+        return jdks().stream().filter(jdk -> jdk.feature() >= 22).collect(Collectors.toList());
+    }
+
     static List<Jdk> strictJdks() {
         return jdks().stream().filter(Jdk::deniesNativeAccess).collect(Collectors.toList());
     }
@@ -272,5 +276,20 @@ class PackagingTest {
                 strict(jdk, Jvm.of(jdk.home()))
                         .options("-cp", Jvm.join(moved, relocated), "--enable-native-access=" + CLASS_PATH),
                 MAIN);
+    }
+
+    /** The segments have more bytes than a buffer can have. */
+    @ParameterizedTest(allowZeroInvocations = true)
+    @MethodSource("jdksWithSegments")
+    @Tag("newer-jdk")
+    void memorySegments(Jdk jdk) throws Exception {
+        Jvm jvm = strict(jdk, Jvm.of(jdk.home()))
+                .options("-cp", Jvm.libraryJar().toString(), "--enable-native-access=" + CLASS_PATH);
+        Jvm.Finished finished = jvm.run(
+                SOURCES.resolve("segments/Segments.java").toString(),
+                TestDevice.address(),
+                Integer.toString(TestDevice.port()),
+                Long.toString(3L << 30));
+        assertPrints(finished, "arrived: 42\npart: 42, region: 8\nafter the close: 42\nunmapped\n");
     }
 }
