@@ -117,6 +117,27 @@ class RdmaEventLoopTest {
         assertThat(times.take() - first).isLessThan(REJECTED * SECOND / 4);
     }
 
+    /** After a request, the loop looks for another. librdmacm could take and reject a request that comes meanwhile. */
+    @Test
+    void librdmacmIsCalledOnlyForARequest() throws Exception {
+        CountDownLatch handled = new CountDownLatch(1);
+        try (RunningLoop running = running();
+                RdmaId listener = RdmaPair.listen(port);
+                RdmaId client = RdmaPair.prepared(port)) {
+            listener.onRequest(running.loop, id -> {
+                id.close();
+                handled.countDown();
+            });
+            standIn.pass("ucma:GET_EVENT", 1).fail("ucma:GET_EVENT", 1, ENOMEM);
+            client.connect(new RdmaConnParam());
+            assertThat(handled.await(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+            // the loop serves each registration once between two tasks
+            running.call(() -> {});
+            running.call(() -> {});
+        }
+        assertThat(failures).isEmpty();
+    }
+
     /** The handler takes the last descriptors. The loop then looks for another request, and finds none. */
     @Test
     void aLackOfDescriptorsIsNoRequest() throws Exception {
