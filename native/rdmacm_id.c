@@ -321,10 +321,15 @@ static void give_event(JNIEnv *env, const struct rdma_cm_event *event, jbyteArra
 	(*env)->SetByteArrayRegion(env, bytes, 0, (jsize)sizeof(copy), (const jbyte *)&copy);
 }
 
-static bool is_readable(const struct rdma_event_channel *channel)
+/* 1 if the channel has an event, 0 if it has none, or the failure */
+static jint has_event(const struct rdma_event_channel *channel)
 {
 	struct pollfd fd = {.fd = channel->fd, .events = POLLIN};
-	return poll(&fd, 1, 0) > 0;
+	int ready = poll(&fd, 1, 0);
+	/* a signal ends poll(2) even if the timeout is 0 */
+	while (ready < 0 && errno == EINTR)
+		ready = poll(&fd, 1, 0);
+	return ready < 0 ? rdmacm_failed() : ready;
 }
 
 /*
@@ -351,14 +356,15 @@ static jlong no_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray eve
  */
 static jlong get_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray event)
 {
-	if (!is_readable(listener->channel))
-		return 0;
+	jint result = has_event(listener->channel);
+	if (result != 1)
+		return result;
 	struct rdma_cm_id *id = NULL;
 	if (rdma_get_request(listener, &id) != 0)
 		return no_request(env, listener, event);
 	give_event(env, id->event, event);
 	struct rdmacm_id *self = NULL;
-	jint result = take_over(id, &self);
+	result = take_over(id, &self);
 	if (result != 0) {
 		(void)rdma_reject(id, NULL, 0);
 		(void)rdma_destroy_id(id);

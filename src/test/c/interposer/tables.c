@@ -68,6 +68,7 @@
 	X(caller, malloc, NULL_ERRNO, MEMORY, 1) \
 	X(caller, mmap, ERRNO, MAPPING, 1) \
 	X(caller, munmap, ERRNO_AFTER, MAPPING, -1) \
+	X(caller, poll, ERRNO, NO_OBJECT, 0) \
 	X(caller, free, UNCOUNTED, MEMORY, -1)
 
 /* The operations of a device that libibverbs calls by pointers. */
