@@ -10,9 +10,11 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaPeerCfg;
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaAddrInfo;
+import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.testing.RdmaDatagramPair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -70,8 +72,15 @@ class HandleTableTest {
     @Test
     @Tag("stand-in")
     void theObjectsOfLibrdmacmAreRefusedToo() throws InterruptedException {
+        int port = TestDevice.port();
         try (RpmaMemory memory = RpmaMemory.allocate(4096);
-                RdmaId id = RdmaPair.resolved(TestDevice.port())) {
+                RdmaId id = RdmaPair.resolved(TestDevice.port());
+                RdmaId bound = RdmaId.create(RdmaPortSpace.TCP);
+                RdmaId listener = RdmaPair.listen(port);
+                RdmaId client = RdmaPair.connecting(port);
+                RdmaAddrInfo here = RdmaAddrInfo.passive(TestDevice.address(), TestDevice.port(), RdmaPortSpace.TCP);
+                RdmaDatagramPair datagrams = RdmaDatagramPair.connect()) {
+            bound.bindAddr(RdmaPair.address(0));
             try {
                 fill();
                 // librpma's messages about this failure are not the reason of the next failure
@@ -81,10 +90,20 @@ class HandleTableTest {
                 assertRefused("ibv_reg_mr", () -> RdmaMr.reg(id, memory, RdmaAccess.values()));
                 assertRefused("rdma_create_qp", () -> id.createQp(RdmaPair.attr()));
                 assertRefused("rdma_create_srq", () -> id.createSrq(1, 1));
+                assertRefused("rdma_create_ep", () -> RdmaId.createEp(here, RdmaPair.attr()));
+                assertRefused("rdma_listen", () -> bound.listen(0));
+                assertRefused("rdma_get_request", () -> RdmaPair.request(listener));
+                assertRefused("ibv_create_ah", () -> datagrams.client.createAh(datagrams.established));
             } finally {
                 empty();
             }
+            RdmaPair.awaitEvent(client, RdmaEventType.REJECTED);
             id.createQp(RdmaPair.attr());
+            RdmaId.createEp(here, RdmaPair.attr()).close();
+            bound.listen(0);
+            datagrams.client.createAh(datagrams.established).close();
+            RdmaPair.connecting(port).close();
+            RdmaPair.request(listener).close();
         }
         RdmaPair.connect().close();
     }
