@@ -3,6 +3,7 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.rpma.testing.Eventually;
 import io.rpma.testing.TestDevice;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -50,15 +51,28 @@ class RpmaDeviceIT {
         }
     }
 
-    /** A link-local address without its interface is ambiguous. */
+    /**
+     * A link-local address without its interface is ambiguous. The kernel gives each interface such an address, and can use it
+     * after it has looked for the same address of another host.
+     */
     @Test
     void aLinkLocalAddressNeedsItsInterface() {
-        for (InetAddress address : device.addresses()) {
-            if (address.isLinkLocalAddress()) {
-                String alone = address.getHostAddress().replaceAll("%.*", "");
-                assertThatExceptionOfType(RpmaException.class).isThrownBy(() -> RpmaDevice.local(alone));
-            }
-        }
+        Eventually.become(
+                "a link-local address of the device", () -> !linkLocal().isEmpty());
+        assertThat(linkLocal()).allSatisfy(address -> {
+            assertThat(RpmaDevice.local(address)).isEqualTo(device);
+            String alone = address.substring(0, address.indexOf('%'));
+            assertThatExceptionOfType(RpmaException.class)
+                    .isThrownBy(() -> RpmaDevice.local(alone))
+                    .withMessageContaining(address + " (" + device.name() + ")");
+        });
+    }
+
+    private List<String> linkLocal() {
+        return device.addresses().stream()
+                .filter(InetAddress::isLinkLocalAddress)
+                .map(InetAddress::getHostAddress)
+                .toList();
     }
 
     @ParameterizedTest

@@ -85,7 +85,8 @@ public final class RpmaDevice {
      *
      * <p>Blocks while a host name is resolved.
      *
-     * @param address an IPv4 or IPv6 address of this machine, or a host name
+     * @param address an IPv4 or IPv6 address of this machine, or a host name; a link-local address needs its interface, as in
+     *     {@code fe80::1%eth0}
      * @return the device
      * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters
      * @throws RpmaException if no RDMA device has the address, as none has 127.0.0.1. The message has the addresses of the
@@ -126,8 +127,11 @@ public final class RpmaDevice {
     }
 
     private static boolean isOfNoDevice(RpmaException failure) {
-        return failure.detail().contains(Errno.message(Errno.ENODEV))
-                || failure.detail().contains(Errno.message(Errno.EADDRNOTAVAIL));
+        String detail = failure.detail();
+        return detail.contains(Errno.message(Errno.ENODEV))
+                || detail.contains(Errno.message(Errno.EADDRNOTAVAIL))
+                // a link-local address without its interface
+                || (detail.contains("rdma_bind_addr(") && detail.contains(Errno.message(Errno.EINVAL)));
     }
 
     /** Returns the advice for a search that has found no device. It must not replace the failure of the search by its own. */
