@@ -53,6 +53,10 @@ public final class ProcessLimitsProgram {
     private static final int MOST_FREE = 12;
 
     private static final long LARGE = 1 << 28;
+    /** Receives with these parts take 64 MiB with soft-RoCE. */
+    private static final int LARGE_QUEUE = (1 << 17) - 1;
+
+    private static final int LARGE_RECEIVE = 16;
 
     private ProcessLimitsProgram() {}
 
@@ -223,6 +227,23 @@ public final class ProcessLimitsProgram {
         assertNamed(
                 "ulimit -v (RLIMIT_AS=" + limit + ")",
                 assertThrows(FileSystemException.class, () -> RpmaMemory.map(file)));
+        RpmaSession.connect().close();
+        // soft-RoCE maps the memory of a queue; other devices may have no queue of this size
+        if (TestDevice.isSoft()) {
+            queue();
+        }
+    }
+
+    private static void queue() throws Exception {
+        try (RdmaId id = RdmaPair.resolved(TestDevice.port())) {
+            long limit = mapped() + LARGE / 8;
+            limit("--as=" + limit + ":");
+            assertNamed(
+                    "ulimit -v (RLIMIT_AS=" + limit + ")",
+                    assertThrows(RpmaException.class, () -> id.createSrq(LARGE_QUEUE, LARGE_RECEIVE)));
+            limit("--as=unlimited:");
+            id.createSrq(LARGE_QUEUE, LARGE_RECEIVE);
+        }
         RpmaSession.connect().close();
     }
 

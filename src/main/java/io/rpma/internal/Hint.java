@@ -43,18 +43,26 @@ final class Hint {
         if (says(messages, Errno.EMFILE)) {
             return descriptors();
         }
+        boolean noMemory = says(messages, Errno.ENOMEM);
         boolean opensChannel = operation.equals("rdma_create_ep") || messages.contains("rdma_create_id(");
-        if (opensChannel && says(messages, Errno.ENOMEM)) {
+        if (opensChannel && noMemory) {
             // librdmacm opens the channel of a synchronous id, and replaces EMFILE by ENOMEM
-            return "librdmacm reports a lack of memory also if " + descriptors();
+            return memory() + "; librdmacm reports a lack of memory also if " + descriptors();
         }
+        String hint = ofCall(operation, messages, objects);
+        // the libraries allocate memory in each call; other functions are the kernel's
+        return hint.isEmpty() && noMemory && operation.matches("(ibv|rdma|rpma)_.*") ? memory() : hint;
+    }
+
+    /** Returns the hint for a call of librpma, of librdmacm, of libibverbs or of the kernel; an empty text if there is none. */
+    private static String ofCall(String operation, String messages, NativeObject... objects) {
         switch (operation) {
             case "rpma_peer_new":
                 return says(messages, Errno.EINVAL) && messages.contains("ibv_alloc_pd(")
                         ? deviceLimits(objects, "max_pd")
                         : "";
             case "ibv_create_ah", "ibv_create_ah_from_wc":
-                return says(messages, Errno.ENOMEM) ? deviceLimits(objects, "max_ah") : "";
+                return says(messages, Errno.ENOMEM) ? deviceLimits(objects, "max_ah") + "; or " + memory() : "";
             case "rpma_mr_reg":
                 return registration(messages, objects);
             case "rdma_get_devices":
@@ -81,7 +89,7 @@ final class Hint {
                 return says(messages, Errno.EADDRINUSE) ? "another id has this address and port" : device(messages);
             case "rdma_get_request":
                 return says(messages, Errno.EAGAIN)
-                        ? "librdmacm has rejected a request, for lack of memory or because " + descriptors()
+                        ? "librdmacm has rejected a request, because " + memory() + ", or because " + descriptors()
                         : "";
             case "rdma_create_qp", "rdma_create_srq":
                 return queues(operation, messages, objects);
@@ -111,9 +119,9 @@ final class Hint {
                 : memory() + (operation.equals("rpma_peer_new") ? "; or " + deviceLimits(objects, "max_pd") : "");
     }
 
-    /** The remedy if the process has too little memory, for a failure of malloc(3) or mmap(2). */
+    /** The remedy if there is too little memory, for a failure of malloc(3) or mmap(2). */
     static String memory() {
-        return "the process has no memory left: see ulimit -v (" + limit("RLIMIT_AS", AS)
+        return "there is no memory left: see ulimit -v (" + limit("RLIMIT_AS", AS)
                 + "), /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count";
     }
 
@@ -163,7 +171,7 @@ final class Hint {
     private static String pinned(NativeObject[] objects, String... names) {
         return "the limit of locked memory may be too low: see ulimit -l (" + limit("RLIMIT_MEMLOCK", MEMLOCK)
                 + "), LimitMEMLOCK of systemd, --ulimit memlock of Docker, or /etc/security/limits.d; with a limit that is high"
-                + " enough, " + deviceLimits(objects, names);
+                + " enough, " + deviceLimits(objects, names) + "; or " + memory();
     }
 
     /**
@@ -246,9 +254,7 @@ final class Hint {
     /** librpma maps and registers a page for the flushes of each connection. */
     private static String connection(String messages, NativeObject... objects) {
         if (says(messages, Errno.ENOMEM)) {
-            return messages.contains("ibv_reg_mr(")
-                    ? pinned(objects, "max_mr")
-                    : messages.contains("mmap(") ? memory() : "";
+            return messages.contains("ibv_reg_mr(") ? pinned(objects, "max_mr") : memory();
         }
         boolean connects = messages.contains("rdma_connect(") || messages.contains("rdma_accept(");
         return connects && says(messages, Errno.EINVAL)
@@ -288,7 +294,7 @@ final class Hint {
         }
         String queues = queues(operation, messages, objects);
         if (queues.isEmpty()) {
-            return "the endpoint remains usable";
+            return (says(messages, Errno.ENOMEM) ? memory() + "; " : "") + "the endpoint remains usable";
         }
         // a queue pair can't be initialised for a request that no longer exists
         boolean gone = messages.contains("rdma_create_qp") && says(messages, Errno.EINVAL);
