@@ -3,7 +3,6 @@ package io.rpma.internal;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /** A device DAX: a character device, which sysfs describes. */
@@ -21,25 +20,44 @@ public final class DaxDevice {
      * @throws IOException if the character device is not a device DAX
      */
     public DaxDevice(Path path) throws IOException {
-        Path sysfs = sysfs(path);
-        size = Long.parseLong(Files.readString(sysfs.resolve("size")).strip());
-        persistent = PersistentMemory.contains(sysfs);
+        this(path, sysfs(path, (long) Files.getAttribute(path, "unix:rdev")));
+    }
+
+    /**
+     * Reads the description of a device.
+     *
+     * @param path the character device
+     * @param sysfs the directory of the device
+     */
+    DaxDevice(Path path, Path sysfs) throws IOException {
+        try {
+            size = Long.parseLong(Files.readString(sysfs.resolve("size")).strip());
+            persistent = PersistentMemory.contains(sysfs);
+        } catch (IOException | NumberFormatException e) {
+            throw PersistentMemory.unreadable(path, sysfs, e);
+        }
     }
 
     public static boolean isCharacterDevice(Path path) throws IOException {
         return Files.exists(path) && ((int) Files.getAttribute(path, "unix:mode") & FORMAT_MASK) == CHARACTER_DEVICE;
     }
 
-    private static Path sysfs(Path path) throws IOException {
+    /** Returns the directory of a device. {@code device} is the number of stat(2). */
+    static Path sysfs(Path path, long device) throws IOException {
+        Path link = PersistentMemory.link("char", device);
+        boolean isDax;
+        Path sysfs;
         try {
-            Path sysfs = PersistentMemory.sysfs("char", (long) Files.getAttribute(path, "unix:rdev"));
-            if (sysfs.resolve("subsystem").toRealPath().endsWith("dax")) {
-                return sysfs;
-            }
-        } catch (NoSuchFileException e) {
-            throw (IOException) new FileSystemException(path.toString(), null, "is no device DAX").initCause(e);
+            sysfs = link.toRealPath();
+            isDax = sysfs.resolve("subsystem").toRealPath().endsWith("dax");
+        } catch (IOException e) {
+            throw PersistentMemory.unreadable(path, link, e);
         }
-        throw new FileSystemException(path.toString(), null, "is a character device, but no device DAX");
+        if (!isDax) {
+            throw new FileSystemException(
+                    path.toString(), null, "is a character device, but no device DAX: see 'daxctl list'");
+        }
+        return sysfs;
     }
 
     /** Returns the size in bytes from sysfs, because a character device has no length. */

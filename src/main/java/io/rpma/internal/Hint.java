@@ -150,6 +150,14 @@ final class Hint {
         }
     }
 
+    /** The remedy if a file of sysfs can't be read. */
+    static String ofSysfs(Exception cause) {
+        // the text of EMFILE is also the start of the text of ENFILE
+        return says(cause.toString(), Errno.EMFILE)
+                ? descriptors()
+                : "sysfs must be mounted at /sys, and describe the device: see 'daxctl list' and 'lsblk'";
+    }
+
     /** The remedy if a thread can't be started. */
     static String threads() {
         return "see ulimit -u (" + limit("RLIMIT_NPROC", NPROC)

@@ -2,6 +2,7 @@ package io.rpma.internal;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -21,18 +22,36 @@ public final class PersistentMemory {
      * @param path a file of the file system
      */
     public static boolean containsFile(Path path) throws IOException {
+        Path link = link("block", (long) Files.getAttribute(path, "unix:dev"));
         try {
-            return contains(sysfs("block", (long) Files.getAttribute(path, "unix:dev")));
+            return contains(link.toRealPath());
         } catch (NoSuchFileException e) {
             return false; // the file system has no block device of its own, for example Btrfs
+        } catch (IOException e) {
+            throw unreadable(path, link, e);
         }
     }
 
-    /** Returns the directory of a device. {@code type} is block or char, {@code device} the number of stat(2). */
-    static Path sysfs(String type, long device) throws IOException {
+    /** Returns the link to the directory of a device. {@code type} is block or char, {@code device} the number of stat(2). */
+    static Path link(String type, long device) {
         long major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfffL);
         long minor = (device & 0xff) | (device >> 12 & ~0xffL);
-        return Path.of("/sys/dev/" + type + "/" + major + ":" + minor).toRealPath();
+        return Path.of("/sys/dev/" + type + "/" + major + ":" + minor);
+    }
+
+    /**
+     * The failure for a device that sysfs does not describe.
+     *
+     * @param path the device, or a file on it
+     * @param sysfs the directory of the device
+     */
+    static FileSystemException unreadable(Path path, Path sysfs, Exception cause) {
+        FileSystemException failure = new FileSystemException(
+                path.toString(),
+                null,
+                "its description " + sysfs + " can't be read: " + cause + "; " + Hint.ofSysfs(cause));
+        failure.initCause(cause);
+        return failure;
     }
 
     /**
