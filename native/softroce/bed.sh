@@ -62,8 +62,10 @@ run_on_bed() {
     if [[ $bed == host ]]; then
         run_on_host "$@"
     else
-        provide_guest
+        # Before the guest is made, which takes long.
         choose_shares
+        provide_guest
+        check_mount_points
         [[ $command != run && $command != jshell ]] || say_shares
         on_terminal || say "booting the $row guest"
         run_in_guest "$@"

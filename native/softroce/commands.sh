@@ -78,7 +78,7 @@ command_bench() {
     say "the figures and pictures are in target/bench"
 }
 
-# Makes a file readable in a guest, which sees no directory of the user except the checkout.
+# Makes a file readable in a guest, which may not see the directory of the file.
 offer_file() {
     ln "$(readlink -f "$1")" "$2" 2>/dev/null || cp --reflink=auto "$1" "$2" ||
         die "can't copy '$1' to $cache: free some space, or set RPMA_CACHE"

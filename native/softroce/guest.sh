@@ -54,7 +54,7 @@ write_settings() {
     )
     [[ $bed == uml ]] || guest_environment+=("RPMA_PMEM=/dev/dax0.0")
     [[ -z $link ]] || guest_environment+=("RPMA_PEER=10.0.0.$((3 - link_side))")
-    declare -p bed argv directory shares links device_address link row_java_home guest_environment terminal_size |
+    declare -p HOME bed argv directory shares links device_address link row_java_home guest_environment terminal_size |
         # Some of these variables are local here, and all are global in the guest. Removes the "--", which means: no attributes.
         sed 's/^declare -- /declare /' >"$run_directory/share/settings"
 }
@@ -68,8 +68,8 @@ check_memory() {
 }
 
 # Moves the bytes from the fifos of the guest to the streams of this script, from the end of the boot on: until then the terminal
-# shows the progress. Uses dd, because /proc/PID/io has the number of
-# bytes that dd has written; it does not count the bytes that cat splices.
+# shows the progress. Uses dd, because /proc/PID/io has the number of bytes that dd has written; it does not count the bytes that
+# cat splices.
 start_pumps() {
     setpriv --pdeathsig KILL dd bs=64k status=none if="$run_directory/stdout" 2>/dev/null &
     stdout_pump=$!

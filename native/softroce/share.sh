@@ -14,6 +14,8 @@ declare -A share_kinds=()
 shares=()
 # The symbolic links that the guest makes, because the user names a directory by them: their targets, indexed by name.
 declare -A links=()
+# The remedy if the guest can't share a directory, by the name of the directory or of its symbolic link.
+declare -A remedies=()
 # The working directory of the command, without symbolic links.
 directory=
 
@@ -22,15 +24,27 @@ canonicalise() {
     IFS= read -r -d '' canonical < <(realpath -z -- "$1" 2>/dev/null)
 }
 
-# Refuses a directory whose mount would hide a part of the guest's own system.
+# Refuses a directory that each guest has. $1: its name, $2: the remedy.
 check_mount_point() {
-    local own='^/((dev|proc|sys)(/.*)?|run(/(rxe|layers|ext4)(/.*)?)?)?$'
-    case $1 in
-    # The guest needs nothing of these directories.
-    /root | /tmp | /dev/shm/?*) return ;;
-    esac
-    [[ ! $1 =~ $own && -z $(ls -A "$image/root$1" 2>/dev/null) ]] ||
-        die "can't share $1, because the guest has its own: $2"
+    local own='^/((dev|proc|sys)(/.*)?|run(/(rxe|layers|ext4)(/.*)?)?|bin|boot|etc|lib|lib64|sbin|usr|var)?$'
+    [[ ! $1 =~ $own || $1 == /dev/shm/?* ]] || refuse_mount_point "$1" "$2"
+    remedies[$1]=$2
+}
+
+refuse_mount_point() {
+    die "can't share $1, because the guest has its own: $2"
+}
+
+# Refuses each directory whose mount would hide a part of the guest's own system.
+check_mount_points() {
+    local name
+    for name in "${!remedies[@]}"; do
+        case $name in
+        # The guest needs nothing of these directories.
+        /root | /tmp | /dev/shm/*) continue ;;
+        esac
+        [[ -z $(ls -A "$image/root$name" 2>/dev/null) ]] || refuse_mount_point "$name" "${remedies[$name]}"
+    done
 }
 
 # Shares a directory, also under the name by which the user knows it. $1: kind, $2: directory, $3: the remedy if the guest can't
@@ -53,10 +67,10 @@ choose_shares() {
     local wanted canonical
     canonicalise . || die "the current directory does not exist: change to another directory"
     directory=$canonical
-    share rw "$PWD" "change to another directory"
-    ! is_checkout || share rw "$checkout" "move the checkout"
     wanted=$(local_repository)
     [[ ! -d $wanted ]] || share cow "$wanted" "set another local repository of Maven"
+    ! is_checkout || share rw "$checkout" "move the checkout"
+    share rw "$PWD" "change to another directory"
     for wanted in "${wanted_shares[@]}"; do
         if [[ $wanted == *:ro ]]; then
             share ro "${wanted%:ro}" "name another directory"
@@ -83,7 +97,7 @@ list_shares() {
 # Prints the directories that the guest sees, unless the user expects them: a command in the checkout sees the checkout.
 say_shares() {
     local share seen=
-    [[ ${#wanted_shares[@]} -gt 0 || $directory/ != "$checkout"/* ]] || return 0
+    ! is_checkout || [[ ${#wanted_shares[@]} -gt 0 || $directory/ != "$checkout"/* ]] || return 0
     for share in "${shares[@]}"; do
         seen+=", $(printf %q "${share#*=}")"
         case $share in

@@ -114,10 +114,11 @@ class UmlBedIT {
         assertThat(repository.resolve("added")).doesNotExist();
     }
 
-    /** Makes another checkout, with only the files of the script: it needs no others. */
+    /** Makes another checkout, with only the files of the script and the directory that makes it a checkout. */
     private Path checkOut() throws IOException, InterruptedException {
         Path checkout = directory.resolve("it's a \"checkout\", $HOME;  \\n=*");
         Files.createDirectories(checkout.resolve("sub directory"));
+        Files.createDirectories(checkout.resolve(Path.of("src", "main", "java", "io", "rpma")));
         Rxe.install(checkout);
         return checkout;
     }

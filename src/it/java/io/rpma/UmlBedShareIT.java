@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -120,6 +122,31 @@ class UmlBedShareIT {
         assertThat(below).isDirectoryContaining("glob:**/file");
     }
 
+    @Test
+    void mavensRepositoryAsTheCurrentDirectory() throws IOException, InterruptedException {
+        Rxe.Finished finished = shell(List.of(), "touch file")
+                .environment("MAVEN_OPTS", "-Dmaven.repo.local=" + project)
+                .run();
+        assertRan("", finished);
+        assertThat(project.resolve("file")).exists();
+        assertThat(finished.err()).contains(" " + project).doesNotContain("changes are lost");
+    }
+
+    /** A JVM removes the files of the JVMs that do not run, and no JVM of the host runs in the guest. */
+    @Test
+    void thePerformanceDataOfTheHostsJvms() throws IOException, InterruptedException {
+        Path data = Path.of(
+                "/tmp",
+                "hsperfdata_" + System.getProperty("user.name"),
+                Long.toString(ProcessHandle.current().pid()));
+        assertThat(data).exists();
+        assertThat(shell(List.of("--share", "/tmp"), "java -version && ls /tmp/hsperfdata_root")
+                        .run()
+                        .status())
+                .isZero();
+        assertThat(data).exists();
+    }
+
     /** A directory has its name without symbolic links, and the name that the user gave it. */
     @Test
     void symbolicLinks() throws IOException, InterruptedException {
@@ -187,6 +214,21 @@ class UmlBedShareIT {
                 Rxe.uml("true").in(real).run());
     }
 
+    /** The guest has the files of no system yet. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/", "/usr", "/etc"})
+    void aDirectoryOfEachSystemIsRefusedBeforeAGuestIsMade(String path) throws IOException, InterruptedException {
+        Path cache = Files.createDirectory(temporary.resolve("cache"));
+        assertRefused(
+                FAILED,
+                "can't share " + path + ", because the guest has its own: change to another directory",
+                Rxe.uml("true")
+                        .environment("RPMA_CACHE", cache.toString())
+                        .in(Path.of(path))
+                        .run());
+        assertThat(cache).isEmptyDirectory();
+    }
+
     @ParameterizedTest
     @CsvSource({"/nonexistent", "/nonexistent:ro", "/etc/passwd", "''", ":ro"})
     void onlyDirectoriesAreShared(String path) throws IOException, InterruptedException {
@@ -225,7 +267,7 @@ class UmlBedShareIT {
     /** An installation has only the files of the script. A guest does not need to see it. */
     @Test
     void anInstallationWithoutACheckout() throws IOException, InterruptedException {
-        Path program = Rxe.install(Files.createDirectory(temporary.resolve("installed")));
+        Path program = Rxe.install(temporary);
         Tool.run("chmod", "-R", "a-w", program.getParent().toString());
         Rxe.Finished finished = Rxe.command(
                         program.toString(),
@@ -241,7 +283,9 @@ class UmlBedShareIT {
                 .in(project)
                 .run();
         assertRan("hidden\n", finished);
-        assertThat(finished.err()).contains(" " + project).doesNotContain("installed");
+        assertThat(finished.err())
+                .contains(" " + project)
+                .doesNotContain(program.getParent().toString());
         for (String command : List.of("test", "demo", "bench", "jshell")) {
             assertRefused(
                     FAILED,
@@ -250,12 +294,31 @@ class UmlBedShareIT {
         }
     }
 
+    /** Returns the names that the help lists between two texts. */
+    private static List<String> named(String help, String before, String after) {
+        Matcher list = Pattern.compile(before + "(.*?)" + after).matcher(help);
+        assertThat(list.find()).as(before + " in " + help).isTrue();
+        return List.of(list.group(1).split(", | and "));
+    }
+
     @Test
-    void theHelp() throws IOException, InterruptedException {
+    void theHelpNamesWhatAGuestHasAndLacks() throws IOException, InterruptedException {
         Rxe.Finished finished =
                 Rxe.command(Rxe.PROGRAM.toString(), "run", "--help").in(project).run();
-        assertThat(finished.out()).contains("--share DIR", "no Maven", "of this machine change");
         assertThat(finished.err()).isEmpty();
         assertThat(finished.status()).isZero();
+        String help = finished.out().replace('\n', ' ');
+        List<String> packages = named(help, "the packages ", "\\. ");
+        List<String> programs = named(help, "none of the programs ", "\\. ");
+        assertThat(packages).contains("procps", "bc");
+        assertThat(programs).contains("mvn", "gdb");
+        assertRan(
+                "",
+                shell(
+                                List.of(),
+                                "dpkg-query -W $1 >/dev/null; for p in $2; do command -v $p; done; [ ! -e $JAVA_HOME/jmods ] || echo jmods",
+                                String.join(" ", packages),
+                                String.join(" ", programs))
+                        .run());
     }
 }
