@@ -227,6 +227,7 @@ start_device_part() {
 
 # Starts the tests that boot and end guests themselves.
 start_guests_part() {
+    require "the test of a project with Gradle" gradle gradle
     start_part guests "tests that boot guests" mvn -o -B -ntp failsafe:integration-test@guest-tests failsafe:verify@guest-tests
 }
 

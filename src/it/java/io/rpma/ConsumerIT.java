@@ -2,116 +2,163 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.testing.Document;
 import io.rpma.testing.Rxe;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A project outside of the checkout that uses the library, with the commands of docs/own-project.md. */
+/**
+ * A user who follows the README and docs/own-project.md from an empty home directory. The commands are those of the documents,
+ * and git clones this checkout instead of the published one.
+ */
 @Tag("guests")
 @Timeout(600)
 class ConsumerIT {
-    private static final Path COORDINATES = Path.of("io", "github", "rpma-java", "rpma-java", "0.1.0-SNAPSHOT");
+    private static final Duration LIMIT = Duration.ofSeconds(580);
+    private static final String REPOSITORY = "https://github.com/rpma-java/rpma-java";
     private static final String ONE_TEST = "Tests run: 1, Failures: 0, Errors: 0, Skipped: 0";
+    private static final String SHELL_COMMAND = "$ ";
 
     @TempDir
-    private Path temporary;
+    private static Path temporary;
 
-    private Path project;
-    private Path repository;
-    private Path settings;
+    private static Path home;
+    private static Path library;
+    private static Path project;
 
-    /** Copies the project, and makes a local repository that has the library and gets the rest from that of the build. */
-    @BeforeEach
-    void makeProject() throws IOException, InterruptedException {
-        project = temporary.toRealPath().resolve("greeting");
-        Tool.run("cp", "-a", "src/it/consumer/maven", project.toString());
-        repository = project.resolveSibling("repository");
-        Path library = Files.createDirectories(repository.resolve(COORDINATES));
-        String name = "rpma-java-0.1.0-SNAPSHOT";
-        Files.copy(Path.of("pom.xml"), library.resolve(name + ".pom"));
-        Tool.run("jar", "--create", "--file", library.resolve(name + ".jar").toString(), "-C", "target/classes", ".");
-        settings = project.resolveSibling("settings.xml");
-        Files.writeString(settings, """
+    /** Makes the project of the README. Maven gets the files that the build has fetched, and the rest from the network. */
+    @BeforeAll
+    static void followTheReadme() throws IOException, InterruptedException {
+        home = temporary.toRealPath();
+        library = home.resolve("rpma-java");
+        project = home.resolve("greeting");
+        Files.writeString(Files.createDirectory(home.resolve(".m2")).resolve("settings.xml"), """
                 <settings>
-                  <mirrors>
-                    <mirror>
-                      <id>central</id>
-                      <url>%s</url>
-                      <mirrorOf>*</mirrorOf>
-                    </mirror>
-                  </mirrors>
+                  <profiles>
+                    <profile>
+                      <id>build</id>
+                      <repositories><repository><id>build</id><url>%1$s</url></repository></repositories>
+                      <pluginRepositories>
+                        <pluginRepository><id>build</id><url>%1$s</url></pluginRepository>
+                      </pluginRepositories>
+                    </profile>
+                  </profiles>
+                  <activeProfiles><activeProfile>build</activeProfile></activeProfiles>
                 </settings>
                 """.formatted(
                         Path.of(System.getProperty("localRepository")).toUri()));
+        assertThat(run(home, Document.README.block("project"))).contains(ONE_TEST);
     }
 
-    private Rxe inProject(List<String> command) {
-        return Rxe.command(command.toArray(new String[0]))
-                .in(project)
-                .environment("RXE", Rxe.PROGRAM.toString())
-                .environment("MAVEN_OPTS", "-Dmaven.repo.local=" + repository);
-    }
-
-    private Rxe maven(String... arguments) {
-        List<String> command = new ArrayList<>(List.of("mvn", "-B", "-ntp", "-s", settings.toString()));
-        command.addAll(List.of(arguments));
-        return inProject(command);
-    }
-
-    private static void assertTested(Rxe.Finished finished) {
+    /** Runs a script with the shell, and returns its output. */
+    private static String run(Path directory, String script) throws IOException, InterruptedException {
+        Rxe.Finished finished = Rxe.command("bash", "-e", "-c", script)
+                .in(directory)
+                .within(LIMIT)
+                .environment("HOME", home.toString())
+                // Java takes the home directory from /etc/passwd, and not from HOME.
+                .environment("MAVEN_OPTS", "-Duser.home=" + home)
+                .environment("GRADLE_OPTS", "-Dorg.gradle.daemon=false -Duser.home=" + home)
+                .environment("RPMA_CACHE", Rxe.cache().toAbsolutePath().toString())
+                .environment("RPMA_ADDRESS", "")
+                .environment("GIT_CONFIG_COUNT", "1")
+                .environment("GIT_CONFIG_KEY_0", "url." + Path.of("").toAbsolutePath() + ".insteadOf")
+                .environment("GIT_CONFIG_VALUE_0", REPOSITORY)
+                .run();
         assertThat(finished.status()).as(finished.toString()).isZero();
-        assertThat(finished.out()).contains(ONE_TEST);
+        return finished.out();
     }
 
     @Test
-    void theJvmOfTheTestsInAGuest() throws IOException, InterruptedException {
-        assertTested(maven("test", "-Djvm=" + project.resolve("rdma/bin/java")).run());
+    void theTestIsSkippedWithoutADevice() throws IOException, InterruptedException {
+        assertThat(run(project, "mvn test")).contains("Tests run: 1", "Skipped: 1");
     }
 
-    /** The tests are skipped on a machine without a device. A guest then runs Maven offline. */
     @Test
     void mavenInAGuest() throws IOException, InterruptedException {
-        assertThat(maven("test").environment("RPMA_ADDRESS", "").run().out()).contains("Tests run: 1", "Skipped: 1");
-        Path maven = project.resolveSibling("maven");
-        Tool.run("sh", "-c", "cp -rL \"$(mvn -version | sed -n 's/^Maven home: //p')\" \"$1\"", "sh", maven.toString());
-        assertTested(inProject(List.of(
-                        Rxe.PROGRAM.toString(),
-                        "run",
-                        "--share",
-                        maven + ":ro",
-                        maven.resolve("bin/mvn").toString(),
-                        "-o",
-                        "-B",
-                        "-Dmaven.repo.local=" + repository,
-                        "test"))
-                .run());
+        assertThat(run(project, Document.OWN_PROJECT.block("maven-in-a-guest"))).contains(ONE_TEST);
+    }
+
+    @Test
+    void gradle() throws IOException, InterruptedException {
+        assertThat(run(project, Document.OWN_PROJECT.block("gradle"))).contains("1 tests successful", "0 tests failed");
+    }
+
+    /** The first commands of the workflow are those of the README, and the packages are installed. */
+    @Test
+    void theWorkflow() throws IOException, InterruptedException {
+        List<String> commands = Pattern.compile("(?m)^ +- run: (.*)$")
+                .matcher(Files.readString(project.resolve(".github/workflows/test.yml")))
+                .results()
+                .map((MatchResult command) -> command.group(1))
+                .collect(Collectors.toList());
+        String install = "sudo apt-get update && sudo apt-get install -y ";
+        assertThat(commands.get(0)).startsWith(install);
+        Tool.run("sh", "-c", "dpkg-query -W " + commands.get(0).substring(install.length()));
+        assertThat(commands.subList(1, 3))
+                .isEqualTo(Document.README.block("project").lines().limit(2).collect(Collectors.toList()));
+        assertThat(commands).hasSize(4);
+        assertThat(run(project, commands.get(3))).contains(ONE_TEST);
     }
 
     /** The programs find each other as on two hosts. */
     @Test
     void twoProgramsInAGuest() throws IOException, InterruptedException {
-        assertThat(maven("compile").run().status()).isZero();
-        String java = "java --enable-native-access=ALL-UNNAMED -cp target/classes:"
-                + repository.resolve(COORDINATES).resolve("rpma-java-0.1.0-SNAPSHOT.jar");
-        Rxe.Finished finished = inProject(List.of(
-                        Rxe.PROGRAM.toString(),
-                        "run",
-                        "sh",
-                        "-c",
-                        java + " greeting.Server >server.log & server=$!\n"
-                                + "until grep -qs listening server.log; do kill -0 $server || exit; sleep 0.1; done\n"
-                                + java + " greeting.Client Hello from a client && wait $server && cat server.log"))
-                .run();
-        assertThat(finished.out()).isEqualTo("listening at 10.0.0.1\nHello from a client\n");
-        assertThat(finished.status()).isZero();
+        assertThat(run(project, Document.OWN_PROJECT.block("two-programs")))
+                .isEqualTo("read: Hello from a client\nlistening at 10.0.0.1\nHello from a client\n");
+    }
+
+    /** A module of a build needs the classes of other modules. */
+    @Test
+    void aModuleSeesTheWholeProject() throws IOException, InterruptedException {
+        Path module = Files.createDirectory(project.resolve("module"));
+        Files.writeString(
+                project.resolve("Root.java"),
+                "class Root { public static void main(String[] arguments) { System.out.println(\"seen\"); } }");
+        assertThat(run(module, "../rdma/bin/java ../Root.java")).isEqualTo("seen\n");
+    }
+
+    @Test
+    void theExampleOfTheReadmeInAContainer() throws IOException, InterruptedException {
+        Files.writeString(library.resolve("Hello.java"), Document.README.block("hello"));
+        List<String> lines = Document.README.block("hello-output").lines().collect(Collectors.toList());
+        String commands = lines.stream()
+                .filter(line -> line.startsWith(SHELL_COMMAND))
+                .map(line -> line.substring(SHELL_COMMAND.length()) + "\n")
+                .collect(Collectors.joining());
+        String output = lines.stream()
+                .filter(line -> !line.startsWith(SHELL_COMMAND))
+                .map(line -> line + "\n")
+                .collect(Collectors.joining());
+        assertThat(run(library, "native/rxe run sh -e <<'END'\n" + commands + "END"))
+                .isEqualTo(output);
+        assertThat(run(library, Document.CONTAINERS.block("commands")))
+                .contains("PORT_ACTIVE")
+                .endsWith(output);
+    }
+
+    /** CI runs the second of the two commands. */
+    @Test
+    void theTwoCommands() throws IOException, InterruptedException {
+        List<String> commands = Document.README
+                .block("commands")
+                .lines()
+                .map(line -> line.replaceFirst(" +#.*", ""))
+                .collect(Collectors.toList());
+        assertThat(commands).hasSize(2);
+        assertThat(Path.of(".ci/run")).content().contains(commands.get(1));
+        assertThat(run(library, commands.get(0))).contains("SHA-256");
     }
 }

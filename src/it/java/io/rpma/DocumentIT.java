@@ -22,7 +22,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
@@ -63,7 +65,7 @@ class DocumentIT {
 
     /** Compiles the example against the jar alone, and checks that it is one class. */
     private void compileExample() throws IOException {
-        String example = Document.README.blocks("java").get(0);
+        String example = Document.README.block("hello");
         assertThat(example.lines().count()).isLessThanOrEqualTo(MOST_LINES);
         Path source = Files.writeString(directory.resolve(CLASS + ".java"), example);
         Path classes = Files.createDirectory(directory.resolve("classes"));
@@ -88,7 +90,7 @@ class DocumentIT {
 
     @Test
     void theExampleDoesWhatIsShown() throws Exception {
-        String shown = Document.README.blocks("console").get(0);
+        String shown = Document.README.block("hello-output");
         List<String> output =
                 shown.lines().filter(line -> !line.startsWith(SHELL_COMMAND)).collect(Collectors.toList());
         assertThat(output).isNotEmpty();
@@ -158,17 +160,30 @@ class DocumentIT {
 
     @Test
     void theJShellSessionShowsWhatIsShown() throws Exception {
-        List<String> session = Document.JSHELL.blocks("jshell").get(0).lines().collect(Collectors.toList());
+        List<String> session = (Document.JSHELL.block("session") + Document.JSHELL.block("devices"))
+                .lines()
+                .collect(Collectors.toList());
         List<String> inputs = session.stream()
                 .filter(line -> line.startsWith(JSHELL_PROMPT))
                 .map(line -> line.substring(JSHELL_PROMPT.length()))
                 .collect(Collectors.toList());
         List<String> outputs = session.stream()
                 .filter(line -> !line.startsWith(JSHELL_PROMPT))
-                .map(line ->
-                        line.replace("[RpmaDevice[rxe0]]", RpmaDevice.list().toString()))
+                .map(line -> line.replace(
+                        "RpmaDevice[rxe0]", RpmaDevice.list().get(0).toString()))
                 .collect(Collectors.toList());
         assertThat(outputs).as("one line for each input").hasSameSizeAs(inputs);
+        RpmaDevice device = RpmaDevice.list().get(0);
+        Map.of(
+                        "device.ports()", device.ports(),
+                        "device.addresses().get(0).getHostAddress()",
+                                '"' + device.addresses().get(0).getHostAddress() + '"',
+                        "device.limits().get(\"max_cqe\")", device.limits().get("max_cqe"),
+                        "device.isFlushNative()", device.isFlushNative())
+                .forEach((input, value) ->
+                        outputs.replaceAll(output -> output.startsWith("$" + (inputs.indexOf(input) + 1) + " ")
+                                ? output.replaceAll("(?<===> ).*", Matcher.quoteReplacement(value.toString()))
+                                : output));
         List<String> printed = outputsOf(jshell(inputs));
         for (int i = 0; i < Math.min(printed.size(), inputs.size()); i++) {
             printed.set(i, withoutEcho(printed.get(i), inputs.get(i), outputs.get(i)));

@@ -29,6 +29,11 @@ class DocumentTest {
     /** A row of the table: | `prefix` | names without the prefix | Java | */
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `(rpma_\\w*)` \\|([^|]*)\\|");
 
+    /** A call in the source of a test. */
+    private static final Pattern READ_BLOCK = Pattern.compile("Document\\s*\\.(\\w+)\\s*\\.block\\(\"([^\"]+)\"\\)");
+
+    private static final Path CONSUMER = Path.of("src/it/consumer/greeting");
+
     private static List<String> table() throws IOException {
         List<String> functions = new ArrayList<>();
         Matcher row = ROW.matcher(Document.FUNCTIONS.section("librpma"));
@@ -75,7 +80,7 @@ class DocumentTest {
     /** {@code EventLoopIT} runs {@code EchoServer}. */
     @Test
     void theServerOfManyConnectionsIsTheOneThatIsTested() throws IOException {
-        String shown = Document.README.blocks("java").get(1);
+        String shown = Document.README.block("server");
         assertThat(Files.readString(Path.of("src/it/java/io/rpma/EchoServer.java")))
                 .contains(shown.indent(8));
         assertThat(Files.readString(Path.of("src/main/java/io/rpma/RpmaEventLoop.java")))
@@ -86,7 +91,60 @@ class DocumentTest {
     @Test
     void theInlineWriteIsTheOneThatIsTested() throws IOException {
         assertThat(Files.readString(Path.of("src/it/java/io/rpma/InlineWriter.java")))
-                .contains(Document.README.blocks("java").get(2).indent(8));
+                .contains(Document.README.block("inline-write").indent(8));
+    }
+
+    /** A block without a name has no test. */
+    @Test
+    void everyBlockIsReadByATest() throws IOException {
+        Set<String> read = new HashSet<>();
+        for (String root : List.of("src/test/java", "src/it/java")) {
+            try (Stream<Path> paths = Files.walk(Path.of(root))) {
+                for (Path source : paths.filter(Files::isRegularFile).collect(Collectors.toList())) {
+                    READ_BLOCK
+                            .matcher(Files.readString(source))
+                            .results()
+                            .forEach(block -> read.add(block.group(1) + " " + block.group(2)));
+                }
+            }
+        }
+        List<String> shown = new ArrayList<>();
+        for (Document document : Document.values()) {
+            document.blockNames().forEach(name -> shown.add(document + " " + name));
+        }
+        assertThat(shown).doesNotHaveDuplicates().containsExactlyInAnyOrderElementsOf(read);
+    }
+
+    @Test
+    void theDependencyIsThatOfTheProjectWhichIsTested() throws IOException {
+        assertThat(Files.readString(CONSUMER.resolve("pom.xml")))
+                .contains(Document.README.block("dependency").indent(4));
+    }
+
+    @Test
+    void theProgramAndTheTaskAreTheOnesThatAreTested() throws IOException {
+        assertThat(CONSUMER.resolve("rdma/bin/java")).hasContent(Document.OWN_PROJECT.block("java"));
+        assertThat(CONSUMER.resolve("build.gradle")).content().contains(Document.OWN_PROJECT.block("task"));
+    }
+
+    @Test
+    void eachVersionIsThatOfTheBuild() throws IOException {
+        String version = versions(Files.readString(Path.of("pom.xml"))).get(0);
+        for (Path file : List.of(CONSUMER.resolve("pom.xml"), CONSUMER.resolve("build.gradle"))) {
+            assertThat(versions(Files.readString(file))).as(file.toString()).containsExactly(version);
+        }
+        for (Document document : Document.values()) {
+            assertThat(versions(document.text())).as(document.toString()).allMatch(version::equals);
+        }
+    }
+
+    /** Returns the versions of the library that a text names. */
+    private static List<String> versions(String text) {
+        return Pattern.compile("rpma-java(?:[-:]|</artifactId>\\s*<version>)(\\d[\\w.]*(?:-SNAPSHOT)?)(?=\\.jar|\\W)")
+                .matcher(text)
+                .results()
+                .map((MatchResult version) -> version.group(1))
+                .collect(Collectors.toList());
     }
 
     @Test

@@ -16,7 +16,14 @@ public enum Document {
     /** The tables of functions. */
     FUNCTIONS("docs/functions.md"),
     /** The session in JShell. */
-    JSHELL("docs/jshell.md");
+    JSHELL("docs/jshell.md"),
+    /** The commands for other projects. */
+    OWN_PROJECT("docs/own-project.md"),
+    /** The commands for containers. */
+    CONTAINERS("docs/containers.md");
+
+    /** A code block: its language, its name if it has one, and its text. */
+    private static final Pattern BLOCK = Pattern.compile("(?ms)^```(\\S*) *(\\S*)$\\R(.*?)^```$");
 
     private final Path file;
 
@@ -24,19 +31,33 @@ public enum Document {
         this.file = Path.of(file);
     }
 
-    /** The code blocks of a language, in their order. */
-    public List<String> blocks(String language) throws IOException {
-        return Pattern.compile("(?ms)^```" + language + "$\\R(.*?)^```$")
-                .matcher(Files.readString(file))
+    /** The code block with a name, which follows the language. */
+    public String block(String name) throws IOException {
+        return BLOCK.matcher(text())
                 .results()
-                .map((MatchResult block) -> block.group(1))
+                .filter(block -> block.group(2).equals(name))
+                .map((MatchResult block) -> block.group(3))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no block '" + name + "' in " + file));
+    }
+
+    /** The names of all code blocks; empty for a block without a name. */
+    public List<String> blockNames() throws IOException {
+        return BLOCK.matcher(text())
+                .results()
+                .map((MatchResult block) -> block.group(2))
                 .collect(Collectors.toList());
+    }
+
+    /** The whole text. */
+    public String text() throws IOException {
+        return Files.readString(file);
     }
 
     /** The text below a heading, up to the next one. */
     public String section(String heading) throws IOException {
         Matcher section =
-                Pattern.compile("(?ms)^## " + heading + "$\\R(.*?)(?=^## |\\z)").matcher(Files.readString(file));
+                Pattern.compile("(?ms)^## " + heading + "$\\R(.*?)(?=^## |\\z)").matcher(text());
         if (!section.find()) {
             throw new AssertionError("no section '" + heading + "' in " + file);
         }

@@ -24,6 +24,7 @@ public final class Rxe {
 
     private final ProcessBuilder builder;
     private byte[] input = {};
+    private Duration limit = LIMIT;
 
     private Rxe(List<String> words) {
         builder = new ProcessBuilder(new ArrayList<>(words));
@@ -99,9 +100,15 @@ public final class Rxe {
         return this;
     }
 
+    /** Sets the longest time until the end. */
+    public Rxe within(Duration time) {
+        limit = time;
+        return this;
+    }
+
     /** Starts the command, with a standard input that stays open. */
     public Jvm.Running start() throws IOException {
-        return new Jvm.Running(builder.start(), LIMIT);
+        return new Jvm.Running(builder.start(), limit);
     }
 
     /** Runs the command to its end. */
@@ -115,10 +122,10 @@ public final class Rxe {
                     .redirectOutput(out.toFile())
                     .redirectError(err.toFile())
                     .start();
-            if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+            if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS)) {
                 process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
-                throw new AssertionError(builder.command() + " did not end within " + LIMIT + ":\n"
+                throw new AssertionError(builder.command() + " did not end within " + limit + ":\n"
                         + Files.readString(err, StandardCharsets.ISO_8859_1));
             }
             return new Finished(process.exitValue(), Files.readAllBytes(out), Files.readAllBytes(err));
@@ -130,7 +137,7 @@ public final class Rxe {
     }
 
     /** The directory of the guests. */
-    private static Path cache() {
+    public static Path cache() {
         String cache = System.getenv("RPMA_CACHE");
         if (cache != null) {
             return Path.of(cache);

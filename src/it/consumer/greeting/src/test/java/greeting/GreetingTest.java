@@ -21,7 +21,7 @@ class GreetingTest {
         try {
             Future<String> received = executor.submit(() -> Server.receive(address, 7204, listening::countDown));
             listening.await(10, TimeUnit.SECONDS);
-            Client.send(address, 7204, "Hello, server!");
+            assertEquals("Hello, server!", Client.send(address, 7204, "Hello, server!"));
             assertEquals("Hello, server!", received.get(10, TimeUnit.SECONDS));
         } finally {
             executor.shutdownNow();
