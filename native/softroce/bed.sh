@@ -43,7 +43,7 @@ choose_bed() {
         why="no KVM here, and $needs_qemu needs QEMU"
     else
         bed=qemu
-        why="neither a usable RDMA device nor KVM here; 'native/rxe --bed uml run true' would make a faster bed"
+        why="neither a usable RDMA device nor KVM here; '$program_name --bed uml run true' would make a faster bed"
     fi
     say "bed: $bed ($why)"
 }

@@ -175,6 +175,8 @@ remove_cache() {
     for directory in "$cache"/image-* "$cache"/uml-*; do
         [[ ! -d $directory ]] || remove_tree "$directory"
     done
+    # The copies of this script that the jar of the tools has made.
+    rm -rf "$cache"/rxe-*
     rm -f "$cache"/lock-* "$cache"/processor-* "$cache/lock" "$cache/install.log"
     rmdir --ignore-fail-on-non-empty "$cache"
 }

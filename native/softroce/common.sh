@@ -1,5 +1,7 @@
 # shellcheck shell=bash
 # Messages, root privileges, supervised commands and cleanup, for the other parts.
+#
+# Reads: program_name.
 
 # The progress line that is the last line of the terminal, or nothing.
 progress_shown=
@@ -32,7 +34,7 @@ die() {
 }
 
 usage_error() {
-    say "$* (see native/rxe --help)"
+    say "$* (see $program_name --help)"
     exit 2
 }
 

@@ -37,6 +37,7 @@ public final class Jvm {
 
     private final List<String> command = new ArrayList<>();
     private final List<String> options = new ArrayList<>();
+    private final List<String> program = new ArrayList<>();
     private final Map<String, String> environment = new LinkedHashMap<>();
     private Duration limit = Duration.ofSeconds(60);
     private String java = java(Path.of(System.getProperty("java.home")));
@@ -83,11 +84,27 @@ public final class Jvm {
 
     /** The jar of the library, as users get it. */
     public static Path libraryJar() {
-        String jar = System.getProperty("rpma.test.jar");
+        return jar("rpma.test.jar");
+    }
+
+    /** The jar of the tools, as users get it. */
+    public static Path toolsJar() {
+        return jar("rpma.test.tools");
+    }
+
+    private static Path jar(String property) {
+        String jar = System.getProperty(property);
         if (jar == null) {
-            throw new IllegalStateException("the property rpma.test.jar does not name the jar: see pom.xml");
+            throw new IllegalStateException("the property " + property + " does not name the jar: see pom.xml");
         }
         return Path.of(jar);
+    }
+
+    /** A command of the tools, which {@link #start(String...)} gets as the first argument. Signals have their default effect. */
+    public static Jvm ofTools() {
+        Jvm jvm = new Jvm().under("env", "--default-signal");
+        jvm.program.addAll(List.of("-jar", toolsJar().toString()));
+        return jvm;
     }
 
     /** The directory of the test classes. */
@@ -179,6 +196,7 @@ public final class Jvm {
         List<String> words = new ArrayList<>(command);
         words.add(java);
         words.addAll(options);
+        words.addAll(program);
         words.addAll(List.of(programAndArguments));
         ProcessBuilder builder = new ProcessBuilder(words);
         builder.environment().putAll(environment);

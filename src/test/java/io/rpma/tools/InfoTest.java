@@ -1,0 +1,80 @@
+package io.rpma.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.rpma.RpmaDevice;
+import io.rpma.testing.Jvm;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The command info on this machine, which may have no device. {@code ToolsIT} runs it with a device. */
+@Tag("examples")
+@Timeout(90)
+class InfoTest {
+    /** The status and the message depend on whether this machine has a device. */
+    private static void assertEnded(Jvm.Finished end) {
+        if (RpmaDevice.list().isEmpty()) {
+            assertThat(end.err())
+                    .startsWith("rpma-java info: there is no RDMA device")
+                    .contains("rpma-java rxe run CMD")
+                    .hasLineCount(1);
+            assertThat(end.status()).isEqualTo(1);
+        } else {
+            assertThat(end.err()).isEmpty();
+            assertThat(end.status()).isZero();
+        }
+    }
+
+    @Test
+    void theVersions() throws InterruptedException {
+        Jvm.Finished end = Jvm.ofTools().run("info");
+        assertThat(end.out())
+                .containsPattern("(?m)^rpma-java +\\d")
+                .containsPattern("(?m)^librpma +\\S")
+                .containsPattern("(?m)^kernel +" + System.getProperty("os.version") + "$")
+                .containsPattern("(?m)^Java +" + System.getProperty("java.version") + "$");
+        assertEnded(end);
+    }
+
+    @Test
+    void asJson() throws InterruptedException {
+        Jvm.Finished end = Jvm.ofTools().run("info", "--json");
+        JsonObject machine = JsonParser.parseString(end.out()).getAsJsonObject();
+        assertThat(machine.keySet()).containsExactly("versions", "devices");
+        assertThat(machine.getAsJsonObject("versions").keySet())
+                .containsExactly("rpmaJava", "librpma", "rdmaCore", "kernel", "java");
+        assertThat(machine.getAsJsonArray("devices")).hasSize(RpmaDevice.list().size());
+        assertEnded(end);
+    }
+
+    @Test
+    void withoutTheNativeLibrary() throws InterruptedException {
+        Jvm.Finished end = Jvm.ofTools().options("-Dio.rpma.library=/nowhere").run("info");
+        assertThat(end.err()).isEqualTo("rpma-java: -Dio.rpma.library=/nowhere names no file that can be read\n");
+        assertThat(end.status()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "libibverbs.so.1.14.44.0, 44.0",
+        "libibverbs.so.1.14.56.1, 56.1",
+        "libibverbs.so.1.15.65, 65",
+        "libibverbs.so.1,",
+        "libstandin.so,",
+    })
+    void theVersionOfRdmaCore(String file, String version) {
+        assertThat(Versions.rdmaCore(Path.of("/usr/lib", file))).isEqualTo(version);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1.3.0-1, 1.3.0", "1:1.3.0-2+b1, 1.3.0", "1.2.0, 1.2.0", "1.4.0-rc1-1, 1.4.0-rc1", ","})
+    void theUpstreamPartOfAVersionOfDebian(String version, String upstream) {
+        assertThat(Versions.upstream(version)).isEqualTo(upstream);
+    }
+}

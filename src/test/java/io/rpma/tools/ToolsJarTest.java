@@ -1,0 +1,99 @@
+package io.rpma.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.internal.Loader;
+import io.rpma.testing.Jvm;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The jar of the tools, as users get it. */
+@Tag("examples")
+@Timeout(90)
+class ToolsJarTest {
+    private static List<String> names() throws IOException {
+        try (JarFile jar = new JarFile(Jvm.toolsJar().toFile())) {
+            return jar.stream()
+                    .filter(entry -> !entry.isDirectory())
+                    .map(ZipEntry::getName)
+                    .toList();
+        }
+    }
+
+    @Test
+    void hasAllPartsAndNothingOfTheTests() throws IOException {
+        assertThat(names())
+                .doesNotHaveDuplicates()
+                .contains(
+                        "io/rpma/RpmaConn.class", "io/rpma/tools/Tools.class", "io/rpma/examples/common/Program.class")
+                .contains(Loader.resource(System.getProperty("os.name"), System.getProperty("os.arch"))
+                        .substring(1))
+                .contains(
+                        "META-INF/LICENSE",
+                        "META-INF/licences/README.txt",
+                        "META-INF/licences/Apache-2.0.txt",
+                        "META-INF/licences/HdrHistogram/META-INF/LICENSE.txt")
+                .noneMatch(name -> name.matches(".*(Test|IT|Fuzz)(\\$.*)?\\.class|.*module-info\\.class"))
+                .allMatch(name -> name.matches("META-INF/.*|native/(rxe|softroce/[-.\\w]+)"
+                        + "|io/rpma/([\\w$-]+|(rdmacm|internal|tools|examples/common)/[\\w$-]+)\\.class"
+                        + "|(picocli|com/google/gson|org/HdrHistogram)/.*\\.class"));
+    }
+
+    @Test
+    void hasEachScript() throws IOException {
+        try (Stream<Path> scripts = Files.list(Path.of("native", "softroce"))) {
+            assertThat(names())
+                    .contains("native/rxe")
+                    .containsAll(scripts.map(Path::toString).toList());
+        }
+    }
+
+    @Test
+    void startsTheToolsWithNativeAccess() throws IOException {
+        try (JarFile jar = new JarFile(Jvm.toolsJar().toFile())) {
+            Attributes attributes = jar.getManifest().getMainAttributes();
+            assertThat(attributes.getValue("Main-Class")).isEqualTo(Tools.class.getName());
+            assertThat(attributes.getValue("Enable-Native-Access")).isEqualTo("ALL-UNNAMED");
+        }
+    }
+
+    @Test
+    void itsVersion() throws InterruptedException {
+        Jvm.Finished end = Jvm.ofTools().run("--version");
+        assertThat(end.out()).matches("rpma-java \\d+\\.\\d+\\.\\d+(-SNAPSHOT)?\n");
+        assertThat(end.status()).as(end.toString()).isZero();
+    }
+
+    @Test
+    void itsHelpNamesEachCommand() throws InterruptedException {
+        Jvm.Finished end = Jvm.ofTools().run("--help");
+        assertThat(end.out()).contains("  info ", "  rxe ").contains("Exit status:");
+        assertThat(end.out().lines()).allMatch(line -> line.length() <= 80);
+        assertThat(end.out()).as("no colours without a terminal").doesNotContain("\u001b");
+        assertThat(end.status()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'', Missing required subcommand",
+        "nothing, Unmatched argument at index 0: 'nothing'",
+        "info --jsn, Unknown option: '--jsn'",
+    })
+    void aWrongCommandLine(String arguments, String message) throws InterruptedException {
+        Jvm.Finished end = Jvm.ofTools().run(arguments.isEmpty() ? new String[0] : arguments.split(" "));
+        assertThat(end.err()).contains(message).contains("--help").hasLineCount(1);
+        assertThat(end.out()).isEmpty();
+        assertThat(end.status()).isEqualTo(2);
+    }
+}
