@@ -78,7 +78,9 @@ class ToolsJarTest {
     @Test
     void itsHelpNamesEachCommand() throws InterruptedException {
         Jvm.Finished end = Jvm.ofTools().run("--help");
-        assertThat(end.out()).contains("  info ", "  rxe ").contains("Exit status:");
+        assertThat(end.out())
+                .contains("  info ", "  doctor ", "  rxe ")
+                .contains("Exit status:");
         assertThat(end.out().lines()).allMatch(line -> line.length() <= 80);
         assertThat(end.out()).as("no colours without a terminal").doesNotContain("\u001b");
         assertThat(end.status()).isZero();
@@ -89,6 +91,7 @@ class ToolsJarTest {
         "'', Missing required subcommand",
         "nothing, Unmatched argument at index 0: 'nothing'",
         "info --jsn, Unknown option: '--jsn'",
+        "doctor 10.0.0.1 10.0.0.2, Unmatched argument at index 2: '10.0.0.2'",
     })
     void aWrongCommandLine(String arguments, String message) throws InterruptedException {
         Jvm.Finished end = Jvm.ofTools().run(arguments.isEmpty() ? new String[0] : arguments.split(" "));
