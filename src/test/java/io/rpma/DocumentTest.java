@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** Compares the tables and programs of the documents with librpma's symbols and the tested sources. */
 @Timeout(30)
@@ -180,5 +181,22 @@ class DocumentTest {
                 .collect(Collectors.toList());
         assertThat(named).contains("RpmaCq.java", "wait.c", "post.h");
         assertThat(files).containsAll(named);
+    }
+
+    /** {@code PackagingTest} runs the program. */
+    @Test
+    void theSegmentsAreTheOnesThatAreTested() throws IOException {
+        String program = Files.readString(Path.of("src/it/consumer/segments/Segments.java"));
+        assertThat(Document.PACKAGING.blocks("java")).hasSize(2).allMatch(program::contains);
+    }
+
+    @Test
+    void theFormsOfPackagingNameTheirTests() throws IOException {
+        String document = Files.readString(Path.of("docs/packaging.md"));
+        List<String> tests = Stream.of(PackagingTest.class.getDeclaredMethods())
+                .filter(method -> method.isAnnotationPresent(ParameterizedTest.class))
+                .map(method -> method.getName())
+                .collect(Collectors.toList());
+        assertThat(tests).hasSizeGreaterThanOrEqualTo(9).allMatch(document::contains);
     }
 }

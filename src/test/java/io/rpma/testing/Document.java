@@ -20,7 +20,9 @@ public enum Document {
     /** The commands for other projects. */
     OWN_PROJECT("docs/own-project.md"),
     /** The commands for containers. */
-    CONTAINERS("docs/containers.md");
+    CONTAINERS("docs/containers.md"),
+    /** The forms in which applications use the jar. */
+    PACKAGING("docs/packaging.md");
 
     /** A code block: its language, its name if it has one, and its text. */
     private static final Pattern BLOCK = Pattern.compile("(?ms)^```(\\S*) *(\\S*)$\\R(.*?)^```$");
@@ -39,6 +41,15 @@ public enum Document {
                 .map((MatchResult block) -> block.group(3))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("no block '" + name + "' in " + file));
+    }
+
+    /** The code blocks of a language, in their order. */
+    public List<String> blocks(String language) throws IOException {
+        return BLOCK.matcher(text())
+                .results()
+                .filter(block -> block.group(1).equals(language))
+                .map((MatchResult block) -> block.group(3))
+                .collect(Collectors.toList());
     }
 
     /** The names of all code blocks; empty for a block without a name. */
