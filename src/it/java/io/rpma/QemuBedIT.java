@@ -4,20 +4,35 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Rxe;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
-/** The programs of the JDK in an emulated guest, where code that HotSpot compiles with profiling crashes. */
+/**
+ * An emulated guest: its directories, and the programs of its JDK, because code that HotSpot compiles with profiling crashes
+ * there.
+ */
 @Tag("guests")
 @Timeout(300)
 class QemuBedIT {
     private static final String C1_WITHOUT_PROFILING = "TieredStopAtLevel = 1 {jimage}";
 
-    /** The option of the JVMs is not on the command line, and no JVM prints it. The shared archive of classes fits. */
+    @TempDir
+    private Path temporary;
+
+    /**
+     * The option of the JVMs is not on the command line, and no JVM prints it. The shared archive of classes fits. The test of
+     * the directories is in the same guest, because its boot takes long.
+     */
     @Test
-    void eachJvmRunsWithoutProfiling() throws IOException, InterruptedException {
+    void eachJvmRunsWithoutProfilingAndSeesTheDirectories() throws IOException, InterruptedException {
+        Path project = Files.createDirectory(temporary.toRealPath().resolve("a project, and more"));
+        Path data = Files.createDirectory(project.resolveSibling("data"));
+        Files.writeString(data.resolve("file"), "read");
         String print = " | awk '/TieredStopAtLevel / { print $2, $3, $4, $6 }'";
         Rxe.Finished finished = Rxe.command(
                         Rxe.PROGRAM.toString(),
@@ -26,16 +41,23 @@ class QemuBedIT {
                         "qemu",
                         "--memory",
                         "1024",
+                        "--share",
+                        data + ":ro",
                         "sh",
                         "-c",
                         "java -Xshare:on -XX:+PrintFlagsFinal --version"
                                 + print
                                 + "; javac -J-XX:+PrintFlagsFinal --version" + print
-                                + "; java -XX:+UseZGC --version | grep -o emulated")
+                                + "; java -XX:+UseZGC --version | grep -o emulated; cat \"$0\" >written || exit"
+                                + "; touch \"$0\" 2>/dev/null && echo writable; exit 0",
+                        data.resolve("file").toString())
+                .in(project)
                 .run();
         assertThat(finished.out().lines().toList())
                 .isEqualTo(List.of(C1_WITHOUT_PROFILING, C1_WITHOUT_PROFILING, "emulated"));
-        assertThat(finished.err()).isEqualTo(Rxe.BOOTING);
+        assertThat(finished.err()).contains(" " + data + " (read-only)").endsWith(Rxe.BOOTING);
+        assertThat(finished.err().lines()).hasSize(2);
+        assertThat(project.resolve("written")).hasContent("read");
         assertThat(finished.status()).isZero();
     }
 }
