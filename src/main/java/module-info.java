@@ -1,7 +1,5 @@
 /** Remote direct memory access, to volatile and persistent memory, through librpma and librdmacm. */
 module io.rpma {
-    requires jdk.jfr;
-
     exports io.rpma;
     exports io.rpma.rdmacm;
 }

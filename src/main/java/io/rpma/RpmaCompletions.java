@@ -1,6 +1,5 @@
 package io.rpma;
 
-import io.rpma.internal.FlightEvents;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
@@ -218,17 +217,6 @@ public final class RpmaCompletions {
 
     void filled(int taken) {
         count = taken;
-        if (taken > 0 && FlightEvents.wantErrorCompletions()) {
-            recordErrors();
-        }
-    }
-
-    private void recordErrors() {
-        for (int i = 0; i < count; i++) {
-            if (!isSuccess(i)) {
-                FlightEvents.errorCompletion(wrId(i), status(i), qpNum(i), vendorErr(i));
-            }
-        }
     }
 
     /** Removes a completion. The completions after it move down. */

@@ -78,14 +78,6 @@ class PackagedJarTest {
     }
 
     @Test
-    void runsWithoutFlightRecorder() throws Exception {
-        // jdk.compiler: the program is a source file
-        assertLoaded(Jvm.onClassPath(Jvm.libraryJar())
-                .options("--limit-modules", "java.logging,java.management,jdk.compiler")
-                .run(PROGRAM));
-    }
-
-    @Test
     void runsOnTheModulePath() throws Exception {
         assertLoaded(onModulePath(Jvm.libraryJar())
                 .options("--enable-native-access=" + MODULE)
@@ -101,7 +93,6 @@ class PackagedJarTest {
                         "exports io.rpma",
                         "exports io.rpma.rdmacm",
                         "requires java.base mandated",
-                        "requires jdk.jfr",
                         "contains io.rpma.internal");
     }
 

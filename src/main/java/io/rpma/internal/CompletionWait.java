@@ -155,15 +155,6 @@ public abstract class CompletionWait<C, Q> {
     }
 
     private Q block(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
-        FlightEvents.Wait event = FlightEvents.waitBegins();
-        try {
-            return blockUntil(completions, solicitedOnly, nanos);
-        } finally {
-            FlightEvents.waitEnds(event, operation, owner);
-        }
-    }
-
-    private Q blockUntil(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = Waiter.start(nanos);
         int result = blockOnce(completions, solicitedOnly, nanos);
         while (result != Result.TIMED_OUT) {

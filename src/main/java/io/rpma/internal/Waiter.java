@@ -72,15 +72,6 @@ public final class Waiter extends Interruptible {
      */
     public static boolean await(String operation, NativeObject object, long nanos) throws InterruptedException {
         object.checkUnclaimed(operation);
-        FlightEvents.Wait event = FlightEvents.waitBegins();
-        try {
-            return awaitReady(operation, object, nanos);
-        } finally {
-            FlightEvents.waitEnds(event, operation, object);
-        }
-    }
-
-    private static boolean awaitReady(String operation, NativeObject object, long nanos) throws InterruptedException {
         long start = start(nanos);
         while (true) {
             if (Thread.interrupted()) {

@@ -7,7 +7,6 @@ import io.rpma.internal.Access;
 import io.rpma.internal.Call;
 import io.rpma.internal.Closer;
 import io.rpma.internal.Errno;
-import io.rpma.internal.FlightEvents;
 import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
@@ -649,7 +648,6 @@ public final class RdmaId implements AutoCloseable {
      */
     public void disconnect() {
         call("rdma_disconnect", this::disconnectOnly);
-        FlightEvents.disconnection(object);
     }
 
     /**
@@ -760,11 +758,7 @@ public final class RdmaId implements AutoCloseable {
     /** Takes an event if there is one. Another thread may already have taken it. */
     private RdmaEvent takeEvent() {
         RdmaEvent event = new RdmaEvent();
-        if (call(GET_EVENT, () -> Natives.idNextEvent(object.handle(), event.bytes())) == 0) {
-            return null;
-        }
-        FlightEvents.connectionEvent(object, event.type());
-        return event;
+        return call(GET_EVENT, () -> Natives.idNextEvent(object.handle(), event.bytes())) > 0 ? event : null;
     }
 
     /**
