@@ -47,7 +47,7 @@ class CallTest {
     @ParameterizedTest
     @CsvSource({
         "1, EPERM, Operation not permitted",
-        "12, ENOMEM, Cannot allocate memory",
+        "22, EINVAL, Invalid argument",
         "111, ECONNREFUSED, Connection refused"
     })
     void raisesAnErrnoOfLibrdmacm(int errno, String name, String text) {

@@ -43,15 +43,6 @@ public enum Document {
                 .orElseThrow(() -> new AssertionError("no block '" + name + "' in " + file));
     }
 
-    /** The code blocks of a language, in their order. */
-    public List<String> blocks(String language) throws IOException {
-        return BLOCK.matcher(text())
-                .results()
-                .filter(block -> block.group(1).equals(language))
-                .map((MatchResult block) -> block.group(3))
-                .collect(Collectors.toList());
-    }
-
     /** The names of all code blocks; empty for a block without a name. */
     public List<String> blockNames() throws IOException {
         return BLOCK.matcher(text())
