@@ -40,6 +40,7 @@ class ConsumerIT {
 
     /** Makes the project of the README. Maven gets the files that the build has fetched, and the rest from the network. */
     @BeforeAll
+    @Timeout(600)
     static void followTheReadme() throws IOException, InterruptedException {
         home = temporary.toRealPath();
         library = home.resolve("rpma-java");
