@@ -14,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The command rxe without a guest. {@code ToolsRxeIT} boots guests. */
 @Tag("examples")
+@Tag("unsanitized")
 @Timeout(90)
 class RxeTest {
     @TempDir
