@@ -134,6 +134,9 @@ class DocumentTest {
         for (Path file : List.of(CONSUMER.resolve("pom.xml"), CONSUMER.resolve("build.gradle"))) {
             assertThat(versions(Files.readString(file))).as(file.toString()).containsExactly(version);
         }
+        assertThat(versions(Files.readString(Path.of("docs/tools.md"))))
+                .isNotEmpty()
+                .allMatch(version::equals);
         for (Document document : Document.values()) {
             assertThat(versions(document.text())).as(document.toString()).allMatch(version::equals);
         }

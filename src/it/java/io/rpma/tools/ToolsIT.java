@@ -206,7 +206,6 @@ class ToolsIT {
         Jvm.Running client = ping("--interval", "0.1", "--timeout", "1");
         client.awaitLine("1: 64 bytes");
         server.kill();
-        client.awaitLine("the other side has closed the connection");
         client.awaitLine("rejected: nothing listens there");
         Jvm.Running second = server();
         second.awaitLine("client 1 has connected");

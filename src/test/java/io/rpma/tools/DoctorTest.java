@@ -48,6 +48,25 @@ class DoctorTest {
         assertThat(DeviceChecks.nativeAccess(25).detail()).contains("--enable-native-access=ALL-UNNAMED");
     }
 
+    @Test
+    void oneUsableDeviceIsEnough() {
+        Finding up = Finding.ok("mlx5_0 port", "port 1 is active");
+        Finding down = Finding.missing("mlx5_1 port", "no port is active: DOWN", "sudo ip link set eth8 up");
+        assertThat(DeviceChecks.anyUsable(List.of(List.of(up), List.of(down))))
+                .containsExactly(up, Finding.warning(down.subject(), down.detail(), down.remedy()));
+        assertThat(DeviceChecks.anyUsable(List.of(List.of(up, down)))).containsExactly(up, down);
+    }
+
+    @Test
+    void aLongSubjectHasASpaceOfItsOwn() {
+        assertPrinted(0, """
+                ok       rocep65s0f0 address  10.0.0.1
+                ok       a part               is there
+
+                This machine is ready for RDMA.
+                """, Finding.ok("rocep65s0f0 address", "10.0.0.1"), Finding.ok("a part", "is there"));
+    }
+
     private static void assertPrinted(int status, String printed, Finding... findings) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         assertThat(Doctor.print(List.of(findings), new Page(new PrintStream(out))))

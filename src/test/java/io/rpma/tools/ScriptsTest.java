@@ -96,10 +96,10 @@ class ScriptsTest {
 
     @Test
     void theCacheOfTheScript() {
-        Path home = Path.of(System.getProperty("user.home"), ".cache/rpma-java");
-        assertThat(Scripts.cache(Map.of())).isEqualTo(home);
-        assertThat(Scripts.cache(Map.of("RPMA_CACHE", "", "XDG_CACHE_HOME", "")))
-                .isEqualTo(home);
+        assertThat(Scripts.cache(Map.of())).isEqualTo(Path.of("/root/.cache/rpma-java"));
+        assertThat(Scripts.cache(Map.of("HOME", ""))).isEqualTo(Path.of("/root/.cache/rpma-java"));
+        assertThat(Scripts.cache(Map.of("HOME", "/h", "RPMA_CACHE", "", "XDG_CACHE_HOME", "")))
+                .isEqualTo(Path.of("/h/.cache/rpma-java"));
         assertThat(Scripts.cache(Map.of("XDG_CACHE_HOME", "/x"))).isEqualTo(Path.of("/x/rpma-java"));
         assertThat(Scripts.cache(Map.of("XDG_CACHE_HOME", "/x", "RPMA_CACHE", "/r")))
                 .isEqualTo(Path.of("/r"));

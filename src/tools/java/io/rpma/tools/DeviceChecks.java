@@ -31,17 +31,29 @@ final class DeviceChecks {
             findings.add(Finding.missing("library", Errors.line(e), ""));
         }
         findings.add(nativeAccess(Runtime.version().feature()));
-        for (Device device : devices) {
-            findings.add(port(device));
-            findings.add(address(device));
-            if (!device.addresses().isEmpty()) {
-                findings.add(connection(device.name(), device.addresses().get(0)));
-            }
-        }
+        findings.addAll(anyUsable(devices.stream().map(DeviceChecks::device).toList()));
         if (address != null && !devices.isEmpty()) {
             findings.add(deviceOf(address));
         }
         return findings;
+    }
+
+    private static List<Finding> device(Device device) {
+        List<Finding> findings = new ArrayList<>(List.of(port(device), address(device)));
+        if (!device.addresses().isEmpty()) {
+            findings.add(connection(device.name(), device.addresses().get(0)));
+        }
+        return findings;
+    }
+
+    /** Joins the findings of all devices. If a program can use one device, the others are not required. */
+    static List<Finding> anyUsable(List<List<Finding>> devices) {
+        boolean usable = devices.stream()
+                .anyMatch(device -> device.stream().noneMatch(finding -> finding.state() == Finding.State.MISSING));
+        return devices.stream()
+                .flatMap(List::stream)
+                .map(finding -> usable ? finding.notRequired() : finding)
+                .toList();
     }
 
     private static Finding library(Versions versions) {

@@ -27,6 +27,11 @@ record Finding(State state, String subject, String detail, String remedy) {
         }
     }
 
+    /** The finding for a part that is not required, because another one does its work. */
+    Finding notRequired() {
+        return state == State.MISSING ? warning(subject, detail, remedy) : this;
+    }
+
     static Finding ok(String subject, String detail) {
         return new Finding(State.OK, subject, detail, "");
     }

@@ -6,8 +6,11 @@ import java.util.concurrent.TimeUnit;
 
 /** Lets Ctrl-C end a command as an ordinary end: the command prints its results, and its status is the status of the JVM. */
 final class Interruption {
-    /** The time within which an interrupted command must end. Otherwise the JVM ends without it. */
-    private static final int LIMIT_S = 5;
+    /**
+     * The time within which an interrupted command must end. Otherwise the JVM ends without it. The close of a connection to a
+     * dead host takes up to 11 s.
+     */
+    private static final int LIMIT_S = 20;
 
     /** The status of a program that SIGINT has ended. */
     private static final int INTERRUPTED = 130;

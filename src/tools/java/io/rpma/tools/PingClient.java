@@ -6,7 +6,6 @@ import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
 import io.rpma.RpmaPeer;
 import io.rpma.examples.common.Errors;
-import io.rpma.examples.common.LostException;
 import io.rpma.examples.common.Program;
 import java.io.IOException;
 import java.util.Locale;
@@ -25,6 +24,11 @@ final class PingClient {
 
     private final Histogram times = new Histogram(DIGITS);
     private long sent;
+
+    // exact, unlike the values of the histogram
+
+    private long shortest = Long.MAX_VALUE;
+    private long longest;
 
     /** Null after the loss of a connection. */
     private PingConnection connection;
@@ -50,7 +54,7 @@ final class PingClient {
      * @param count the most messages; 0 for no limit
      * @param interval the time between the starts of two messages, in nanoseconds
      * @return whether a message was answered
-     * @throws IOException if the first connection can't be made, or another program answers
+     * @throws IOException if the first connection can't be made, or the output can't be written
      */
     boolean ping(int count, long interval) throws IOException, InterruptedException {
         RpmaDevice device = device();
@@ -58,16 +62,21 @@ final class PingClient {
             long begin = System.nanoTime();
             connection = PingConnection.open(peer, address, port, size, timeout);
             String time = format("%.1f ms", (System.nanoTime() - begin) / 1e6);
-            print(format("%s port %d through %s: connected in %s", address, port, device.name(), time));
+            if (!quiet) {
+                print(format("%s port %d through %s: connected in %s", address, port, device.name(), time));
+            }
             try {
                 exchange(peer, count, interval);
             } catch (InterruptedException e) {
                 // Ctrl-C is the usual end
+            }
+            try {
+                // before the connection is closed, which takes seconds if the other host is dead
+                summarise();
             } finally {
                 disconnect();
             }
         }
-        summarise();
         return times.getTotalCount() > 0;
     }
 
@@ -86,6 +95,10 @@ final class PingClient {
         while (true) {
             long begin = System.nanoTime();
             exchange(peer);
+            // a sleep of no time does not notice an interruption
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
             if (sent == count) {
                 return;
             }
@@ -102,8 +115,10 @@ final class PingClient {
             }
             long time = connection.roundTrip(sequence, timeout);
             times.recordValue(time);
+            shortest = Math.min(shortest, time);
+            longest = Math.max(longest, time);
             result = format("%d bytes, time %.1f us", size, micros(time));
-        } catch (LostException | RpmaException e) {
+        } catch (IOException | RpmaException e) {
             disconnect();
             result = Errors.line(e);
         }
@@ -129,9 +144,9 @@ final class PingClient {
         if (answered > 0) {
             print(format(
                     "round trip min/avg/max/stddev %.1f/%.1f/%.1f/%.1f us, median %.1f us",
-                    micros(times.getMinValue()),
+                    micros(shortest),
                     micros(times.getMean()),
-                    micros(times.getMaxValue()),
+                    micros(longest),
                     micros(times.getStdDeviation()),
                     micros(times.getValueAtPercentile(50))));
         }

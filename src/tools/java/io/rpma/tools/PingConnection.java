@@ -48,10 +48,11 @@ final class PingConnection implements AutoCloseable {
             throws IOException, InterruptedException {
         String name = address + " port " + port;
         RpmaMemory memory = RpmaMemory.allocate(2L * size);
-        RpmaMrLocal region = peer.register(memory, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
+        RpmaMrLocal region = null;
         RpmaConn conn = null;
         boolean established = false;
         try {
+            region = peer.register(memory, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
             conn = request(peer, address, port, name, size);
             awaitEstablished(conn, name, timeout);
             if (!PingMessage.size(conn.getPrivateData()).equals(OptionalInt.of(size))) {
@@ -104,7 +105,10 @@ final class PingConnection implements AutoCloseable {
         checkConnected();
         ByteBuffer sent = memory.buffer(0, size);
         ByteBuffer answer = memory.buffer(size, size);
-        sent.putLong(0, sequence);
+        // each message differs from the former answer, which is still in the memory
+        for (int i = 0; i + Long.BYTES <= size; i += Long.BYTES) {
+            sent.putLong(i, sequence + i);
+        }
         post(conn.recv(region, size, size, sequence));
         long begin = System.nanoTime();
         post(conn.send(region, 0, size, RpmaConn.F_COMPLETION_ALWAYS, sequence));
@@ -163,7 +167,9 @@ final class PingConnection implements AutoCloseable {
         } catch (RpmaException e) {
             // The connection is closed nevertheless, and is not needed any more.
         }
-        region.close();
+        if (region != null) {
+            region.close();
+        }
         memory.close();
     }
 }

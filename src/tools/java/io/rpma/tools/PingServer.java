@@ -17,19 +17,19 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.examples.common.Errors;
 import java.util.HashMap;
-import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Answers the messages of any number of clients. One thread serves all clients, and another thread closes connections. */
+/** Answers the messages of clients. One thread serves all clients, and another thread closes connections. */
 final class PingServer {
     /** The time without a message after which a client is probed, and the time within which its device must answer. */
     private static final int SILENCE_S = 10;
 
-    /** The time for connections to be closed at the end. */
-    private static final int CLOSE_S = 3;
+    /** The most clients, because each has up to 2 MiB of locked memory. */
+    private static final int MOST_CLIENTS = 100;
 
     private final String address;
     private final int port;
@@ -64,9 +64,9 @@ final class PingServer {
     /** Serves until the thread is interrupted. */
     void serve() throws InterruptedException {
         RpmaDevice device = RpmaDevice.local(address);
-        try (RpmaPeer peer = RpmaPeer.create(device);
-                RpmaEp endpoint = RpmaEp.listen(peer, address, port);
-                RpmaEventLoop loop = RpmaEventLoop.create()) {
+        RpmaPeer peer = RpmaPeer.create(device);
+        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+            RpmaEp endpoint = RpmaEp.listen(peer, address, port);
             loop.onFailure(this::failed);
             loop.onRequest(endpoint, null, request -> accept(loop, peer, request));
             say("listening at %s port %d through %s, until Ctrl-C", address, port, device.name());
@@ -75,12 +75,23 @@ final class PingServer {
             } catch (InterruptedException e) {
                 // Ctrl-C is the usual end
             } finally {
-                List.copyOf(clients.values()).forEach(client -> end(client, "this side ends"));
-                closer.shutdown();
-                closer.awaitTermination(CLOSE_S, SECONDS);
+                clients.values().forEach(client -> say("client %d: this side ends", client.number));
                 say("%d messages of %d clients answered", answered, accepted);
             }
+        } finally {
+            closeAll(peer);
         }
+    }
+
+    /** Closes all connections together, because a close takes seconds if the host of the client is dead. */
+    private void closeAll(RpmaPeer peer) {
+        closer.shutdown();
+        try {
+            peer.closeAll();
+        } catch (RpmaException e) {
+            say("%s", Errors.line(e));
+        }
+        clients.values().forEach(client -> client.memory.close());
     }
 
     private void accept(RpmaEventLoop loop, RpmaPeer peer, RpmaConnReq request) {
@@ -90,8 +101,22 @@ final class PingServer {
             request.close();
             return;
         }
+        if (clients.size() == MOST_CLIENTS) {
+            say("rejected: there are %d clients already", MOST_CLIENTS);
+            request.close();
+            return;
+        }
         Client client = connect(peer, request, size.getAsInt());
         clients.put(client.conn, client);
+        try {
+            serve(loop, client);
+        } catch (RuntimeException e) {
+            end(client, "it can't be served");
+            throw e;
+        }
+    }
+
+    private void serve(RpmaEventLoop loop, Client client) {
         say("client %d has connected, with messages of %d bytes", client.number, client.size);
         loop.onEvent(client.conn, event -> {
             if (event != RpmaConnEvent.ESTABLISHED) {
@@ -104,15 +129,18 @@ final class PingServer {
 
     private Client connect(RpmaPeer peer, RpmaConnReq request, int size) {
         RpmaMemory memory = RpmaMemory.allocate(2L * size);
-        RpmaMrLocal region = peer.register(memory, RpmaMrUsage.RECV, RpmaMrUsage.SEND);
+        RpmaMrLocal region = null;
         RpmaConn conn = null;
         try {
+            region = peer.register(memory, RpmaMrUsage.RECV, RpmaMrUsage.SEND);
             request.recv(region, 0, size, 0);
             conn = request.connect(PingMessage.privateData(size));
             return new Client(++accepted, size, memory, region, conn);
         } finally {
             if (conn == null) {
-                region.close();
+                if (region != null) {
+                    region.close();
+                }
                 memory.close();
             }
         }
@@ -156,6 +184,6 @@ final class PingServer {
     }
 
     private static void say(String format, Object... values) {
-        System.out.println(String.format(format, values));
+        System.out.println(String.format(Locale.ROOT, format, values));
     }
 }

@@ -78,7 +78,13 @@ final class Scripts {
         }
         String caches = environment.get("XDG_CACHE_HOME");
         boolean set = caches != null && !caches.isEmpty();
-        return (set ? Path.of(caches) : Path.of(System.getProperty("user.home"), ".cache")).resolve("rpma-java");
+        return (set ? Path.of(caches) : Path.of(home(environment), ".cache")).resolve("rpma-java");
+    }
+
+    /** The property user.home can be another directory, which the script does not know. */
+    private static String home(Map<String, String> environment) {
+        String home = environment.get("HOME");
+        return home == null || home.isEmpty() ? "/root" : home;
     }
 
     /**
@@ -95,7 +101,7 @@ final class Scripts {
             } catch (FileSystemException e) {
                 throw new IOException(
                         "can't write in " + cache + " (" + Errors.line(e)
-                                + "): set RPMA_CACHE to a directory that you can" + " write",
+                                + "): set RPMA_CACHE to a directory that you can write",
                         e);
             }
         }

@@ -40,7 +40,7 @@ record Versions(String rpmaJava, String librpma, String rdmaCore, String kernel,
 
     private static Path mapped(String maps, String library) {
         Matcher path =
-                Pattern.compile("(?m)/\\S*/" + Pattern.quote(library) + "\\S*$").matcher(maps);
+                Pattern.compile("(?m)/.*/" + Pattern.quote(library) + "\\S*$").matcher(maps);
         if (!path.find()) {
             throw new IllegalStateException(library + " is not loaded");
         }
@@ -77,8 +77,9 @@ record Versions(String rpmaJava, String librpma, String rdmaCore, String kernel,
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         process.getOutputStream().close();
-        String line = process.inputReader().readLine();
+        // the output fits into the pipe
         boolean ended = process.waitFor(LIMIT_S, TimeUnit.SECONDS);
+        String line = ended ? process.inputReader().readLine() : null;
         process.destroyForcibly();
         return ended && process.exitValue() == 0 ? line : null;
     }
