@@ -52,9 +52,7 @@ class ToolsRxeIT {
             rxe.awaitLine("running");
             List<Long> processes = Rxe.startedBy(rxe.process());
             assertThat(processes).isNotEmpty();
-            new ProcessBuilder("kill", "-" + signal, Long.toString(rxe.process().pid()))
-                    .start()
-                    .waitFor();
+            rxe.signal(signal);
             Jvm.Finished end = rxe.awaitEnd();
             assertThat(end.status()).as(end.toString()).isEqualTo(status);
             assertThat(Rxe.runs(directory)).isEmpty();

@@ -32,6 +32,11 @@ public final class Jvm {
 
     private static final String CHECK_JNI = "-Xcheck:jni";
 
+    /** A part of the last line of the stacks that a JVM prints after SIGQUIT, and the time for them. */
+    private static final String LAST_OF_DUMP = "JNI global refs";
+
+    private static final Duration DUMP_LIMIT = Duration.ofSeconds(10);
+
     /** How many JVMs each test class has started. */
     private static final Map<String, Integer> STARTED = new ConcurrentHashMap<>();
 
@@ -300,10 +305,33 @@ public final class Jvm {
         /** Waits for the end. */
         public Finished awaitEnd() throws InterruptedException {
             if (!process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                printThreads();
                 close();
                 throw new AssertionError("a JVM did not end within " + limit + ":\n" + this);
             }
             return new Finished(process.exitValue(), out.awaitAll(), err.awaitAll());
+        }
+
+        /** Makes the JVM add the stacks of its threads to its output. */
+        private void printThreads() throws InterruptedException {
+            signal("QUIT");
+            long soon = System.nanoTime() + DUMP_LIMIT.toNanos();
+            if (out.awaitLine(LAST_OF_DUMP, 1, soon) == null) {
+                err.awaitLine(LAST_OF_DUMP, 1, soon);
+            }
+        }
+
+        /** Sends a signal to the process, by its name without SIG. */
+        public void signal(String name) throws InterruptedException {
+            String pid = Long.toString(process.pid());
+            try {
+                int status = new ProcessBuilder("kill", "-" + name, pid).start().waitFor();
+                if (status != 0) {
+                    throw new AssertionError("kill -" + name + " " + pid + " ended with status " + status);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
 
         @Override

@@ -48,6 +48,25 @@ class JvmTest {
         }
     }
 
+    /** A program that does not end. */
+    static final class Endless {
+        private Endless() {}
+
+        public static void main(String[] args) throws InterruptedException {
+            Thread.currentThread().join();
+        }
+    }
+
+    @Test
+    void aJvmThatDoesNotEnd() {
+        try (Jvm.Running jvm = Jvm.likeThis().limit(Duration.ofSeconds(5)).start(Endless.class)) {
+            assertThatThrownBy(jvm::awaitEnd)
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessageStartingWith("a JVM did not end within PT5S:\n")
+                    .hasMessageContaining("at " + Endless.class.getName() + ".main(");
+        }
+    }
+
     @Test
     void aJvmThatFailsWithoutTheLine() {
         try (Jvm.Running jvm = Jvm.likeThis().start("no.such.Program")) {
