@@ -6,11 +6,9 @@
  */
 #include "device.h"
 
-#include <dlfcn.h>
 #include <endian.h>
 #include <errno.h>
 #include <librpma.h>
-#include <link.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
@@ -21,6 +19,7 @@
 
 #include "log.h"
 #include "natives.h"
+#include "versions.h"
 
 /* the context, 0 if the address belongs to no RDMA device (a wildcard), or librpma's code */
 static jlong device_get(JNI_PARAMS, jstring address, jboolean remote)
@@ -103,51 +102,6 @@ static jint device_is_odp_capable(JNI_PARAMS, jlong device)
 	return rc != 0 ? rc : capable;
 }
 
-struct image {
-	uintptr_t address;
-	const char *name;
-	size_t size;
-	bool found;
-};
-
-static bool is_of(const struct dl_phdr_info *object, uintptr_t address)
-{
-	for (size_t i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-		uintptr_t begin = object->dlpi_addr + segment->p_vaddr;
-		if (segment->p_type == PT_LOAD && address >= begin && address - begin < segment->p_memsz)
-			return true;
-	}
-	return false;
-}
-
-/* searches for the name in the constants of the shared object that contains the address; ends the iteration at this object */
-static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__((unused)), void *data)
-{
-	struct image *image = data;
-	if (!is_of(object, image->address))
-		return 0;
-	for (size_t i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-		const void *begin = (const void *)(object->dlpi_addr + segment->p_vaddr);
-		if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == PF_R)
-			image->found = image->found || memmem(begin, segment->p_filesz, image->name, image->size) != NULL;
-	}
-	return 1;
-}
-
-/*
- * Whether librpma was built with a native operation. No function of librpma reports this. The name is the name of a function
- * that logs its own name only if librpma was built with the operation, or for debugging. Other images do not contain the name.
- * The name begins with a null byte, and size includes the null byte at its end.
- */
-static bool librpma_has(const char *name, size_t size)
-{
-	struct image image = {.address = (uintptr_t)&rpma_flush, .name = name, .size = size};
-	(void)dl_iterate_phdr(find_in_image, &image);
-	return image.found;
-}
-
 int device_query(struct ibv_context *context, struct ibv_device_attr_ex *attributes)
 {
 	int error = ibv_query_device_ex(context, NULL, attributes);
@@ -177,9 +131,8 @@ static jint device_is_flush_native(JNI_PARAMS, jlong device)
 {
 	/* IB_UVERBS_DEVICE_FLUSH_GLOBAL and IB_UVERBS_DEVICE_FLUSH_PERSISTENT, which rdma-core has since release 45 */
 	const uint64_t flushes = UINT64_C(1) << 38 | UINT64_C(1) << 39;
-	static const char name[] = "\0rpma_mr_flush";
 	jint has = has_capabilities(device, flushes);
-	return has == 1 ? librpma_has(name, sizeof(name)) : has;
+	return has == 1 ? versions_native_flush() : has;
 }
 
 /* librpma's choice for each peer: 1 if an atomic write is an operation of the device, 0 if it is a write, or librpma's code */
@@ -187,9 +140,8 @@ static jint device_is_atomic_write_native(JNI_PARAMS, jlong device)
 {
 	/* IB_UVERBS_DEVICE_ATOMIC_WRITE */
 	const uint64_t atomic_write = UINT64_C(1) << 40;
-	static const char name[] = "\0rpma_utils_ibv_context_is_atomic_write_capable";
 	jint has = has_capabilities(device, atomic_write);
-	return has == 1 ? librpma_has(name, sizeof(name)) : has;
+	return has == 1 ? versions_native_atomic_write() : has;
 }
 
 static jint max_message_of_port(struct ibv_context *context, uint8_t port)

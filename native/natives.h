@@ -32,6 +32,7 @@ extern const struct jni_table rdmacm_qp_natives;
 extern const struct jni_table rdmacm_srq_natives;
 extern const struct jni_table srq_cfg_natives;
 extern const struct jni_table srq_natives;
+extern const struct jni_table versions_natives;
 extern const struct jni_table wait_natives;
 
 #endif

@@ -11,7 +11,7 @@ static const struct jni_table *const tables[] = {
 	&mr_local_natives,   &mr_remote_natives,  &peer_cfg_natives,   &peer_natives,       &poller_natives,
 	&rdmacm_addrinfo_natives, &rdmacm_ah_natives, &rdmacm_batch_natives, &rdmacm_cq_natives, &rdmacm_id_natives,
 	&rdmacm_mr_natives,  &rdmacm_qp_natives,  &rdmacm_srq_natives, &srq_cfg_natives,    &srq_natives,
-	&wait_natives,       &limit_natives,
+	&wait_natives,       &limit_natives,      &versions_natives,
 };
 
 /*

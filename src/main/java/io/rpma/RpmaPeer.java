@@ -4,6 +4,7 @@ import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
 /**
@@ -61,9 +62,19 @@ public final class RpmaPeer implements AutoCloseable {
      *
      * @param device the device
      * @return the peer; the caller closes it
-     * @throws RpmaException if the device refuses
+     * @throws RpmaException if the device refuses; with {@link RpmaError#NOSUPP} if librpma was built with rdma-core 45 or
+     *     later, and an earlier rdma-core is loaded
      */
     public static RpmaPeer create(RpmaDevice device) {
+        byte[] mismatch = Natives.versionsMismatch();
+        if (mismatch != null) {
+            throw new RpmaException(
+                    "rpma_peer_new",
+                    RpmaError.NOSUPP,
+                    0,
+                    new String(mismatch, StandardCharsets.UTF_8),
+                    "install rdma-core 45 or later, or librpma and rdma-core from the same release of the distribution");
+        }
         RpmaPeer peer = new RpmaPeer(device);
         peer.object.made("rpma_peer_new", Natives.peerNew(device.context()));
         return peer;

@@ -86,6 +86,13 @@ public final class Natives {
     /** Returns the name of the device and its limits: see {@link Closer#deviceLimits}. */
     public static native byte[] deviceLimits(long device);
 
+    // versions.c
+    /**
+     * Returns null if librpma suits the loaded libibverbs. Otherwise returns a description of the two libraries: librpma calls
+     * functions that queue pairs of this libibverbs lack, and would end the process.
+     */
+    public static native byte[] versionsMismatch();
+
     // peer.c
     public static native long peerNew(long device);
 

@@ -1,0 +1,13 @@
+/*
+ * versions.h -- how librpma was built
+ */
+#ifndef RPMA_JAVA_VERSIONS_H
+#define RPMA_JAVA_VERSIONS_H
+
+#include <stdbool.h>
+
+/* whether librpma was built with native flush and native atomic write; a device may lack both */
+bool versions_native_flush(void);
+bool versions_native_atomic_write(void);
+
+#endif

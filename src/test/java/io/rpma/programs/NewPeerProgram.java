@@ -1,0 +1,24 @@
+package io.rpma.programs;
+
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
+import io.rpma.RpmaPeer;
+
+/** Makes a peer with a librpma that does nothing. */
+public final class NewPeerProgram {
+    private NewPeerProgram() {}
+
+    /**
+     * Prints the peer, or the exception.
+     *
+     * @param arguments the path of that librpma
+     */
+    public static void main(String[] arguments) {
+        System.load(arguments[0]);
+        try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local("localhost"))) {
+            System.out.println("made " + peer.getClass().getSimpleName());
+        } catch (RpmaException e) {
+            System.out.println(e);
+        }
+    }
+}
