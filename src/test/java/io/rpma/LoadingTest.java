@@ -12,6 +12,7 @@ import io.rpma.programs.LoadProgram;
 import io.rpma.programs.NoThreadsProgram;
 import io.rpma.programs.OtherPlatformProgram;
 import io.rpma.programs.PackagesProgram;
+import io.rpma.programs.ThreadLimitProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Tool;
@@ -37,6 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(90)
 class LoadingTest {
     private static final int FAILED = 3;
+    private static final int UNUSED_USER = 64_321;
 
     @TempDir
     private Path directory;
@@ -115,14 +117,39 @@ class LoadingTest {
                 .preload(library)
                 .environment("NO_THREADS", file.toString())
                 .run(NoThreadsProgram.class, file.toString());
+        assertWithoutThreads(finished, "");
+    }
+
+    /** Asserts that uses failed for lack of threads, and succeeded afterwards. */
+    private static void assertWithoutThreads(Jvm.Finished finished, String limit) {
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out().lines())
                 .as(finished.toString())
                 .anyMatch(line -> line.startsWith("without threads, ")
                         && line.contains("OutOfMemoryError: unable to create native thread")
-                        && line.contains("; see ulimit -u (RLIMIT_NPROC="))
+                        && line.contains("; see ulimit -u (RLIMIT_NPROC=" + limit))
                 .noneMatch(line -> line.contains("NoClassDefFoundError"))
                 .contains("memory: done", "conn cfg: done", "peer cfg: done", "completions: done");
+    }
+
+    /** Runs as another user, because the limit counts the threads of a user and does not apply to root. */
+    @Test
+    void theLimitOfThreads() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "only root can change the user");
+        Jvm.Finished finished = Jvm.likeThis()
+                .under(
+                        "setpriv",
+                        "--reuid=" + UNUSED_USER,
+                        "--inh-caps=-all,+dac_read_search",
+                        "--ambient-caps=-all,+dac_read_search")
+                .run(ThreadLimitProgram.class);
+        String limit = finished.out()
+                .lines()
+                .filter(line -> line.startsWith("limit: "))
+                .map(line -> line.substring("limit: ".length()))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(finished));
+        assertWithoutThreads(finished, limit + ")");
     }
 
     @Test

@@ -18,14 +18,19 @@ public final class NoThreadsProgram {
      */
     public static void main(String[] arguments) throws Exception {
         Path file = Files.createFile(Path.of(arguments[0]));
+        use("without threads, ");
+        Files.delete(file);
+        use("");
+    }
+
+    /** Prints the outcome of each use of the library, after a prefix. */
+    static void use(String prefix) {
         Map<String, Runnable> uses = new LinkedHashMap<>();
         uses.put("memory", () -> RpmaMemory.allocate(1).close());
         uses.put("conn cfg", () -> RpmaConnCfg.create().close());
         uses.put("peer cfg", () -> RpmaPeerCfg.create().close());
         uses.put("completions", () -> RpmaCompletions.create(1));
-        uses.forEach((name, use) -> print("without threads, " + name, use));
-        Files.delete(file);
-        uses.forEach(NoThreadsProgram::print);
+        uses.forEach((name, use) -> print(prefix + name, use));
     }
 
     private static void print(String name, Runnable use) {
