@@ -104,7 +104,7 @@ static char *path_of(void *address)
 
 /*
  * NULL if librpma calls only functions that the queue pairs of the loaded libibverbs have. Otherwise a description: librpma
- * would jump to an address that is none.
+ * would jump to an invalid address.
  */
 static jbyteArray versions_mismatch(JNI_PARAMS)
 {
