@@ -96,7 +96,7 @@ choose_uml_processor() {
 # the kernel reads serial lines byte by byte. The kernel's hostfs shares the directories.
 start_uml() {
     # The kernel's command line names directories by their descriptors, because it can't quote names.
-    local root run index descriptor memory_directory
+    local root run shared index descriptor memory_directory
     local -a arguments network=()
     memory_directory=$(uml_memory_directory) || exit
     choose_uml_processor
@@ -115,13 +115,15 @@ start_uml() {
         rootfstype=hostfs "rootflags=/proc/self/fd/$root" ro
         con=null con0=null,fd:1 ssl=null "ssl0=fd:$notices,null" "ssl1=null,fd:$out" "ssl2=null,fd:$err"
     )
+    # mount of Debian 12 passes the options as one text, which the kernel takes for the directory.
+    shared=/proc/self/fd/$run
     if [[ -n $link ]]; then
         network=(perl "$softroce/link" "$link" "$link_side" 3)
         arguments+=("vec0:transport=fd,fd=3,mac=52:54:00:00:00:0$link_side")
     fi
     HOME=$run_directory TMPDIR=$memory_directory setsid setpriv --pdeathsig KILL taskset -c "$uml_processor" \
         "${network[@]}" "$uml/linux" "${arguments[@]}" \
-        init=/bin/bash -- -c "\"mount -t hostfs -o hostfs=/proc/self/fd/$run none /mnt; . /mnt/boot\"" \
+        init=/bin/bash -- -c "\"mount -t hostfs -o hostfs=$shared none /mnt || mount -t hostfs -o $shared none /mnt; . /mnt/boot\"" \
         </dev/null >"$run_directory/console" 2>"$run_directory/machine.log" &
     machine=$!
     # Suppresses bash's message about the signal of a panic.
