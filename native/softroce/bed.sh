@@ -11,6 +11,12 @@ needs_qemu=
 # Sets bed to the bed of this run. If the script chooses the bed, prints the reason.
 select_bed() {
     local why
+    if is_foreign "$row"; then
+        [[ -z $device && ($wanted_bed == auto || $wanted_bed == qemu) ]] ||
+            usage_error "--image $row needs a guest of QEMU with emulation: omit --device, and each --bed except qemu"
+        bed=qemu
+        return
+    fi
     [[ $wanted_bed != uml || -z $needs_qemu ]] || usage_error "$needs_qemu needs QEMU: --bed kvm or --bed qemu"
     [[ $wanted_bed != host && -z $device ]] || [[ -z $nvdimm$link$times ]] ||
         usage_error "--nvdimm, --link and --times need a guest: omit --bed host and --device"

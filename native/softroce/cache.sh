@@ -55,7 +55,7 @@ remove_old_versions() {
             mv -T "$directory" "$doomed"
             remove_tree "$doomed"
         fi
-    done < <(find "$cache" -mindepth 2 -maxdepth 2 -path "${kept%-*}-*/lock" -mtime +6)
+    done < <(find "$cache" -mindepth 2 -maxdepth 2 -path "${kept%-*}-????????????/lock" -mtime +6)
 }
 
 # Locks a directory, if it exists, so that no script removes it while this script runs. Needs the lock of the cache.

@@ -58,6 +58,7 @@ bench_part() {
 command_bench() {
     local -a quick=() bench reports=(target/bench/{tax,device}.json)
     ((${#arguments[@]} == 0)) || usage_error "bench takes no argument: ${arguments[0]}"
+    ! is_foreign "$row" || usage_error "bench does not work with --image $row: its programs in C are built for this machine"
     ! $quick_bench || quick=(--quick)
     needs_qemu="a second processor (bench)"
     select_bed

@@ -97,7 +97,13 @@ require_for_guest() {
     local -a packages=(setpriv util-linux flock util-linux)
     case $bed in
     uml) packages+=(perl perl-base) ;;
-    *) packages+=(qemu-system-x86_64 qemu-system-x86) ;;
+    *)
+        if is_foreign "$row"; then
+            packages+=(qemu-system-aarch64 qemu-system-arm "$foreign_firmware" qemu-efi-aarch64)
+        else
+            packages+=(qemu-system-x86_64 qemu-system-x86)
+        fi
+        ;;
     esac
     require "the guest" "${packages[@]}"
 }
@@ -158,6 +164,13 @@ require_for_build() {
     )
     require_jdk
     require "building" "${build_packages[@]}"
+}
+
+# The build adds the shim for aarch64 if the cross compiler is there.
+require_for_foreign_build() {
+    require "building for aarch64" \
+        aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu \
+        /usr/aarch64-linux-gnu/lib/libc.so libc6-dev-arm64-cross
 }
 
 is_active() {

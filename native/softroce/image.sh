@@ -1,35 +1,42 @@
 # shellcheck shell=bash
-# The rows of guests, and their images: finds an image in the cache, or runs build-image to make it. A row is a release of
-# Debian with a kernel, rdma-core, librpma and JDK.
+# The rows of guests, and their images: finds an image in the cache, or runs a builder to make it. A row is a release of
+# Debian with a kernel, rdma-core, librpma and JDK, for this machine's processor or for aarch64.
 #
-# Reads: cache, softroce. Sets: image, row_suite, row_kernel_suite, row_rdma_suite, row_java_home, row_packages.
+# Reads: cache, softroce. Sets: image, row_suite, row_kernel_suite, row_rdma_suite, row_builder, row_java_home, row_packages.
 
-rows=(trixie bookworm backports)
+rows=(trixie bookworm backports trixie-arm64)
+
+# True for a row whose guest has another processor than this machine.
+is_foreign() {
+    [[ $1 == *-arm64 ]]
+}
 
 # The contents of a row besides Debian's minimal system: the suites of the system, of the kernel and of rdma-core, and the list
 # of packages.
 select_row() {
-    local jdk
-    row_kernel_suite= row_rdma_suite=
+    local jdk architecture=amd64
+    row_kernel_suite= row_rdma_suite= row_builder=build-image
     case $1 in
     trixie) row_suite=trixie jdk=25 ;;
     bookworm) row_suite=bookworm jdk=17 ;;
     # Debian has no backport of rdma-core. trixie's can't advise soft-RoCE, so the row has that of the next release.
     backports) row_suite=trixie row_kernel_suite=trixie-backports row_rdma_suite=forky jdk=25 ;;
+    trixie-arm64) row_suite=trixie jdk=25 architecture=arm64 row_builder=build-arm64-image ;;
     esac
     : "${row_kernel_suite:=$row_suite}" "${row_rdma_suite:=$row_suite}"
-    row_java_home=/usr/lib/jvm/java-$jdk-openjdk-amd64
+    row_java_home=/usr/lib/jvm/java-$jdk-openjdk-$architecture
     row_packages=librpma0,rdma-core,ibverbs-providers,ibverbs-utils,rdmacm-utils,iproute2,ndctl,kmod,e2fsprogs
     row_packages+=,procps,bc,openjdk-$jdk-jdk-headless,libasan8,libubsan1
-    # The number of progress items: about 140 packages, each fetched, unpacked and configured.
+    # The number of progress items: about 140 packages, each fetched, unpacked and, for this machine's processor, configured.
     row_items=500
+    ! is_foreign "$1" || row_items=290
 }
 
 image_path() {
     local key
     key=$({
         echo "$row $row_suite $row_kernel_suite $row_rdma_suite $row_packages"
-        cat "$softroce/build-image" "$softroce/initramfs-init"
+        cat "$softroce/$row_builder" "$softroce/initramfs-init"
     } | cache_key)
     echo "$cache/image-$row-$key"
 }
@@ -84,15 +91,24 @@ run_image_builder() {
         "$(id -u):$(id -g)" "$row_packages" "$row_java_home" "$2"
 }
 
+run_foreign_image_builder() {
+    build_with_progress "$row_items" bash "$softroce/$row_builder" "$row_suite" "$1" "$row_packages" "$2"
+}
+
 build_image() {
-    local mirror
+    local mirror builder=run_image_builder
     check_space 2500
-    check_mounts
+    if is_foreign "$row"; then
+        builder=run_foreign_image_builder
+        installs_with_apt || die "making the $row guest needs apt of Debian or Ubuntu"
+    else
+        check_mounts
+    fi
     require_for_image
     mirror=$(debian_mirror)
     check_mirror "$mirror" "$row_suite"
     say "making the $row guest once: Debian $row_suite with the kernel of $row_kernel_suite, librpma and a JDK, from $mirror"
-    make_in_cache "$image" image "the $row guest" run_image_builder "$mirror"
+    make_in_cache "$image" image "the $row guest" "$builder" "$mirror"
 }
 
 # Sets image to the row's image. Makes the image if it does not exist.

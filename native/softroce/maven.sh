@@ -33,10 +33,11 @@ show_maven() {
     end_progress
 }
 
-# True if no input of the build is newer than its output.
+# True if the build has made the shim for the processor of the row, and if no input of the build is newer than its output.
 is_built() {
     local jar
     jar=$(find "$checkout/target" -maxdepth 1 -name '*.jar' 2>/dev/null | head -n 1)
+    ! is_foreign "$row" || [[ -e $checkout/target/classes/META-INF/native/linux-aarch64/librpma-java.so ]] || return
     [[ -n $jar && -d $checkout/target/lib && -e $checkout/target/.rxe-built ]] &&
         [[ -z $(find "$checkout/pom.xml" "$checkout/src" "$checkout"/native \( -name softroce -o -name rxe \) -prune -o -type f \
             -newer "$checkout/target/.rxe-built" -print -quit) ]]
@@ -46,6 +47,7 @@ is_built() {
 build() {
     local log=$checkout/target/build.log begun=$checkout/target/.rxe-begun started=$SECONDS status=0 output progress
     require_for_build
+    ! is_foreign "$row" || require_for_foreign_build
     ! is_built || return 0
     mkdir -p "$checkout/target" 2>/dev/null && touch "$begun" 2>/dev/null ||
         die "can't write $checkout/target: the build needs a checkout that you can write"

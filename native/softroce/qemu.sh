@@ -1,7 +1,10 @@
 # shellcheck shell=bash
 # Guests of QEMU.
 #
-# Reads: bed, image (directory), memory, run_directory, shares, nvdimm, link, link_side. start_qemu sets: machine.
+# Reads: bed, row, image (directory), memory, cpus, run_directory, shares, nvdimm, link, link_side. start_qemu sets: machine.
+
+# The firmware of a guest with an aarch64 processor.
+foreign_firmware=/usr/share/qemu-efi-aarch64/QEMU_EFI.fd
 
 # KVM works only if its module is loaded. /dev/kvm alone is not sufficient: it also exists on hosts where guests hang.
 kvm_works() {
@@ -16,34 +19,57 @@ provide_nvdimm() {
         die "can't write $nvdimm"
 }
 
-# Standard streams are virtio-serial ports. 9p shares the directories. QEMU takes a single comma for the start of the next
-# option, so the commas of a path are doubled.
-start_qemu() {
+# Chooses the options of QEMU for this machine's processor. Sets: qemu, processor, machine_type, console, kernel_options.
+choose_native_machine() {
     # Emulation is faster without some features of the processor: a JVM starts in 3.9 s instead of 5.2 s, a process in 33 ms
     # instead of 37 ms. With erms or fsrm, Linux and glibc copy memory by "rep movsb", which QEMU emulates byte by byte. With
     # la57, each search of a page reads one more table. With smap, the kernel changes access rights around each copy from or to
     # a process.
     local cpu=max,-erms,-fsrm,-la57,-smap
-    local -a accelerator=(-accel "tcg,thread=multi,tb-size=1024" -cpu "$cpu") arguments
+    qemu=qemu-system-x86_64
+    processor=(-accel "$emulation" -cpu "$cpu")
+    machine_type="pc,nvdimm=on,nvdimm-persistence=mem-ctrl,usb=off,hpet=off"
+    console=ttyS0
     # Linux patches its own code while it boots and loads modules. QEMU's emulation (before 8.1) can then continue with a stale
     # translation on the other CPU: in about one of fifty boots, the kernel died of "int3". So the guest starts the other CPU
     # later (maxcpus=1). That CPU does not measure its speed (lpj), which takes 0.4 s and is useless under emulation. The kernel
     # does not check its timer (no_timer_check): on a busy host it would find that the timer does not tick, and panic.
-    local boot_cpus="maxcpus=1 lpj=10000000 no_timer_check"
-    local index share path access stream input
+    kernel_options="mitigations=off tsc=nowatchdog maxcpus=1 lpj=10000000 no_timer_check"
     if [[ $bed == kvm ]]; then
-        accelerator=(-accel kvm -cpu host)
-        boot_cpus=
+        processor=(-accel kvm -cpu host)
+        kernel_options="mitigations=off tsc=nowatchdog"
+    fi
+}
+
+# Chooses the same for aarch64. The processor has atomic instructions, and "dc cvap" for persistent memory. It has no pointer
+# authentication, which would be slow under emulation. Linux finds the persistent memory in tables of the firmware.
+choose_foreign_machine() {
+    qemu=qemu-system-aarch64
+    processor=(-accel "$emulation" -cpu neoverse-n1 -bios "$foreign_firmware")
+    machine_type="virt,gic-version=3,nvdimm=on,nvdimm-persistence=mem-ctrl"
+    console=ttyAMA0
+    kernel_options="mitigations=off"
+}
+
+# Standard streams are virtio-serial ports. 9p shares the directories. QEMU takes a single comma for the start of the next
+# option, so the commas of a path are doubled.
+start_qemu() {
+    local index share path access stream input
+    local qemu machine_type console kernel_options emulation="tcg,thread=multi,tb-size=1024"
+    local -a processor arguments
+    if is_foreign "$row"; then
+        choose_foreign_machine
+    else
+        choose_native_machine
     fi
     provide_nvdimm
     local directory=${run_directory//,/,,} root=${image//,/,,}/root side=${link//,/,,}
     arguments=(
-        "${accelerator[@]}" -smp "$cpus"
-        -machine "pc,nvdimm=on,nvdimm-persistence=mem-ctrl,usb=off,hpet=off" -m "$memory,slots=2,maxmem=$((memory + 4096))M"
+        "${processor[@]}" -smp "$cpus" -machine "$machine_type" -m "$memory,slots=2,maxmem=$((memory + 4096))M"
         -nodefaults -no-user-config -no-reboot -display none -monitor none
         -chardev "file,id=console,path=$directory/console" -serial chardev:console
         -kernel "$image/vmlinuz" -initrd "$image/initramfs"
-        -append "console=ttyS0 loglevel=4 panic=-1 oops=panic mitigations=off tsc=nowatchdog $boot_cpus"
+        -append "console=$console loglevel=4 panic=-1 oops=panic $kernel_options"
         -object "memory-backend-file,id=pmem,share=on,mem-path=${nvdimm//,/,,},size=512M"
         -device "nvdimm,memdev=pmem"
         -device "virtio-serial-pci,ioeventfd=off"
@@ -80,7 +106,7 @@ start_qemu() {
         )
     done
     exec {input}<&0
-    setpriv --pdeathsig KILL qemu-system-x86_64 "${arguments[@]}" \
+    setpriv --pdeathsig KILL "$qemu" "${arguments[@]}" \
         < <(exec setpriv --pdeathsig KILL dd bs=64k status=none <&"$input" 2>/dev/null) \
         >/dev/null 2>"$run_directory/machine.log" &
     machine=$!
