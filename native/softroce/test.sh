@@ -8,6 +8,10 @@
 qemu_tags="persistent-memory | huge-pages"
 qemu_too_tags="persistent-memory-too"
 
+# The row whose guest has another processor, and the tag of the tests that run there in each run: its emulation is slow.
+foreign_row=trixie-arm64
+foreign_tag=aarch64
+
 # The executions of Failsafe with the tests of a device.
 device_executions=(device-tests process-tests example-tests)
 
@@ -34,6 +38,7 @@ command_test() {
     ((${#arguments[@]} == 0)) || usage_error "test takes no argument: ${arguments[0]}"
     # Random calls and the search for leaks of a large JVM do not end on one processor.
     ! $sanitize || [[ $wanted_bed != uml ]] || usage_error "--sanitize does not work with --bed uml"
+    ! $sanitize || ! is_foreign "$row" || usage_error "--sanitize does not work with --image $row"
     ! $all_rows || test_options+=(-Drpma.long=true -Dit.timeout=6000 -Dtest.timeout=6000
         -Dstand-in.rounds=2000 -Dstand-in.connections=200)
     test_output=$checkout/target
@@ -47,6 +52,7 @@ command_test() {
     select_test_bed
     count_parts_at_once
     require_for_build
+    ! tests_foreign || require_for_foreign_tests
     [[ $bed != host ]] || require "the device tests" ibv_devinfo ibverbs-utils rping rdmacm-utils
     rm -rf "$test_parts" 2>/dev/null || true
     mkdir -p "$test_parts" 2>/dev/null ||
@@ -72,7 +78,7 @@ count_parts_at_once() {
 # Sets bed: host, kvm, uml or qemu for all device tests; auto to divide them between user-mode Linux and QEMU.
 select_test_bed() {
     bed=$wanted_bed
-    if [[ $bed == auto ]]; then
+    if [[ $bed == auto ]] && ! is_foreign "$row"; then
         if find_host_device || make_host_device; then
             bed=host
         elif kvm_works; then
@@ -86,6 +92,18 @@ select_test_bed() {
             "or test in guests with --bed uml or --bed qemu"
 }
 
+# True if this run has tests in a guest with another processor.
+tests_foreign() {
+    ! $sanitize && { [[ $wanted_bed == auto && $row == "${rows[0]}" ]] || $all_rows || is_foreign "$row"; }
+}
+
+# Installs packages before the parts start, because a part would have to wait for another installation.
+require_for_foreign_tests() {
+    local row=$foreign_row bed=qemu
+    require_for_foreign_build
+    require_for_guest
+}
+
 # Runs the build with all its checks, and one test: only then does Surefire fetch its provider, which the other parts need.
 build_for_tests() {
     start_part build "the build" mvn -B -ntp verify -DskipITs -Dstand-in.skip=true -Dtest=CheckTest
@@ -94,7 +112,7 @@ build_for_tests() {
 
 # Runs the parts in parallel. The longest parts begin first.
 test_in_parts() {
-    local other other_bed=qemu wanted=$bed
+    local other other_bed wanted=$bed
     # More options for the guests of a part.
     local -a run_options=()
     provide_test_guests
@@ -119,10 +137,21 @@ test_in_parts() {
         start_device_part host-device "device tests on $host_device" "-Drpma.address=$host_address" -- "${device_executions[@]}"
         ;;
     esac
-    ! kvm_works || other_bed=kvm
     for other in "${rows[@]}"; do
-        [[ $other == "$row" ]] || ! $all_rows || start_whole_guest_part "$other" "$other_bed"
+        [[ $other != "$row" ]] && $all_rows || continue
+        other_bed=qemu
+        if is_foreign "$other"; then
+            ! $sanitize || continue
+        elif kvm_works; then
+            other_bed=kvm
+        fi
+        start_whole_guest_part "$other" "$other_bed"
     done
+    if tests_foreign && ! $all_rows && ! is_foreign "$row"; then
+        run_options=(--cpus 1)
+        start_guest_part "$foreign_row" "$foreign_row" qemu "$foreign_tag" device-tests
+        run_options=()
+    fi
     start_part host "tests without a device" mvn -o -B -ntp surefire:test@default-test surefire:test@example-and-benchmark-tests
     start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
     start_virtual_part
@@ -144,6 +173,7 @@ provide_test_guests() {
     if ! $sanitize; then
         wanted_beds=(qemu uml)
         [[ $row == "${rows[0]}" ]] || supervise "$native/rxe" run --bed uml -- true
+        ! is_foreign "$row" || supervise "$native/rxe" run --bed qemu -- true
     fi
     for bed in "${wanted_beds[@]}"; do
         provide_guest
@@ -179,12 +209,24 @@ start_whole_guest_part() {
 # $1: name, $2: row, $3: bed, $4: an expression of tags, $5...: executions of Failsafe.
 start_guest_part() {
     local name=$1 guest_row=$2 guest_bed=$3 tags=$4
+    local -a options=()
     shift 4
     # Debian 12 has only the oldest JDK that is supported.
     [[ $guest_row != bookworm ]] || set -- "${@/newer-jdk-tests/}"
     make_guest_java "$name" "$guest_row" "$guest_bed"
+    if is_foreign "$guest_row"; then
+        build_foreign_libraries "$test_parts/$name"
+        options=("-Dinterposer=$test_parts/$name/libinterposer.so" "-Dposts=$test_parts/$name/libposts.so")
+    fi
     start_device_part "$name" "device tests in the guest '$name' ($guest_row on $guest_bed)" \
-        "-Djvm=$test_parts/$name/bin/java" "-Dit.preload=" "-Dit.tags=$tags" -- "$@"
+        "-Djvm=$test_parts/$name/bin/java" "-Dit.preload=" "-Dit.tags=$tags" "${options[@]}" -- "$@"
+}
+
+# Compiles the libraries that tests preload, for a guest with another processor. $1: the directory for them.
+build_foreign_libraries() {
+    local -x CC=aarch64-linux-gnu-gcc
+    "$checkout/src/test/c/interposer/build" "$1/libinterposer.so"
+    "$checkout/src/test/c/posts/build" "$1/libposts.so" "-L$checkout/target/aarch64-stubs"
 }
 
 # Makes the program "java" of a part: it runs java in a guest. Surefire takes no other name. Libraries to preload and options of
@@ -193,7 +235,10 @@ make_guest_java() {
     local java=$test_parts/$1/bin/java
     local -a command=("$native/rxe" run --bed "$3" --image "$2" --memory "$memory"
         --times "$test_parts/$1/times" "${run_options[@]}" -- env)
+    local program=java
     ! $sanitize || command+=("LD_PRELOAD=libasan.so.8")
+    # The second compiler takes longer under emulation than its code saves.
+    ! is_foreign "$2" || program="java -XX:TieredStopAtLevel=1"
     mkdir -p "${java%/*}"
     cat >"$java" <<END
 #!/bin/bash
@@ -201,7 +246,7 @@ options=()
 for name in ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS; do
     [[ ! -v \$name ]] || options+=("\$name=\${!name}")
 done
-exec$(printf ' %q' "${command[@]}") "\${options[@]}" java "\$@"
+exec$(printf ' %q' "${command[@]}") "\${options[@]}" $program "\$@"
 END
     chmod +x "$java"
 }

@@ -14,11 +14,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** Making connections: the requests, their private data, and each way to fail. */
+@Tag("aarch64")
 @Timeout(60)
 class ConnectIT extends WithPeer {
     private static final int REQUEST_DATA = 56;

@@ -13,11 +13,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** Messages: sends with a receive, without one or with one that is too small, and full queues. */
+@Tag("aarch64")
 @Timeout(60)
 class MessagesIT extends WithConnection {
     private static final int SIZE = 1 << 16;

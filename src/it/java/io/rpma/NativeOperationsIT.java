@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Programs know in advance whether flushes and atomic writes are native. The stand-in has neither. */
+@Tag("aarch64")
 @Tag("stand-in")
 @Timeout(60)
 class NativeOperationsIT {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The work requests and the attributes of queue pairs of another JVM, as {@code src/test/c/posts.c} prints them. */
+/** The work requests and the attributes of queue pairs of another JVM, as {@code src/test/c/posts} prints them. */
 public final class Posts {
     /** {@code IB_UVERBS_DEVICE_FLUSH_GLOBAL} and {@code IB_UVERBS_DEVICE_FLUSH_PERSISTENT}. */
     public static final long FLUSH = 1L << 38 | 1L << 39;
