@@ -12,8 +12,6 @@ needs_qemu=
 select_bed() {
     local why
     if is_foreign "$row"; then
-        [[ -z $device && ($wanted_bed == auto || $wanted_bed == qemu) ]] ||
-            usage_error "--image $row needs a guest of QEMU with emulation: omit --device, and each --bed except qemu"
         bed=qemu
         return
     fi

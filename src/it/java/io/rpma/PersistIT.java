@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Making the processor's stores into device DAX persistent. */
+@Tag("aarch64")
 @Tag("persistent-memory")
 @Timeout(60)
 class PersistIT {

@@ -6,11 +6,14 @@ import io.rpma.testing.Rxe;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * An emulated guest: its directories, and the programs of its JDK, because code that HotSpot compiles with profiling crashes
@@ -59,5 +62,15 @@ class QemuBedIT {
         assertThat(finished.err().lines()).hasSize(2);
         assertThat(project.resolve("written")).hasContent("read");
         assertThat(finished.status()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--bed uml run true", "--bed kvm run true", "--device x run true", "bench", "test --sanitize"})
+    void anotherProcessorNeedsEmulation(String words) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(Rxe.PROGRAM.toString(), "--image", "trixie-arm64"));
+        command.addAll(List.of(words.split(" ")));
+        Rxe.Finished finished = Rxe.command(command.toArray(String[]::new)).run();
+        assertThat(finished.err()).contains("--image trixie-arm64").hasLineCount(1);
+        assertThat(finished.status()).isEqualTo(2);
     }
 }
