@@ -13,11 +13,8 @@ import io.rpma.RpmaEp;
 import io.rpma.RpmaPeer;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,31 +23,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("processes")
 @Tag("examples")
 @Timeout(200)
-class ToolsIT {
-    /** On a busy machine three JVMs one after the other take most of a minute, and a server outlives its clients. */
-    private static final Duration LIMIT = Duration.ofSeconds(150);
-
-    private final List<Jvm.Running> started = new ArrayList<>();
-    private String address;
-    private String port;
-
-    @BeforeEach
-    void prepare() {
-        address = TestDevice.address();
-        port = Integer.toString(TestDevice.port());
-    }
-
-    @AfterEach
-    void end() {
-        started.forEach(Jvm.Running::close);
-    }
-
-    private Jvm.Running start(String... arguments) {
-        Jvm.Running running = Jvm.ofTools().limit(LIMIT).start(arguments);
-        started.add(running);
-        return running;
-    }
-
+class ToolsIT extends WithTools {
     private Jvm.Running ping(String... more) {
         List<String> arguments = new ArrayList<>(List.of("ping", address, "--port", port));
         arguments.addAll(List.of(more));
@@ -61,12 +34,6 @@ class ToolsIT {
         Jvm.Running server = ping("--listen");
         server.awaitLine("listening at " + address + " port " + port + " through ");
         return server;
-    }
-
-    private static Jvm.Finished assertEnds(Jvm.Running running, int status) throws InterruptedException {
-        Jvm.Finished end = running.awaitEnd();
-        assertThat(end.status()).as(end.toString()).isEqualTo(status);
-        return end;
     }
 
     @Test
@@ -148,7 +115,7 @@ class ToolsIT {
     }
 
     @Test
-    void eachMessageIsAnswered() throws InterruptedException {
+    void eachMessageIsAnswered() throws Exception {
         Jvm.Running server = server();
         Jvm.Finished end = assertEnds(ping("--count", "3", "--interval", "0", "--size", "100k"), 0);
         assertThat(end.out().lines())
@@ -163,18 +130,18 @@ class ToolsIT {
                 .contains("2 messages of 64 bytes, 2 answered, 0 % lost")
                 .doesNotContain("1: ");
         server.awaitLine("client 2: it has ended");
-        server.signal("TERM");
+        signal("TERM", server);
         assertThat(assertEnds(server, 0).out())
                 .contains("client 1 has connected, with messages of 102400 bytes")
                 .endsWith("5 messages of 2 clients answered\n");
     }
 
     @Test
-    void controlCEndsWithTheSummary() throws InterruptedException {
+    void controlCEndsWithTheSummary() throws Exception {
         server();
         Jvm.Running client = ping("--interval", "0.05");
         client.awaitLine("3: 64 bytes, time ");
-        client.signal("INT");
+        signal("INT", client);
         assertThat(assertEnds(client, 0).out())
                 .containsPattern("\\n\\d+ messages of 64 bytes, \\d+ answered, 0 % lost\\n");
     }
@@ -183,7 +150,8 @@ class ToolsIT {
     void nothingListens() throws InterruptedException {
         Jvm.Finished end = assertEnds(ping(), 1);
         assertThat(end.err())
-                .isEqualTo("rpma-java ping: " + address + " port " + port + ": rejected: nothing listens there; start"
+                .isEqualTo("rpma-java ping: " + address + " port " + port + ": rejected: nothing listens there, or the"
+                        + " listening side has refused this one and shows why; start"
                         + " 'rpma-java ping --listen ADDRESS' on that host, with the address of its RDMA device\n");
         assertThat(end.out()).isEmpty();
     }
@@ -198,7 +166,7 @@ class ToolsIT {
     }
 
     @Test
-    void theOtherSideEnds() throws InterruptedException {
+    void theOtherSideEnds() throws Exception {
         Jvm.Running server = server();
         Jvm.Running client = ping("--interval", "0.1", "--timeout", "1");
         client.awaitLine("1: 64 bytes");
@@ -206,10 +174,10 @@ class ToolsIT {
         client.awaitLine("rejected: nothing listens there");
         Jvm.Running second = server();
         second.awaitLine("client 1 has connected");
-        client.signal("INT");
+        signal("INT", client);
         assertThat(assertEnds(client, 0).out())
                 .containsPattern("\\d+ messages of 64 bytes, \\d+ answered, [1-9]\\d* % lost");
-        second.signal("INT");
+        signal("INT", second);
         assertEnds(second, 0);
     }
 
@@ -237,7 +205,7 @@ class ToolsIT {
             assertThat(conn.nextEvent()).isSameAs(RpmaConnEvent.REJECTED);
         }
         server.awaitLine("rejected: the client is another program");
-        server.signal("INT");
+        signal("INT", server);
         assertEnds(server, 0);
     }
 }

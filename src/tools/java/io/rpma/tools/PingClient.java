@@ -16,8 +16,7 @@ final class PingClient {
     /** The significant digits of a time. */
     private static final int DIGITS = 4;
 
-    private final String address;
-    private final int port;
+    private final Connector connector;
     private final int size;
     private final long timeout;
     private final boolean quiet;
@@ -41,8 +40,7 @@ final class PingClient {
      * @param quiet whether only the summary is printed
      */
     PingClient(String address, int port, int size, long timeout, boolean quiet) {
-        this.address = address;
-        this.port = port;
+        connector = new Connector(address, port, "ping --listen ADDRESS");
         this.size = size;
         this.timeout = timeout;
         this.quiet = quiet;
@@ -57,13 +55,13 @@ final class PingClient {
      * @throws IOException if the first connection can't be made, or the output can't be written
      */
     boolean ping(int count, long interval) throws IOException, InterruptedException {
-        RpmaDevice device = device();
+        RpmaDevice device = connector.device();
         try (RpmaPeer peer = RpmaPeer.create(device)) {
             long begin = System.nanoTime();
-            connection = PingConnection.open(peer, address, port, size, timeout);
+            connection = PingConnection.open(peer, connector, size, timeout);
             String time = format("%.1f ms", (System.nanoTime() - begin) / 1e6);
             if (!quiet) {
-                print(format("%s port %d through %s: connected in %s", address, port, device.name(), time));
+                print(format("%s through %s: connected in %s", connector, device.name(), time));
             }
             try {
                 exchange(peer, count, interval);
@@ -78,17 +76,6 @@ final class PingClient {
             }
         }
         return times.getTotalCount() > 0;
-    }
-
-    private RpmaDevice device() throws IOException {
-        try {
-            return RpmaDevice.remote(address);
-        } catch (RpmaException e) {
-            throw new IOException(
-                    "no RDMA device of this machine reaches " + address + ": see '" + Tools.NAME + " doctor " + address
-                            + "' (" + e.detail() + ")",
-                    e);
-        }
     }
 
     private void exchange(RpmaPeer peer, int count, long interval) throws IOException, InterruptedException {
@@ -111,7 +98,7 @@ final class PingClient {
         String result;
         try {
             if (connection == null) {
-                connection = PingConnection.open(peer, address, port, size, timeout);
+                connection = PingConnection.open(peer, connector, size, timeout);
             }
             long time = connection.roundTrip(sequence, timeout);
             times.recordValue(time);

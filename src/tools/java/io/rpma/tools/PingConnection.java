@@ -4,25 +4,18 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
-import io.rpma.RpmaConnEvent;
-import io.rpma.RpmaConnReq;
-import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
-import io.rpma.examples.common.Errors;
 import io.rpma.examples.common.LostException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.Optional;
 import java.util.OptionalInt;
 
 /** A connection to the other side, for one message at a time. */
 final class PingConnection implements AutoCloseable {
-    private static final String ADVICE = "is the host up, and does its firewall permit RDMA (RoCE: UDP port 4791)?";
-
     private final String name;
     private final int size;
     private final RpmaMemory memory;
@@ -44,55 +37,25 @@ final class PingConnection implements AutoCloseable {
      * @throws LostException if the other side can't be reached, does not answer, or rejects the connection
      * @throws IOException if another program answers
      */
-    static PingConnection open(RpmaPeer peer, String address, int port, int size, long timeout)
+    static PingConnection open(RpmaPeer peer, Connector connector, int size, long timeout)
             throws IOException, InterruptedException {
-        String name = address + " port " + port;
         RpmaMemory memory = RpmaMemory.allocate(2L * size);
         RpmaMrLocal region = null;
         RpmaConn conn = null;
         boolean established = false;
         try {
             region = peer.register(memory, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
-            conn = request(peer, address, port, name, size);
-            awaitEstablished(conn, name, timeout);
+            conn = connector.connect(peer, null, PingMessage.privateData(size), timeout);
             if (!PingMessage.size(conn.getPrivateData()).equals(OptionalInt.of(size))) {
-                throw new IOException(name + ": another program has accepted the connection, or another version of this"
-                        + " one: name the port of '" + Tools.NAME + " ping --listen' with --port");
+                throw connector.anotherProgram();
             }
             established = true;
-            return new PingConnection(name, size, memory, region, conn);
+            return new PingConnection(connector.toString(), size, memory, region, conn);
         } finally {
             if (!established) {
                 close(conn, region, memory);
             }
         }
-    }
-
-    private static RpmaConn request(RpmaPeer peer, String address, int port, String name, int size)
-            throws LostException {
-        try {
-            return RpmaConnReq.create(peer, address, port, null).connect(PingMessage.privateData(size));
-        } catch (RpmaException e) {
-            throw new LostException(name, Errors.line(e));
-        }
-    }
-
-    private static void awaitEstablished(RpmaConn conn, String name, long timeout)
-            throws LostException, InterruptedException {
-        Optional<RpmaConnEvent> event = conn.nextEvent(timeout, NANOSECONDS);
-        if (event.isEmpty() || event.get() != RpmaConnEvent.ESTABLISHED) {
-            throw new LostException(name, event.map(PingConnection::reason).orElse("no answer: " + ADVICE));
-        }
-    }
-
-    private static String reason(RpmaConnEvent event) {
-        return switch (event) {
-            case REJECTED ->
-                "rejected: nothing listens there; start '" + Tools.NAME + " ping --listen ADDRESS' on that"
-                        + " host, with the address of its RDMA device";
-            case UNREACHABLE -> "unreachable: " + ADVICE;
-            default -> event.description();
-        };
     }
 
     /**
@@ -160,12 +123,8 @@ final class PingConnection implements AutoCloseable {
     }
 
     private static void close(RpmaConn conn, RpmaMrLocal region, RpmaMemory memory) {
-        try {
-            if (conn != null) {
-                conn.close();
-            }
-        } catch (RpmaException e) {
-            // The connection is closed nevertheless, and is not needed any more.
+        if (conn != null) {
+            Connector.close(conn);
         }
         if (region != null) {
             region.close();

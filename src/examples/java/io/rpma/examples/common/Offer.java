@@ -81,7 +81,7 @@ public record Offer(byte[] peerCfg, byte[] memory, boolean persistent, boolean n
     }
 
     /** Returns whether the operator of the other side has stated that its platform makes written bytes persistent. */
-    boolean isDirectWrite() {
+    public boolean isDirectWrite() {
         try (RpmaPeerCfg platform = RpmaPeerCfg.fromDescriptor(peerCfg)) {
             return platform.getDirectWriteToPmem();
         }

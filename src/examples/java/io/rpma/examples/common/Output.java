@@ -50,8 +50,13 @@ public final class Output {
         return new Progress(line(what, ""), total, out, terminal);
     }
 
-    /** Asks Linux, because since JDK 22 {@code System.console()} does not report whether there is a terminal. */
-    private static boolean isTerminal(int descriptor) {
+    /**
+     * Returns whether a descriptor is a terminal. Asks Linux, because since JDK 22 {@code System.console()} does not report
+     * whether there is one.
+     *
+     * @param descriptor 1 for the standard output, 2 for the standard error output
+     */
+    public static boolean isTerminal(int descriptor) {
         try {
             String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor))
                     .toString();

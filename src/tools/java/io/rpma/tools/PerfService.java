@@ -1,0 +1,103 @@
+package io.rpma.tools;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.examples.common.Offer;
+import io.rpma.examples.common.Size;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Serves the clients of {@code perf}. Each connection is one measurement, and has a thread and a region of its own. */
+final class PerfService {
+    private static final int MOST_CLIENTS = 64;
+
+    private final String address;
+    private final int port;
+    private final long limit;
+    private final RpmaMemory persistent;
+    private final boolean directWrite;
+
+    private final AtomicLong used = new AtomicLong();
+
+    /**
+     * Sets up a server.
+     *
+     * @param limit the most memory of all clients
+     * @param persistent the memory for flushes to persistence, or null
+     */
+    PerfService(String address, int port, long limit, RpmaMemory persistent, boolean directWrite) {
+        this.address = address;
+        this.port = port;
+        this.limit = limit;
+        this.persistent = persistent;
+        this.directWrite = directWrite;
+    }
+
+    /** Serves until the thread is interrupted. */
+    void serve() throws InterruptedException {
+        try (RpmaConnCfg cfg = connCfg()) {
+            new Listener(address, port, MOST_CLIENTS).serve(cfg, this::accept);
+        }
+    }
+
+    /** Has room for the answers of all messages, and for the probe of a silent client. */
+    private static RpmaConnCfg connCfg() {
+        int sends = PerfRequest.MOST_DEPTH + 1;
+        return RpmaConnCfg.create()
+                .setSqSize(sends)
+                .setRqSize(PerfRequest.MOST_DEPTH)
+                .setCqSize(sends + PerfRequest.MOST_DEPTH);
+    }
+
+    private Listener.Session accept(int number, RpmaPeer peer, RpmaConnReq request) throws Listener.RefusedException {
+        PerfRequest wanted = PerfRequest.fromPrivateData(request.getPrivateData())
+                .orElseThrow(Listener.RefusedException::ofAnotherProgram);
+        if (used.get() + wanted.memory() > limit) {
+            throw new Listener.RefusedException("no room for " + Size.format(wanted.memory())
+                    + ": the memory of all clients is limited to " + Size.format(limit) + " (--limit)");
+        }
+        PerfSession session = connect(number, peer, request, wanted);
+        Listener.say("%d: %s", number, wanted);
+        return session;
+    }
+
+    private PerfSession connect(int number, RpmaPeer peer, RpmaConnReq request, PerfRequest wanted) {
+        RpmaMemory memory = null;
+        RpmaMrLocal region = null;
+        RpmaConn conn = null;
+        used.addAndGet(wanted.memory());
+        try {
+            memory = RpmaMemory.allocate(wanted.memory());
+            region = register(peer, memory, wanted);
+            for (int i = 0; wanted.operation().isAnswered() && i < wanted.depth(); i++) {
+                PerfSession.receive(request, region, wanted);
+            }
+            conn = request.connect(Offer.of(peer, region, directWrite).toPrivateData(PerfRequest.SERVICE));
+            return new PerfSession(number, wanted, memory, region, conn, () -> used.addAndGet(-wanted.memory()));
+        } finally {
+            if (conn == null) {
+                if (region != null) {
+                    region.close();
+                }
+                if (memory != null) {
+                    memory.close();
+                }
+                used.addAndGet(-wanted.memory());
+            }
+        }
+    }
+
+    /** Registers for visibility instead of persistence if this side has no persistent memory. The offer reports it. */
+    private RpmaMrLocal register(RpmaPeer peer, RpmaMemory memory, PerfRequest wanted) {
+        if (wanted.operation() != PerfOperation.FLUSH_PERSISTENT) {
+            return peer.register(memory, wanted.operation().usages());
+        }
+        return persistent == null || persistent.size() < wanted.size()
+                ? peer.register(memory, RpmaMrUsage.WRITE_DST)
+                : peer.register(persistent, 0, wanted.size(), wanted.operation().usages());
+    }
+}
