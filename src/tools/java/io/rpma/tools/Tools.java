@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
         name = Tools.NAME,
         description = "Tools for programs that use RDMA with rpma-java.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {Info.class, Doctor.class, Ping.class, Perf.class, Rxe.class},
+        subcommands = {Info.class, Doctor.class, Ping.class, Perf.class, Cp.class, Rxe.class},
         versionProvider = Tools.Version.class,
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:success", "1:failure", "2:wrong command line"},

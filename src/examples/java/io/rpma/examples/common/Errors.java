@@ -1,5 +1,6 @@
 package io.rpma.examples.common;
 
+import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -17,9 +18,13 @@ public final class Errors {
         return message == null ? e.toString() : message.replace('\n', ' ');
     }
 
-    private static String reason(FileSystemException e) {
-        if (e.getReason() != null) {
-            return e.getReason();
+    /** Returns the reason of the failure without the name of the file. */
+    public static String reason(IOException e) {
+        if (!(e instanceof FileSystemException problem)) {
+            return line(e);
+        }
+        if (problem.getReason() != null) {
+            return problem.getReason();
         }
         if (e instanceof NoSuchFileException) {
             return "no such file";
