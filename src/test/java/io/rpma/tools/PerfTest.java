@@ -54,6 +54,7 @@ class PerfTest {
                 "perf client a -W 0 | --timeout must be more than 0",
                 "perf client a -p 65536 | --port must be 1 to 65535",
                 "perf client a --csv /nowhere/f | --csv must name a file in an existing directory: /nowhere/f",
+                "perf client a --charts /etc/passwd | --charts must name a directory: /etc/passwd",
                 "perf client a --json / | --json must name a file in an existing directory: /",
             })
     void misuse(String arguments, String message) {

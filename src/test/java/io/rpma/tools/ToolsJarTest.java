@@ -43,11 +43,13 @@ class ToolsJarTest {
                         "META-INF/LICENSE",
                         "META-INF/licences/README.txt",
                         "META-INF/licences/Apache-2.0.txt",
-                        "META-INF/licences/HdrHistogram/META-INF/LICENSE.txt")
+                        "META-INF/licences/HdrHistogram/META-INF/LICENSE.txt",
+                        "META-INF/licences/Batik/META-INF/NOTICE")
                 .noneMatch(name -> name.matches(".*(Test|IT|Fuzz)(\\$.*)?\\.class|.*module-info\\.class"))
                 .allMatch(name -> name.matches("META-INF/.*|native/(rxe|softroce/[-.\\w]+)"
                         + "|io/rpma/([\\w$-]+|(rdmacm|internal|tools|examples/common)/[\\w$-]+)\\.class"
-                        + "|(picocli|com/google/gson|org/HdrHistogram)/.*\\.class"));
+                        + "|(picocli|com/google/gson|org/HdrHistogram|org/knowm/xchart)/.*\\.class"
+                        + "|org/apache/batik/.*\\.(class|properties)"));
     }
 
     @Test
@@ -79,7 +81,7 @@ class ToolsJarTest {
     void itsHelpNamesEachCommand() throws InterruptedException {
         Jvm.Finished end = Jvm.ofTools().run("--help");
         assertThat(end.out())
-                .contains("  info ", "  doctor ", "  ping ", "  perf ", "  rxe ")
+                .contains("  info ", "  doctor ", "  ping ", "  perf ", "  cp ", "  rxe ")
                 .contains("Exit status:");
         assertThat(end.out().lines()).allMatch(line -> line.length() <= 80);
         assertThat(end.out()).as("no colours without a terminal").doesNotContain("\u001b");

@@ -130,6 +130,12 @@ final class PerfClient implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "Write the results as JSON.")
     private Path json;
 
+    @Option(
+            names = "--charts",
+            paramLabel = "DIRECTORY",
+            description = "Draw the results into SVG files: the latency and the throughput by size, and percentiles.")
+    private Path charts;
+
     @Spec
     private CommandSpec command;
 
@@ -208,6 +214,11 @@ final class PerfClient implements Callable<Integer> {
                 command, "--timeout", timeout > 0 && timeout <= 3600, "must be more than 0, and at most 3600 seconds");
         checkDirectory("--csv", csv);
         checkDirectory("--json", json);
+        Program.check(
+                command,
+                "--charts",
+                charts == null || !Files.exists(charts) || Files.isDirectory(charts),
+                "must name a directory: " + charts);
     }
 
     /** Results that can't be written must not be noticed only after all measurements. */
@@ -304,6 +315,9 @@ final class PerfClient implements Callable<Integer> {
         }
         if (json != null) {
             Files.writeString(json, PerfReport.json(machine, results));
+        }
+        if (charts != null) {
+            PerfCharts.draw(machine, results, charts);
         }
     }
 

@@ -1,0 +1,206 @@
+package io.rpma.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaPeer;
+import io.rpma.testing.Jvm;
+import io.rpma.testing.TestDevice;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The two sides of {@code cp} on a device. */
+@Tag("processes")
+@Tag("examples")
+@Timeout(200)
+class CpIT extends WithTools {
+    @TempDir
+    private Path directory;
+
+    private Path copies;
+
+    @BeforeEach
+    void makeDirectory() throws IOException {
+        copies = Files.createDirectory(directory.resolve("copies"));
+    }
+
+    private Jvm.Running listen() throws InterruptedException {
+        Jvm.Running server = start("cp", "--listen", address, "-p", port, copies.toString());
+        server.awaitLine("listening at " + address + " port " + port + " through ");
+        return server;
+    }
+
+    private Jvm.Running copy(Path file, String path, String... more) {
+        return start(Stream.concat(Stream.of("cp", file.toString(), address + ":" + path, "-p", port), Stream.of(more))
+                .toArray(String[]::new));
+    }
+
+    private Path file(int size) throws IOException {
+        byte[] contents = new byte[size];
+        new Random(size).nextBytes(contents);
+        return Files.write(directory.resolve("file"), contents);
+    }
+
+    private List<Path> incomplete() throws IOException {
+        try (Stream<Path> files = Files.list(copies)) {
+            return files.filter(path -> path.toString().endsWith(".part")).toList();
+        }
+    }
+
+    private void assertFails(Path file, String path, String message) throws InterruptedException {
+        Jvm.Finished end = assertEnds(copy(file, path), 1);
+        assertThat(end.err())
+                .isEqualTo("rpma-java cp: " + address + " port " + port + ", " + path + ": " + message + "\n");
+    }
+
+    @Test
+    void copiesFiles() throws Exception {
+        Jvm.Running server = listen();
+        Files.createDirectory(copies.resolve("sub"));
+        Path file = file(20 * CpMessage.BLOCK + 7);
+        Jvm.Finished end = assertEnds(copy(file, ""), 0);
+        assertThat(end.out())
+                .containsPattern("(?m)^cp: +copied +20971527 bytes \\(20.0 MiB\\), of which 20.0 MiB at [\\d.]+ .iB/s$")
+                .containsPattern("(?m)^cp: +SHA-256 +[0-9a-f]{64}$")
+                .doesNotContain("\u001b");
+        assertThat(end.err()).isEmpty();
+        assertEnds(copy(Files.write(directory.resolve("empty"), new byte[0]), "sub/"), 0);
+        assertEnds(copy(file, "sub/other"), 0);
+        assertThat(copies.resolve("file")).hasSameBinaryContentAs(file);
+        assertThat(copies.resolve("sub/other")).hasSameBinaryContentAs(file);
+        assertThat(copies.resolve("sub/empty")).isEmptyFile();
+        assertThat(incomplete()).isEmpty();
+        signal("INT", server);
+        assertThat(assertEnds(server, 0).out())
+                .contains("1: file: complete\n", "2: sub/empty: complete\n", "3: sub/other: complete\n")
+                .endsWith("3 connections served\n");
+    }
+
+    @Test
+    void refusesWhatItCanNotWrite() throws Exception {
+        listen();
+        Path file = file(100);
+        Files.createDirectory(copies.resolve("sub"));
+        Files.createSymbolicLink(copies.resolve("link"), directory);
+        assertFails(file, "/tmp/x", "the path is outside of the directory: it must be relative");
+        assertFails(file, "../x", "the path is outside of the directory: it must not have '..'");
+        assertFails(file, "link/x", "the path is outside of the directory: a symbolic link leads out of it");
+        assertFails(file, "none/x", "there is no directory none");
+        assertFails(file, "sub", "this is a directory");
+        assertFails(file, "x".repeat(250), "File name too long");
+    }
+
+    @Test
+    void noSpace() throws Exception {
+        listen();
+        Path file = directory.resolve("file");
+        ProcessBuilder full = new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=2M", "tmpfs", copies.toString());
+        assertThat(full.start().waitFor()).isZero();
+        try {
+            Files.write(file, new byte[3 << 20]);
+            Jvm.Finished end = assertEnds(copy(file, ""), 1);
+            assertThat(end.err())
+                    .contains(", file: no space left: 3 MiB are needed, and 2 MiB are free")
+                    .hasLineCount(1);
+        } finally {
+            new ProcessBuilder("umount", "--lazy", copies.toString()).start().waitFor();
+        }
+    }
+
+    @Test
+    void continuesWhenTheReceiverIsBack() throws Exception {
+        Path file = file(200 * CpMessage.BLOCK);
+        Jvm.Running server = listen();
+        Jvm.Running client = copy(file, "copy");
+        server.awaitLine("1: copy, 200 MiB");
+        while (incomplete().isEmpty() || Files.size(incomplete().get(0)) < 4 * CpMessage.BLOCK) {
+            Thread.onSpinWait();
+        }
+        server.kill();
+        client.awaitLine("lost: ");
+        Jvm.Running second = listen();
+        second.awaitLine("1: copy, 200 MiB, continues at ");
+        Jvm.Finished end = assertEnds(client, 0);
+        assertThat(end.out()).contains("continues");
+        assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
+        assertThat(incomplete()).isEmpty();
+    }
+
+    @Test
+    void continuesWhenTheSenderIsBack() throws Exception {
+        Path file = file(200 * CpMessage.BLOCK);
+        Jvm.Running server = listen();
+        Jvm.Running client = copy(file, "copy");
+        server.awaitLine("1: copy, 200 MiB");
+        signal("INT", client);
+        assertThat(assertEnds(client, 1).err())
+                .isEqualTo("rpma-java cp: interrupted; the next copy of the same file continues\n");
+        server.awaitLine("1: copy: the sender is gone after ");
+        assertThat(copies.resolve("copy")).doesNotExist();
+        assertEnds(copy(file, "copy"), 0);
+        assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
+        assertThat(incomplete()).isEmpty();
+    }
+
+    @Test
+    void theReceiverDoesNotReturn() throws Exception {
+        Path file = file(200 * CpMessage.BLOCK);
+        Jvm.Running server = listen();
+        Jvm.Running client = copy(file, "copy", "-W", "3");
+        server.awaitLine("1: copy, 200 MiB");
+        server.kill();
+        Jvm.Finished end = assertEnds(client, 1);
+        assertThat(end.err())
+                .startsWith("rpma-java cp: no connection within 3 s (--timeout): " + address + " port " + port
+                        + ": rejected: nothing listens there")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void nothingListens() throws Exception {
+        assertThat(assertEnds(copy(file(1), ""), 1).err())
+                .startsWith("rpma-java cp: " + address + " port " + port + ": rejected: nothing listens there, or")
+                .contains("start 'rpma-java cp --listen ADDRESS DIRECTORY' on that host")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void anotherProgramConnects() throws Exception {
+        Jvm.Running server = listen();
+        try (RpmaPeer peer = TestDevice.peer()) {
+            for (byte[] data : List.of(new byte[0], PingMessage.privateData(64))) {
+                try (RpmaConn conn = RpmaConnReq.create(peer, address, Integer.parseInt(port), null)
+                        .connect(data)) {
+                    assertThat(conn.nextEvent()).isSameAs(RpmaConnEvent.REJECTED);
+                }
+            }
+        }
+        server.awaitLine("rejected: the client is another program", 2);
+    }
+
+    @Test
+    void anotherProgramAnswers() throws Exception {
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaEp endpoint = RpmaEp.listen(peer, address, Integer.parseInt(port))) {
+            Jvm.Running client = copy(file(1), "");
+            try (RpmaConn conn = endpoint.nextConnReq(null).connect()) {
+                assertThat(conn.nextEvent()).isNotNull();
+                assertThat(assertEnds(client, 1).err())
+                        .contains("another program has accepted the connection")
+                        .hasLineCount(1);
+            }
+        }
+    }
+}
