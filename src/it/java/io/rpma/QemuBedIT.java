@@ -65,7 +65,8 @@ class QemuBedIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--bed uml run true", "--bed kvm run true", "--device x run true", "bench", "test --sanitize"})
+    @ValueSource(
+            strings = {"--bed uml run true", "--bed kvm run true", "--device x run true", "bench", "test --sanitize"})
     void anotherProcessorNeedsEmulation(String words) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(Rxe.PROGRAM.toString(), "--image", "trixie-arm64"));
         command.addAll(List.of(words.split(" ")));

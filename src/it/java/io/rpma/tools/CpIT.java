@@ -82,7 +82,7 @@ class CpIT extends WithTools {
         assertThat(copies.resolve("sub/other")).hasSameBinaryContentAs(file);
         assertThat(copies.resolve("sub/empty")).isEmptyFile();
         assertThat(incomplete()).isEmpty();
-        signal("INT", server);
+        server.signal("INT");
         assertThat(assertEnds(server, 0).out())
                 .contains("1: file: complete\n", "2: sub/empty: complete\n", "3: sub/other: complete\n")
                 .endsWith("3 connections served\n");
@@ -144,7 +144,7 @@ class CpIT extends WithTools {
         Jvm.Running server = listen();
         Jvm.Running client = copy(file, "copy");
         server.awaitLine("1: copy, 200 MiB");
-        signal("INT", client);
+        client.signal("INT");
         assertThat(assertEnds(client, 1).err())
                 .isEqualTo("rpma-java cp: interrupted; the next copy of the same file continues\n");
         server.awaitLine("1: copy: the sender is gone after ");

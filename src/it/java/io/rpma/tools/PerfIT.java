@@ -68,7 +68,7 @@ class PerfIT extends WithTools {
         assertThat(results).hasSize(measurements);
         assertThat(results)
                 .allMatch(result -> result.getAsJsonObject().get("operations").getAsLong() == 100);
-        signal("INT", server);
+        server.signal("INT");
         assertThat(assertEnds(server, 0).out())
                 .contains("1: write, 64 B, depth 1\n")
                 .doesNotContain("rejected");
@@ -101,7 +101,7 @@ class PerfIT extends WithTools {
                 "--csv",
                 csv.toString());
         client.awaitLine("write ");
-        signal("INT", client);
+        client.signal("INT");
         Jvm.Finished end = assertEnds(client, 1);
         assertThat(end.err()).matches("rpma-java perf client: interrupted after \\d+ of 96 measurements\n");
         assertThat(Files.readAllLines(csv)).hasSizeBetween(2, 96);
@@ -147,7 +147,7 @@ class PerfIT extends WithTools {
         do {
             next = client("write", "-s", "64k", "-t", "1", "-n", "1");
         } while (next.awaitEnd().status() != 0);
-        signal("TERM", server);
+        server.signal("TERM");
         assertEnds(server, 0);
     }
 
@@ -163,7 +163,7 @@ class PerfIT extends WithTools {
             }
         }
         server.awaitLine("rejected: the client is another program", 3);
-        signal("INT", server);
+        server.signal("INT");
         assertEnds(server, 0);
     }
 

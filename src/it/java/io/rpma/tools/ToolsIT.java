@@ -130,7 +130,7 @@ class ToolsIT extends WithTools {
                 .contains("2 messages of 64 bytes, 2 answered, 0 % lost")
                 .doesNotContain("1: ");
         server.awaitLine("client 2: it has ended");
-        signal("TERM", server);
+        server.signal("TERM");
         assertThat(assertEnds(server, 0).out())
                 .contains("client 1 has connected, with messages of 102400 bytes")
                 .endsWith("5 messages of 2 clients answered\n");
@@ -141,7 +141,7 @@ class ToolsIT extends WithTools {
         server();
         Jvm.Running client = ping("--interval", "0.05");
         client.awaitLine("3: 64 bytes, time ");
-        signal("INT", client);
+        client.signal("INT");
         assertThat(assertEnds(client, 0).out())
                 .containsPattern("\\n\\d+ messages of 64 bytes, \\d+ answered, 0 % lost\\n");
     }
@@ -174,10 +174,10 @@ class ToolsIT extends WithTools {
         client.awaitLine("rejected: nothing listens there");
         Jvm.Running second = server();
         second.awaitLine("client 1 has connected");
-        signal("INT", client);
+        client.signal("INT");
         assertThat(assertEnds(client, 0).out())
                 .containsPattern("\\d+ messages of 64 bytes, \\d+ answered, [1-9]\\d* % lost");
-        signal("INT", second);
+        second.signal("INT");
         assertEnds(second, 0);
     }
 
@@ -205,7 +205,7 @@ class ToolsIT extends WithTools {
             assertThat(conn.nextEvent()).isSameAs(RpmaConnEvent.REJECTED);
         }
         server.awaitLine("rejected: the client is another program");
-        signal("INT", server);
+        server.signal("INT");
         assertEnds(server, 0);
     }
 }

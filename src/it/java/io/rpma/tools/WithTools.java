@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
-import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -12,6 +12,9 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** A test that runs commands of the tools, each in a JVM of its own. */
 abstract class WithTools {
+    /** On a busy machine three JVMs one after the other take most of a minute, and a server outlives its clients. */
+    private static final Duration LIMIT = Duration.ofSeconds(150);
+
     /** The address of the device. */
     protected String address;
 
@@ -33,7 +36,7 @@ abstract class WithTools {
 
     /** Starts a command. */
     protected final Jvm.Running start(String... arguments) {
-        Jvm.Running running = Jvm.ofTools().start(arguments);
+        Jvm.Running running = Jvm.ofTools().limit(LIMIT).start(arguments);
         started.add(running);
         return running;
     }
@@ -43,12 +46,5 @@ abstract class WithTools {
         Jvm.Finished end = running.awaitEnd();
         assertThat(end.status()).as(end.toString()).isEqualTo(status);
         return end;
-    }
-
-    /** Sends a signal to a command. */
-    protected static void signal(String name, Jvm.Running running) throws IOException, InterruptedException {
-        new ProcessBuilder("kill", "-" + name, Long.toString(running.process().pid()))
-                .start()
-                .waitFor();
     }
 }
