@@ -10,13 +10,13 @@ import io.rpma.rdmacm.RdmaInlineData;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.testing.Blocked;
 import io.rpma.testing.Document;
+import io.rpma.testing.Javac;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import java.io.File;
 import java.io.IOException;
-import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,9 +27,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import javax.tools.JavaCompiler;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -69,16 +66,7 @@ class DocumentIT {
         assertThat(example.lines().count()).isLessThanOrEqualTo(MOST_LINES);
         Path source = Files.writeString(directory.resolve(CLASS + ".java"), example);
         Path classes = Files.createDirectory(directory.resolve("classes"));
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        List<String> options = List.of(
-                "-Xlint:all", "-Werror", "-proc:none", "-cp", Jvm.libraryJar().toString(), "-d", classes.toString());
-        StringWriter messages = new StringWriter();
-        try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
-            boolean compiled = compiler.getTask(
-                            messages, files, null, options, null, files.getJavaFileObjects(source.toFile()))
-                    .call();
-            assertThat(compiled).as(messages.toString()).isTrue();
-        }
+        Javac.compile(classes, source);
         try (Stream<Path> made = Files.list(classes)) {
             assertThat(made).containsExactly(classes.resolve(CLASS + ".class"));
         }
