@@ -3,9 +3,11 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Document;
+import io.rpma.testing.Jvm;
 import io.rpma.testing.Rxe;
 import io.rpma.testing.Tool;
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A user who follows the README and docs/own-project.md from an empty home directory. The commands are those of the documents,
+ * A user who follows the README, docs/own-project.md and docs/guide from an empty home directory. The commands are those of the documents,
  * and git clones this checkout instead of the published one.
  */
 @Tag("guests")
@@ -65,7 +67,13 @@ class ConsumerIT {
 
     /** Runs a script with the shell, and returns its output. */
     private static String run(Path directory, String script) throws IOException, InterruptedException {
-        Rxe.Finished finished = Rxe.command("bash", "-e", "-c", script)
+        Rxe.Finished finished = command(directory, script).run();
+        assertThat(finished.status()).as(finished.toString()).isZero();
+        return finished.out();
+    }
+
+    private static Rxe command(Path directory, String script) {
+        return Rxe.command("bash", "-e", "-c", script)
                 .in(directory)
                 .within(LIMIT)
                 .environment("HOME", home.toString())
@@ -76,10 +84,7 @@ class ConsumerIT {
                 .environment("RPMA_ADDRESS", "")
                 .environment("GIT_CONFIG_COUNT", "1")
                 .environment("GIT_CONFIG_KEY_0", "url." + Path.of("").toAbsolutePath() + ".insteadOf")
-                .environment("GIT_CONFIG_VALUE_0", REPOSITORY)
-                .run();
-        assertThat(finished.status()).as(finished.toString()).isZero();
-        return finished.out();
+                .environment("GIT_CONFIG_VALUE_0", REPOSITORY);
     }
 
     @Test
@@ -118,7 +123,43 @@ class ConsumerIT {
     @Test
     void twoProgramsInAGuest() throws IOException, InterruptedException {
         assertThat(run(project, Document.OWN_PROJECT.block("two-programs")))
-                .isEqualTo("read: Hello from a client\nlistening at 10.0.0.1\nHello from a client\n");
+                .isEqualTo(Document.FIRST_PROCESSES.block("two-processes-output"));
+    }
+
+    /** The tests above run the other commands. */
+    @Test
+    void theFirstPageOfTheGuide() throws IOException, InterruptedException {
+        List<String> commands =
+                Document.FIRST_PROCESSES.block("project").lines().collect(Collectors.toList());
+        assertThat(commands.subList(0, 4))
+                .isEqualTo(Document.README.block("project").lines().limit(4).collect(Collectors.toList()));
+        assertThat(commands).hasSize(5);
+        run(project, commands.get(4));
+        assertThat(Document.FIRST_PROCESSES.block("two-processes"))
+                .isEqualTo(Document.OWN_PROJECT.block("two-programs"));
+        assertThat(Document.README.block("project")).endsWith(Document.GUIDE_TESTING.block("test"));
+    }
+
+    @Test
+    void theMapOfTheGuide() throws IOException, InterruptedException {
+        run(home, Document.REPLICATED_MAP.block("map"));
+        Path map = home.resolve("map");
+        assertThat(run(map, Document.REPLICATED_MAP.block("restart")))
+                .isEqualTo(Document.REPLICATED_MAP.block("restart-output"));
+        try (Jvm.Running store =
+                command(map, Document.REPLICATED_MAP.block("store-host")).start()) {
+            store.awaitLine("offering RpmaMemory");
+            try (Jvm.Running client =
+                    command(map, Document.REPLICATED_MAP.block("map-host")).start()) {
+                client.awaitLine("0 entries");
+                try (Writer input = client.process().outputWriter()) {
+                    input.write("put one 1\n");
+                }
+                Jvm.Finished end = client.awaitEnd();
+                assertThat(end.status()).as(end.toString()).isZero();
+                assertThat(end.out()).endsWith("one = 1\n");
+            }
+        }
     }
 
     /** A module of a build needs the classes of other modules. */

@@ -9,6 +9,7 @@ import io.rpma.internal.Natives;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.TestDevice;
+import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Huge pages, which the test reserves if it is permitted to. */
 @Tag("huge-pages")
@@ -66,6 +68,30 @@ class HugePagesIT {
             String message =
                     assertThrows(IllegalStateException.class, memory::close).getMessage();
             assertTrue(message.contains("RpmaMrLocal#"), message);
+        }
+    }
+
+    @Test
+    void aFileOfHugetlbfsSurvivesItsMapping(@TempDir Path directory) throws Exception {
+        Tool.run("mount", "-t", "hugetlbfs", "-o", "pagesize=2M", "none", directory.toString());
+        try {
+            Path file = directory.resolve("data");
+            try (Pair pair = Pair.connect();
+                    Regions regions = new Regions(pair.peer, 4096);
+                    RpmaMemory memory = RpmaMemory.map(file, 2 * PAGE);
+                    RpmaMrLocal region = pair.peer.register(memory, Regions.ALL);
+                    RpmaMrRemote remote = Pair.remote(region)) {
+                regions.fillLocal(6);
+                Pair.assertPosted(
+                        pair.client.write(remote, PAGE, regions.local, 0, 4096, RpmaConn.F_COMPLETION_ALWAYS, 1));
+                Pair.assertDone(pair.client, 1);
+                try (RpmaMemory again = RpmaMemory.map(file)) {
+                    assertEquals(2 * PAGE, again.size());
+                    assertEquals(regions.localMemory.buffer(), again.buffer(PAGE, 4096));
+                }
+            }
+        } finally {
+            Tool.run("umount", directory.toString());
         }
     }
 

@@ -1,0 +1,273 @@
+package io.rpma.guide;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import io.rpma.RpmaCompletions;
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMemoryPool;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.testing.Blocked;
+import io.rpma.testing.Pair;
+import io.rpma.testing.RdmaPair;
+import io.rpma.testing.Regions;
+import io.rpma.testing.TestDevice;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Runs the samples of the guide. The tag makes 'mvn verify' run them on a machine without a device. */
+@Tag("stand-in")
+@Timeout(120)
+class SamplesIT {
+    private static final int BLOCKS = 100;
+
+    private RpmaPeer peer;
+    private Pair pair;
+    private Regions regions;
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        peer = TestDevice.peer();
+        try (RpmaConnCfg cfg = ThroughputSamples.queues().setRqSize(16).setCqSize(ThroughputSamples.DEPTH + 16)) {
+            pair = Pair.connect(peer, cfg, cfg);
+        }
+        regions = new Regions(peer, BLOCKS * ThroughputSamples.BLOCK);
+        regions.fillLocal(3);
+    }
+
+    @AfterEach
+    void disconnect() {
+        if (regions != null) {
+            regions.close();
+        }
+        if (pair != null) {
+            pair.close();
+        }
+        if (peer != null) {
+            peer.close();
+        }
+    }
+
+    private void assertArrived(int length) {
+        assertThat(regions.remoteMemory.buffer(0, length)).isEqualTo(regions.localMemory.buffer(0, length));
+    }
+
+    @Test
+    void aFileInTmpfsIsNotPersistent() throws IOException {
+        Path file = Files.createTempFile(Path.of("/dev/shm"), "guide", null);
+        try {
+            assertThat(MemorySamples.describe(file)).isEqualTo("FILE, not persistent");
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    @Test
+    void aFlushMakesAWriteVisible() throws Exception {
+        MemorySamples.makeVisible(pair.client, regions.remote, regions.local, 1000);
+        assertArrived(1000);
+    }
+
+    @Test
+    void aWriteToAClosedRegionIsNotVisible() {
+        regions.target.close();
+        assertThatIOException()
+                .isThrownBy(() -> MemorySamples.makeVisible(pair.client, regions.remote, regions.local, 1000))
+                .withMessageContaining("not written");
+    }
+
+    @Test
+    void theServerMakesBytesPersistent() throws Exception {
+        int port = TestDevice.port();
+        byte[] offer = regions.target.getDescriptor();
+        try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
+                RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), port, null)
+                        .connect();
+                RpmaMemory messages = RpmaMemory.allocate(1);
+                RpmaMrLocal requests = peer.register(messages, RpmaMrUsage.RECV);
+                RpmaConn server = MemorySamples.accept(ep.nextConnReq(null), requests, offer)) {
+            Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
+            Blocked persisting = new Blocked(() -> {
+                MemorySamples.persistOnRequest(server, regions.remoteMemory);
+                return null;
+            });
+            MemorySamples.writePersistently(client, regions.remote, regions.local, 1000);
+            persisting.result();
+            assertArrived(1000);
+        }
+    }
+
+    @Test
+    void thePipelineWritesAllBlocks() throws Exception {
+        ThroughputSamples.pipeline(pair.client, regions.remote, regions.local, BLOCKS);
+        assertArrived(BLOCKS * ThroughputSamples.BLOCK);
+    }
+
+    @Test
+    void thePipelineReportsTheBlockThatFailed() {
+        regions.target.close();
+        assertThatIOException()
+                .isThrownBy(() -> ThroughputSamples.pipeline(pair.client, regions.remote, regions.local, BLOCKS))
+                .withMessageStartingWith("block 0: ");
+    }
+
+    @Test
+    void theBatchIsWritten() throws Exception {
+        ThroughputSamples.batch(pair.client, regions.remote, regions.local);
+        assertArrived(15 * 64);
+    }
+
+    @Test
+    void thePreparedBatchIsWrittenToEachSlot() throws Exception {
+        ThroughputSamples.prepared(pair.client, regions.remote, regions.local, 20);
+        assertArrived(20 * 64);
+    }
+
+    @Test
+    void aPoolGivesABufferToEachWrite() throws Exception {
+        try (RpmaMemory memory = RpmaMemory.allocate(2 * 64);
+                RpmaMemoryPool pool = RpmaMemoryPool.create(memory, 64);
+                RpmaMrLocal region = peer.register(pool.memory(), RpmaMrUsage.WRITE_SRC)) {
+            assertThat(ThroughputSamples.writeNumber(pair.client, regions.remote, pool, region, 41))
+                    .isTrue();
+            assertThat(ThroughputSamples.writeNumber(pair.client, regions.remote, pool, region, 42))
+                    .isTrue();
+            assertThat(ThroughputSamples.writeNumber(pair.client, regions.remote, pool, region, 43))
+                    .isFalse();
+            RpmaCompletions completions = RpmaCompletions.create(1);
+            for (int i = 0; i < 2; i++) {
+                ErrorSamples.takeCompletion(pair.client, completions);
+                ThroughputSamples.giveBack(completions, pool);
+            }
+            assertThat(pool.available()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void theChainIsWritten() throws Exception {
+        try (RdmaPair verbs = RdmaPair.connect()) {
+            for (int i = 0; i < 16; i++) {
+                verbs.clientMemory.buffer().put(64 * i, (byte) (i + 1));
+            }
+            assertThat(ThroughputSamples.chain(
+                            verbs.client.qp(), verbs.clientMr, verbs.serverMr.address(), verbs.serverMr.rkey()))
+                    .isTrue();
+            RpmaCompletions completions = RpmaCompletions.create(1);
+            assertThat(verbs.client.qp().getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS))
+                    .isEqualTo(1);
+            assertThat(completions.isSuccess(0)).as(completions.toString()).isTrue();
+            assertThat(verbs.serverMemory.buffer()).isEqualTo(verbs.clientMemory.buffer());
+        }
+    }
+
+    @Test
+    void aServerWithThreadsAnswersItsClients() throws Exception {
+        int port = TestDevice.port();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
+        Blocked serving = new Blocked(() -> {
+            ServerSamples.serve(ep, regions.target, threads);
+            return null;
+        });
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        for (int client = 0; client < 3; client++) {
+            try (RpmaConn conn = ErrorSamples.connect(peer, TestDevice.address(), port)) {
+                for (int message = 0; message < 3; message++) {
+                    regions.localMemory
+                            .buffer()
+                            .putLong(0, 10 * client + message)
+                            .putLong(8, 0);
+                    conn.recv(regions.local, 8, 8, 1);
+                    conn.send(regions.local, 0, 8, RpmaConn.F_COMPLETION_ON_ERROR, 2);
+                    assertThat(ErrorSamples.takeCompletion(conn, completions)).isEqualTo(1);
+                    assertThat(regions.localMemory.buffer().getLong(8)).isEqualTo(10 * client + message);
+                }
+            }
+        }
+        ep.close();
+        serving.result();
+        threads.shutdown();
+        assertThat(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+                .as("the threads end with the clients")
+                .isTrue();
+    }
+
+    @Test
+    void nothingListens() {
+        assertThatIOException()
+                .isThrownBy(() -> ErrorSamples.connect(peer, TestDevice.address(), TestDevice.port()))
+                .withMessageEndingWith("answers REJECTED");
+    }
+
+    @Test
+    void thePeerTowardsAServer() throws IOException {
+        try (RpmaPeer towards = ErrorSamples.peerTowards(TestDevice.address())) {
+            assertThat(towards.device()).isEqualTo(RpmaDevice.local(TestDevice.address()));
+        }
+        assertThatIOException()
+                .isThrownBy(() -> ErrorSamples.peerTowards("256.256.256.256"))
+                .withMessage("no local device reaches 256.256.256.256");
+    }
+
+    @Test
+    void aFailedOperationBreaksTheConnection() throws Exception {
+        regions.target.close();
+        pair.client.write(regions.remote, 0, regions.local, 0, 8, RpmaConn.F_COMPLETION_ALWAYS, 7);
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        assertThatIOException()
+                .isThrownBy(() -> ErrorSamples.takeCompletion(pair.client, completions))
+                .withMessageStartingWith("operation 7: ");
+        pair.client.write(regions.remote, 0, regions.local, 0, 8, RpmaConn.F_COMPLETION_ALWAYS, 8);
+        assertThatIOException()
+                .isThrownBy(() -> ErrorSamples.takeCompletion(pair.client, completions))
+                .withMessageStartingWith("operation 8: ");
+    }
+
+    /** A send that waits for a receive stands for a dead host. */
+    @Test
+    void aSilentSideIsClosed() throws Exception {
+        ExecutorService closer = Executors.newSingleThreadExecutor();
+        CountDownLatch watched = new CountDownLatch(1);
+        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
+            loop.onCompletion(pair.client.getCq(), 1, (cq, completions) -> {
+                /* nothing is expected */
+            });
+            pair.client.send(RpmaConn.F_COMPLETION_ON_ERROR, 1);
+            ErrorSamples.watch(
+                    loop,
+                    pair.client,
+                    task -> closer.execute(() -> {
+                        task.run();
+                        watched.countDown();
+                        loop.stop();
+                    }));
+            loop.run();
+            assertThat(watched.await(Pair.TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            closer.shutdown();
+        }
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> pair.client.write(RpmaConn.F_COMPLETION_ALWAYS, 2))
+                .withMessageContaining("closed");
+    }
+}

@@ -1,0 +1,166 @@
+package io.rpma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.testing.Document;
+import io.rpma.testing.Tool;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The guide: its Java code is a part of sources that {@code SamplesIT}, {@code ReplicatedMapIT}, {@code EventLoopIT} and {@code
+ * ConsumerIT} run, and its links lead to files and headings that exist.
+ */
+@Timeout(30)
+class GuideTest {
+    private static final Path GUIDE = Path.of("docs/guide");
+
+    /** The directories of the sources of the samples. */
+    private static final List<Path> SAMPLES = List.of(
+            Path.of("src/it/java/io/rpma/guide"),
+            Path.of("src/it/consumer/map"),
+            Path.of("src/it/consumer/greeting/src/main/java/greeting"),
+            Path.of("src/it/consumer/greeting/src/test/java/greeting"),
+            Path.of("src/it/java/io/rpma"));
+
+    /** A block of Java: the name of its source, the name of the part, and the code. */
+    private static final Pattern JAVA = Pattern.compile("(?ms)^```java(?: +(\\w+)\\.([\\w-]+))?$\\R(.*?)^```$");
+
+    private static final Pattern LINK = Pattern.compile("\\[[^\\]]+\\]\\(([^)#]*)(?:#([^)]*))?\\)");
+    private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
+    private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```$");
+
+    static List<Path> pages() throws IOException {
+        try (Stream<Path> files = Files.list(GUIDE)) {
+            return files.sorted().collect(Collectors.toList());
+        }
+    }
+
+    private static Path source(String name) {
+        return SAMPLES.stream()
+                .map(directory -> directory.resolve(name + ".java"))
+                .filter(Files::exists)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no source " + name));
+    }
+
+    /** Whether lines of the source are the code, at any indentation. */
+    private static boolean contains(String source, String code) {
+        return Stream.of(4, 8, 12, 16).anyMatch(indentation -> source.contains("\n" + code.indent(indentation)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("pages")
+    void theCodeIsTheCodeThatIsTested(Path page) throws IOException {
+        Map<String, String> seen = new TreeMap<>();
+        for (MatchResult block : JAVA.matcher(Files.readString(page)).results().collect(Collectors.toList())) {
+            assertThat(block.group(1)).as("the source of " + block.group()).isNotNull();
+            String name = block.group(1) + "." + block.group(2);
+            assertThat(seen.put(name, block.group(3))).as(name).isNull();
+            Path source = source(block.group(1));
+            assertThat(contains(Files.readString(source), block.group(3)))
+                    .as(name + " is in " + source + ":\n" + block.group(3))
+                    .isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("pages")
+    void aPageWithCommandsIsADocumentWhoseCommandsAreRun(Path page) throws IOException {
+        String text = Files.readString(page);
+        if (Pattern.compile("(?m)^```(?!java|$)").matcher(text).find()) {
+            List<String> documents = new ArrayList<>();
+            for (Document document : Document.values()) {
+                documents.add(document.text());
+            }
+            assertThat(documents).contains(text);
+        }
+    }
+
+    @Test
+    void theLimitIsShown() throws Exception {
+        assertThat(Tool.run("sh", "-e", "-c", Document.GUIDE_CONTAINERS.block("limit")))
+                .contains("Max locked memory");
+    }
+
+    /** A sample that no page shows is a test without a purpose. */
+    @Test
+    void everySampleIsShown() throws IOException {
+        Set<String> shown = new HashSet<>();
+        for (Path page : pages()) {
+            JAVA.matcher(Files.readString(page)).results().forEach(block -> shown.add(block.group(1)));
+        }
+        try (Stream<Path> files = Files.list(SAMPLES.get(0))) {
+            assertThat(files.map(file -> file.getFileName().toString())
+                            .filter(name -> name.endsWith("Samples.java"))
+                            .map(name -> name.replace(".java", "")))
+                    .isNotEmpty()
+                    .allMatch(shown::contains);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("pages")
+    void theLinksLeadSomewhere(Path page) throws IOException {
+        List<String> broken = new ArrayList<>();
+        for (MatchResult link : LINK.matcher(withoutCode(page)).results().collect(Collectors.toList())) {
+            if (link.group(1).startsWith("http")) {
+                continue;
+            }
+            Path target = link.group(1).isEmpty()
+                    ? page
+                    : page.resolveSibling(link.group(1)).normalize();
+            if (!Files.exists(target)
+                    || link.group(2) != null && !anchors(target).contains(link.group(2))) {
+                broken.add(link.group());
+            }
+        }
+        assertThat(broken).isEmpty();
+    }
+
+    private static String withoutCode(Path page) throws IOException {
+        return CODE.matcher(Files.readString(page)).replaceAll("");
+    }
+
+    private static Set<String> anchors(Path page) throws IOException {
+        Function<MatchResult, String> anchor = heading ->
+                heading.group(1).toLowerCase().replaceAll("[^\\w\\- ]", "").replace(' ', '-');
+        return HEADING.matcher(withoutCode(page)).results().map(anchor).collect(Collectors.toSet());
+    }
+
+    @Test
+    void theIndexHasEachPage() throws IOException {
+        Set<String> linked = LINK.matcher(Files.readString(GUIDE.resolve("README.md")))
+                .results()
+                .map(link -> link.group(1))
+                .collect(Collectors.toSet());
+        assertThat(pages().stream()
+                        .map(page -> page.getFileName().toString())
+                        .filter(name -> !name.equals("README.md")))
+                .allMatch(linked::contains);
+    }
+
+    @Test
+    void otherCodeIsNotFound() {
+        String source = "class A {\n    void a() {\n        b();\n        c();\n    }\n}\n";
+        assertThat(contains(source, "b();\nc();\n")).isTrue();
+        assertThat(contains(source, "c();\nb();\n")).isFalse();
+        assertThat(contains(source, "  b();\n")).isFalse();
+    }
+}
