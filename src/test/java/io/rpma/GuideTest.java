@@ -2,7 +2,9 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.guide.StopProgram;
 import io.rpma.testing.Document;
+import io.rpma.testing.Jvm;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -97,6 +99,18 @@ class GuideTest {
     void theLimitIsShown() throws Exception {
         assertThat(Tool.run("sh", "-e", "-c", Document.GUIDE_CONTAINERS.block("limit")))
                 .contains("Max locked memory");
+    }
+
+    @Test
+    void theServerClosesItsObjectsAfterASignal() throws InterruptedException {
+        try (Jvm.Running server =
+                Jvm.likeThis().under("env", "--default-signal").start(StopProgram.class)) {
+            server.awaitLine("serving");
+            server.terminate();
+            Jvm.Finished end = server.awaitEnd();
+            assertThat(end.status()).as(end.toString()).isEqualTo(128 + 15);
+            assertThat(end.out()).isEqualTo("serving\nclosed\n");
+        }
     }
 
     /** A sample that no page shows is a test without a purpose. */
