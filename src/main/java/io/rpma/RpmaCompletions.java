@@ -1,5 +1,6 @@
 package io.rpma;
 
+import io.rpma.internal.FlightEvents;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
@@ -217,6 +218,9 @@ public final class RpmaCompletions {
 
     void filled(int taken) {
         count = taken;
+        if (taken > 0 && FlightEvents.isRecording()) {
+            FlightEvents.errorCompletions(this);
+        }
     }
 
     /** Removes a completion. The completions after it move down. */

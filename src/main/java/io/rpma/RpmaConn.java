@@ -3,6 +3,7 @@ package io.rpma;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.Closer;
+import io.rpma.internal.FlightEvents;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.PeerProbe;
@@ -740,7 +741,12 @@ public final class RpmaConn implements AutoCloseable {
         } finally {
             events.unlock();
         }
-        return result == Result.NO_EVENT ? null : RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, object));
+        if (result == Result.NO_EVENT) {
+            return null;
+        }
+        RpmaConnEvent event = RpmaConnEvent.of((int) Call.check(NEXT_EVENT, result, object));
+        FlightEvents.connectionEvent(object, event);
+        return event;
     }
 
     /**
@@ -799,6 +805,7 @@ public final class RpmaConn implements AutoCloseable {
             attached.end();
         }
         Call.check("rpma_conn_disconnect", Natives.connDisconnect(handle), object);
+        FlightEvents.disconnection(object);
     }
 
     /** The probes of this connection, made by the first call. */

@@ -3,6 +3,7 @@ package io.rpma;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.Closer;
+import io.rpma.internal.FlightEvents;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
@@ -46,6 +47,11 @@ public final class RpmaConnReq implements AutoCloseable {
     private final RpmaSrq srq;
     private final ReentrantLock requests;
     private final boolean incoming;
+
+    /** The address of an outgoing request, or null. */
+    private String address;
+
+    private int port;
 
     /** The connection that the request has become, or null. */
     private volatile RpmaConn conn;
@@ -103,6 +109,8 @@ public final class RpmaConnReq implements AutoCloseable {
         String service = Check.port(port);
         try (RpmaConnCfg.Use use = RpmaConnCfg.use(cfg, peer)) {
             RpmaConnReq request = new RpmaConnReq(peer, use.srq(), null, RpmaSrq.with(use.srq(), peer.object()));
+            request.address = address;
+            request.port = port;
             request.object.begin();
             try {
                 long made = Natives.connReqNew(peer.object().handle(), address, service, use.handle());
@@ -207,6 +215,7 @@ public final class RpmaConnReq implements AutoCloseable {
             made.object().endMaking();
         }
         conn = made;
+        FlightEvents.connection(made.object(), incoming, address, port);
         return made;
     }
 

@@ -3,6 +3,7 @@ package io.rpma;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.Closer;
+import io.rpma.internal.FlightEvents;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
@@ -92,6 +93,7 @@ public final class RpmaMrLocal implements AutoCloseable {
         boolean onDemand = memory instanceof RpmaMemory && ((RpmaMemory) memory).kind() == RpmaMemory.Kind.FILE_DAX;
         RpmaMrLocal region = new RpmaMrLocal(size, usage, persistent, onDemand, peer.maxMessage(), parents);
         NativeObject object = region.object;
+        FlightEvents.Registration event = FlightEvents.registrationBegins();
         object.begin();
         boolean made = false;
         try {
@@ -109,6 +111,7 @@ public final class RpmaMrLocal implements AutoCloseable {
                 MEMORY.remove(object);
             }
         }
+        FlightEvents.registrationEnds(event, object, size);
         return region;
     }
 

@@ -78,6 +78,14 @@ class PackagedJarTest {
     }
 
     @Test
+    void runsWithoutFlightRecorder() throws Exception {
+        // the program is a source file, which the compiler reads with the help of jdk.zipfs
+        assertLoaded(Jvm.onClassPath(Jvm.libraryJar())
+                .options("--limit-modules", "java.logging,java.management,jdk.compiler,jdk.zipfs")
+                .run(PROGRAM));
+    }
+
+    @Test
     void runsOnTheModulePath() throws Exception {
         assertLoaded(onModulePath(Jvm.libraryJar())
                 .options("--enable-native-access=" + MODULE)
@@ -93,6 +101,7 @@ class PackagedJarTest {
                         "exports io.rpma",
                         "exports io.rpma.rdmacm",
                         "requires java.base mandated",
+                        "requires jdk.jfr static",
                         "contains io.rpma.internal");
     }
 

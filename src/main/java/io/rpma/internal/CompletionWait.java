@@ -98,6 +98,15 @@ public abstract class CompletionWait<C, Q> {
         if (from != null) {
             return from;
         }
+        FlightEvents.Wait event = FlightEvents.waitBegins();
+        try {
+            return awaitNext(completions, solicitedOnly, nanos);
+        } finally {
+            FlightEvents.waitEnds(event, operation, owner);
+        }
+    }
+
+    private Q awaitNext(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = Waiter.start(nanos);
         if (!lock(nanos)) {
             return poll(completions);
@@ -108,7 +117,7 @@ public abstract class CompletionWait<C, Q> {
                 arm(solicitedOnly);
             }
             // the previous thread may have taken the event, and left completions that did not fit into its array
-            from = poll(completions);
+            Q from = poll(completions);
             if (from == null) {
                 long left = Waiter.left(nanos, start);
                 from = left != 0 && Waiter.isVirtual()
@@ -141,7 +150,7 @@ public abstract class CompletionWait<C, Q> {
         long start = Waiter.start(nanos);
         Q from = null;
         long left = nanos;
-        while (from == null && Waiter.await(operation, channel, left)) {
+        while (from == null && Waiter.awaitReady(operation, channel, left)) {
             arm(solicitedOnly);
             from = poll(completions);
             if (left == 0) {

@@ -41,6 +41,8 @@ public final class NativeObject {
         // initialise Log before the first native object exists: if the initialisation failed later for lack of memory,
         // nothing could close that object
         Log.threshold();
+        // a process without free descriptors can't load the class during its first wait
+        FlightEvents.isRecording();
     }
 
     /** The handle of an object without an entry in the table of handles. No open handle has this value. */

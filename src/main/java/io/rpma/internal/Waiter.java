@@ -71,6 +71,16 @@ public final class Waiter extends Interruptible {
      * @throws IllegalStateException if the object is closed before or during the wait, or if an event loop serves it
      */
     public static boolean await(String operation, NativeObject object, long nanos) throws InterruptedException {
+        FlightEvents.Wait event = FlightEvents.waitBegins();
+        try {
+            return awaitReady(operation, object, nanos);
+        } finally {
+            FlightEvents.waitEnds(event, operation, object);
+        }
+    }
+
+    /** Waits as {@link #await}, for a caller that records the wait for Flight Recorder itself. */
+    static boolean awaitReady(String operation, NativeObject object, long nanos) throws InterruptedException {
         object.checkUnclaimed(operation);
         long start = start(nanos);
         while (true) {

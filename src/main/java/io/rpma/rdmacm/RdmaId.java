@@ -7,6 +7,7 @@ import io.rpma.internal.Access;
 import io.rpma.internal.Call;
 import io.rpma.internal.Closer;
 import io.rpma.internal.Errno;
+import io.rpma.internal.FlightEvents;
 import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
@@ -584,6 +585,7 @@ public final class RdmaId implements AutoCloseable {
         qp();
         checkPrivateData("rdma_connect", param.privateDataLength(), portSpace.connectData());
         call("rdma_connect", () -> reached(Stage.CONNECTING, param.connect(object.handle())));
+        FlightEvents.connection(this, object, false);
     }
 
     /** Refuses private data that is too long: rdma_accept would break the queue pair before the kernel refuses the data. */
@@ -607,6 +609,7 @@ public final class RdmaId implements AutoCloseable {
         qp();
         checkPrivateData("rdma_accept", param.privateDataLength(), portSpace.acceptData());
         call("rdma_accept", () -> reached(Stage.CONNECTING, param.accept(object.handle())));
+        FlightEvents.connection(this, object, true);
     }
 
     /**
@@ -648,6 +651,7 @@ public final class RdmaId implements AutoCloseable {
      */
     public void disconnect() {
         call("rdma_disconnect", this::disconnectOnly);
+        FlightEvents.disconnection(object);
     }
 
     /**
@@ -758,7 +762,11 @@ public final class RdmaId implements AutoCloseable {
     /** Takes an event if there is one. Another thread may already have taken it. */
     private RdmaEvent takeEvent() {
         RdmaEvent event = new RdmaEvent();
-        return call(GET_EVENT, () -> Natives.idNextEvent(object.handle(), event.bytes())) > 0 ? event : null;
+        if (call(GET_EVENT, () -> Natives.idNextEvent(object.handle(), event.bytes())) == 0) {
+            return null;
+        }
+        FlightEvents.connectionEvent(object, event.type());
+        return event;
     }
 
     /**

@@ -4,6 +4,7 @@ import io.rpma.RpmaMemory;
 import io.rpma.internal.Access;
 import io.rpma.internal.Check;
 import io.rpma.internal.Closer;
+import io.rpma.internal.FlightEvents;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.lang.invoke.VarHandle;
@@ -366,6 +367,7 @@ public final class RdmaMr implements AutoCloseable {
             String operation, RdmaId id, long address, long size, Object memory, NativeObject[] parents, int access) {
         RdmaMr region = new RdmaMr(address, size, access, parents);
         LongSupplier registration = () -> Natives.rdmaMrReg(id.object().handle(), address, size, access);
+        FlightEvents.Registration event = FlightEvents.registrationBegins();
         boolean registered = false;
         try {
             MEMORY.put(region.object, memory);
@@ -380,6 +382,7 @@ public final class RdmaMr implements AutoCloseable {
         region.rkey = (int) Natives.rdmaMrRkey(region.handle);
         region.maxLength = id.maxMessage();
         VarHandle.releaseFence();
+        FlightEvents.registrationEnds(event, region.object, size);
         return region;
     }
 
