@@ -6,6 +6,7 @@ import io.rpma.testing.Jvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -51,9 +52,24 @@ class RxeTest {
 
     @Test
     void cleanRemovesTheCopies() throws InterruptedException, IOException {
+        assertCleans(System.getenv("PATH"));
+    }
+
+    /** The tools run on aarch64, where the script makes no guests. */
+    @Test
+    void cleanRemovesTheCopiesOnAnotherPlatform(@TempDir Path programs) throws InterruptedException, IOException {
+        Path uname = Files.writeString(programs.resolve("uname"), "#!/bin/sh\necho aarch64\n");
+        Files.setPosixFilePermissions(uname, PosixFilePermissions.fromString("rwxr-xr-x"));
+        assertCleans(programs + ":" + System.getenv("PATH"));
+    }
+
+    private void assertCleans(String path) throws InterruptedException, IOException {
         rxe("--help");
         assertThat(cache).isDirectoryContaining("glob:**/rxe-*");
-        Jvm.Finished end = rxe("clean");
+        Jvm.Finished end = Jvm.ofTools()
+                .environment("RPMA_CACHE", cache.toString())
+                .environment("PATH", path)
+                .run("rxe", "clean");
         assertThat(end.status()).as(end.toString()).isZero();
         assertThat(Files.exists(cache)).isFalse();
         Files.createDirectory(cache);
