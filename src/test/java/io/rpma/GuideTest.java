@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The guide: its Java code is a part of sources that {@code SamplesIT}, {@code ReplicatedMapIT}, {@code EventLoopIT} and {@code
- * ConsumerIT} run, and its links lead to files and headings that exist.
+ * The guide: its Java code is a part of sources that {@code SamplesIT}, {@code ReplicatedMapIT}, {@code EventLoopIT}, {@code
+ * ConsumerIT} and {@code ObservabilityTest} run, and its links lead to files and headings that exist.
  */
 @Timeout(30)
 class GuideTest {
@@ -39,7 +39,8 @@ class GuideTest {
             Path.of("src/it/consumer/map"),
             Path.of("src/it/consumer/greeting/src/main/java/greeting"),
             Path.of("src/it/consumer/greeting/src/test/java/greeting"),
-            Path.of("src/it/java/io/rpma"));
+            Path.of("src/it/java/io/rpma"),
+            Path.of("src/test/java/io/rpma"));
 
     /** A block of Java: the name of its source, the name of the part, and the code. */
     private static final Pattern JAVA = Pattern.compile("(?ms)^```java(?: +(\\w+)\\.([\\w-]+))?$\\R(.*?)^```$");

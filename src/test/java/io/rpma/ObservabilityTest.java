@@ -88,12 +88,7 @@ class ObservabilityTest {
                 .contains("rpma_conn_next_event");
     }
 
-    @Test
-    void theWatchIsTheOneThatIsTested() throws IOException {
-        assertThat(Files.readString(Path.of("src/test/java/io/rpma/EventReports.java")))
-                .contains(Document.OBSERVABILITY.block("watch").indent(8));
-    }
-
+    /** {@code GuideTest} compares the page with {@code EventReports}. */
     @Test
     void theWatchReportsAFailedOperationAndALongWait() throws Exception {
         List<String> reports = new CopyOnWriteArrayList<>();
