@@ -25,8 +25,19 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("examples")
 @Timeout(200)
 class PerfIT extends WithTools {
-    private static final List<String> OPERATIONS =
-            List.of("write", "read", "write-imm", "atomic-write", "flush-visible", "send");
+    private static final List<String> OPERATIONS = List.of(
+            "write",
+            "read",
+            "write-imm",
+            "atomic-write",
+            "flush-visible",
+            "send",
+            "rdma-write",
+            "rdma-inline",
+            "rdma-read",
+            "rdma-write-imm",
+            "rdma-fetch-add",
+            "rdma-send");
 
     @TempDir
     private Path directory;
@@ -60,8 +71,8 @@ class PerfIT extends WithTools {
                 .containsOnlyOnce("flush-persistent not measured: the server has no persistent memory")
                 .doesNotContain("\u001b");
         assertThat(end.err()).isEmpty();
-        // five operations have both sizes, and each size has both depths
-        int measurements = 5 * 2 * 2 + 2;
+        // nine operations have both sizes, three have one, and each size has both depths
+        int measurements = (9 * 2 + 3) * 2;
         assertThat(Files.readAllLines(csv)).hasSize(1 + measurements);
         JsonArray results =
                 JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("results");

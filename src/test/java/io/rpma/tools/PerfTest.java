@@ -94,10 +94,19 @@ class PerfTest {
         assertThat(PerfRequest.fromPrivateData(data)).isEmpty();
     }
 
-    @Test
-    void anAtomicWriteHasOnlyItsOwnSize() {
-        byte[] data = new PerfRequest(PerfOperation.ATOMIC_WRITE, 16, 1, false).toPrivateData();
+    @ParameterizedTest
+    @CsvSource({"ATOMIC_WRITE, 16", "RDMA_FETCH_AND_ADD, 4", "FLUSH_VISIBLE, 7", "RDMA_WRITE_INLINE, 65"})
+    void aSizeThatTheOperationCanNotHave(PerfOperation operation, int size) {
+        byte[] data = new PerfRequest(operation, size, 1, false).toPrivateData();
         assertThat(PerfRequest.fromPrivateData(data)).isEmpty();
+    }
+
+    @Test
+    void anOfferOfLibrdmacm() {
+        PerfRdmaOffer offer = new PerfRdmaOffer(0x1234_5678_9abc_def0L, -7);
+        assertThat(PerfRdmaOffer.fromPrivateData(offer.toPrivateData())).contains(offer);
+        assertThat(PerfRdmaOffer.fromPrivateData(new byte[8])).isEmpty();
+        assertThat(PerfRdmaOffer.fromPrivateData(new byte[196])).isEmpty();
     }
 
     /** Completes the oldest operation at each call. */
@@ -135,6 +144,9 @@ class PerfTest {
         public IOException silent(long nanos) {
             return new IOException("silent");
         }
+
+        @Override
+        public void close() {}
     }
 
     @Test

@@ -73,11 +73,29 @@ record Connector(String address, int port, String listener) {
         }
     }
 
+    /** Returns the other side's next port. */
+    Connector atNextPort() {
+        return new Connector(address, port + 1, listener);
+    }
+
+    /** Returns an exception which reports that the other side does not answer. */
+    LostException noAnswer() {
+        return new LostException(this, "no answer: " + ADVICE);
+    }
+
+    /** Returns an exception which reports that the other side has rejected the connection. */
+    LostException rejected() {
+        return new LostException(this, rejection());
+    }
+
+    private String rejection() {
+        return "rejected: nothing listens there, or the listening side has refused this one and shows why; start '"
+                + Tools.NAME + " " + listener + "' on that host, with the address of its RDMA device";
+    }
+
     private String reason(RpmaConnEvent event) {
         return switch (event) {
-            case REJECTED ->
-                "rejected: nothing listens there, or the listening side has refused this one and shows why; start '"
-                        + Tools.NAME + " " + listener + "' on that host, with the address of its RDMA device";
+            case REJECTED -> rejection();
             case UNREACHABLE -> "unreachable: " + ADVICE;
             default -> event.description();
         };

@@ -22,7 +22,7 @@ final class CpService {
     /** Serves until the thread is interrupted. */
     void serve() throws InterruptedException {
         try (RpmaConnCfg cfg = CpReceiver.connCfg()) {
-            new Listener(address, port, MOST_SENDERS).serve(cfg, this::accept);
+            new Listener(MOST_SENDERS).serve(address, port, cfg, this::accept);
         }
     }
 

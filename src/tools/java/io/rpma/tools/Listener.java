@@ -19,21 +19,17 @@ final class Listener {
     /** The close of a connection to a dead host takes up to 11 s. */
     private static final int CLOSE_S = 15;
 
-    private final String address;
-    private final int port;
     private final int most;
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final AtomicInteger clients = new AtomicInteger();
-    private int accepted;
+    private final AtomicInteger accepted = new AtomicInteger();
 
     /**
      * Sets up the side.
      *
      * @param most the most clients at the same time
      */
-    Listener(String address, int port, int most) {
-        this.address = address;
-        this.port = port;
+    Listener(int most) {
         this.most = most;
     }
 
@@ -60,14 +56,37 @@ final class Listener {
         }
     }
 
-    /** Accepts clients. */
-    interface Acceptor {
+    /** Accepts one client. */
+    interface Acceptance {
         /**
-         * Accepts a client. This method or the caller closes the request in any case.
+         * Connects.
          *
          * @param number the number of the client in messages
          */
+        Session accept(int number) throws RefusedException;
+    }
+
+    /** Accepts the clients of an endpoint of librpma. */
+    interface Acceptor {
+        /** Accepts a client. The caller closes a request that is not connected. */
         Session accept(int number, RpmaPeer peer, RpmaConnReq request) throws RefusedException;
+    }
+
+    /** A task that ends when its thread is interrupted. */
+    interface Task {
+        /** Runs the task. */
+        void run() throws InterruptedException;
+    }
+
+    /** Runs another task until {@link #serve} ends. */
+    void start(Task task) {
+        threads.execute(() -> {
+            try {
+                task.run();
+            } catch (InterruptedException e) {
+                // this side ends
+            }
+        });
     }
 
     /**
@@ -75,32 +94,35 @@ final class Listener {
      *
      * @param cfg the configuration of the connections
      */
-    void serve(RpmaConnCfg cfg, Acceptor acceptor) throws InterruptedException {
+    void serve(String address, int port, RpmaConnCfg cfg, Acceptor acceptor) throws InterruptedException {
         RpmaDevice device = RpmaDevice.local(address);
         try (RpmaPeer peer = RpmaPeer.create(device);
                 RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
             say("listening at %s port %d through %s, until Ctrl-C", address, port, device.name());
             try {
                 while (true) {
-                    accept(acceptor, peer, endpoint.nextConnReq(cfg));
+                    try (RpmaConnReq request = endpoint.nextConnReq(cfg)) {
+                        accept(number -> acceptor.accept(number, peer, request));
+                    }
                 }
             } catch (InterruptedException e) {
                 // Ctrl-C is the usual end
             } finally {
                 threads.shutdownNow();
                 threads.awaitTermination(CLOSE_S, SECONDS);
-                say("%d connections served", accepted);
+                say("%d connections served", accepted.get());
             }
         }
     }
 
-    private void accept(Acceptor acceptor, RpmaPeer peer, RpmaConnReq request) {
-        try (request) {
-            if (clients.get() == most) {
+    /** Accepts a client, and serves it in another thread. Prints why a client can't be accepted. */
+    void accept(Acceptance acceptance) {
+        try {
+            if (clients.get() >= most) {
                 throw new RefusedException("there are " + most + " clients already");
             }
-            Session session = acceptor.accept(accepted + 1, peer, request);
-            accepted++;
+            Session session = acceptance.accept(accepted.get() + 1);
+            accepted.incrementAndGet();
             clients.incrementAndGet();
             threads.execute(() -> run(session));
         } catch (RefusedException e) {

@@ -24,6 +24,7 @@ import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
 import org.knowm.xchart.style.AxesChartStyler;
 import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.lines.SeriesLines;
 
 /**
  * Draws the results of {@code perf}. Both axes are logarithmic: a chart has the logarithms on linear axes, because XChart's
@@ -241,6 +242,7 @@ final class PerfCharts {
             XYSeries series = chart.addSeries(
                     operation.toString(), new ArrayList<>(points.keySet()), new ArrayList<>(points.values()));
             series.setLineColor(colour);
+            series.setLineStyle(operation.isRdmacm() ? SeriesLines.DASH_DASH : SeriesLines.SOLID);
             series.setMarkerColor(colour);
         });
         return chart;

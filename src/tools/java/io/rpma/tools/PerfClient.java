@@ -34,12 +34,14 @@ import picocli.CommandLine.Spec;
         },
         footer = {
             "",
-            "The operations are write, read, write-imm, atomic-write (always 8 bytes),",
-            "flush-visible, flush-persistent (each a write and its flush) and send. The time",
-            "of an operation is from its post until its completion is taken. The server",
-            "answers write-imm and send, and the time includes the answer: it is a whole",
-            "round trip, while perftest halves it. A percentile is shown if at least 10",
-            "operations took longer. 1 MiB is 1048576 bytes."
+            "The operations of librpma are write, read, write-imm, atomic-write (always 8",
+            "bytes), flush-visible, flush-persistent (each a write and its flush) and send.",
+            "Those of librdmacm are rdma-write, rdma-inline (at most 64 bytes), rdma-read,",
+            "rdma-write-imm, rdma-fetch-add (always 8 bytes) and rdma-send, at the server's",
+            "next port. The time of an operation is from its post until its completion is",
+            "taken. The server answers write-imm and send, and the time includes the answer:",
+            "it is a whole round trip, while perftest halves it. A percentile is shown if at",
+            "least 10 operations took longer. 1 MiB is 1048576 bytes."
         })
 final class PerfClient implements Callable<Integer> {
     private static final int MOST_THREADS = 64;
@@ -88,8 +90,9 @@ final class PerfClient implements Callable<Integer> {
             names = {"-l", "--post-list"},
             paramLabel = "N",
             defaultValue = "1",
-            description = "Post N operations in one call, by RpmaBatch, but not more than the depth; default"
-                    + " ${DEFAULT-VALUE}.")
+            description =
+                    "Post N operations in one call, by RpmaBatch or RdmaBatch, but not more than the depth; default"
+                            + " ${DEFAULT-VALUE}.")
     private int list;
 
     @Option(
@@ -245,12 +248,16 @@ final class PerfClient implements Callable<Integer> {
                 }
             }
         }
-        Program.check(command, "--size", !measurements.isEmpty(), "must be at least 8 for a flush");
+        Program.check(
+                command,
+                "--size",
+                !measurements.isEmpty(),
+                "must be at least 8 for a flush, and at most 64 for rdma-inline");
         return measurements;
     }
 
     private long[] sizes(PerfOperation operation) {
-        if (operation == PerfOperation.ATOMIC_WRITE) {
+        if (operation.isOfOneWord()) {
             return new long[] {Long.BYTES};
         }
         LongStream chosen = all

@@ -23,7 +23,7 @@ import java.io.IOException;
 import java.util.Optional;
 
 /** A connection of librpma for one measurement. All its operations use the same bytes. */
-final class PerfConnection implements PerfEnd, AutoCloseable {
+final class PerfConnection implements PerfEnd {
     private static final int WAIT_MS = 100;
 
     private final Connector connector;
@@ -169,6 +169,7 @@ final class PerfConnection implements PerfEnd, AutoCloseable {
                 check(conn.flush(remote, 0, size, flushType(), RpmaConn.F_COMPLETION_ALWAYS, 0));
             }
             case SEND -> check(conn.send(region, 0, size, RpmaConn.F_COMPLETION_ALWAYS, 0));
+            default -> throw new IllegalStateException(request.toString());
         }
     }
 
@@ -185,6 +186,7 @@ final class PerfConnection implements PerfEnd, AutoCloseable {
                 check(batch.flush(conn, remote, 0, size, flushType(), RpmaConn.F_COMPLETION_ALWAYS, 0));
             }
             case SEND -> check(batch.send(conn, region, 0, size, RpmaConn.F_COMPLETION_ALWAYS, 0));
+            default -> throw new IllegalStateException(request.toString());
         }
     }
 

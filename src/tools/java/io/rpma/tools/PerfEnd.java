@@ -3,7 +3,7 @@ package io.rpma.tools;
 import java.io.IOException;
 
 /** The client's side of one connection, on which a load runs. */
-interface PerfEnd {
+interface PerfEnd extends AutoCloseable {
     /** Returns whether the send queue has room for this number of operations. */
     boolean hasRoom(int count);
 
@@ -26,4 +26,7 @@ interface PerfEnd {
 
     /** Returns an exception which reports that no operation has completed for some time. */
     IOException silent(long nanos);
+
+    @Override
+    void close();
 }

@@ -18,7 +18,16 @@ enum PerfOperation {
     FLUSH_PERSISTENT(
             "flush-persistent", RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC, RpmaMrUsage.FLUSH_TYPE_PERSISTENT),
     /** A message, and the server's answer with the same number of bytes. */
-    SEND("send", RpmaMrUsage.RECV, RpmaMrUsage.SEND);
+    SEND("send", RpmaMrUsage.RECV, RpmaMrUsage.SEND),
+    /** The first of librdmacm's operations; all before are librpma's. */
+    RDMA_WRITE("rdma-write"),
+    /** A write whose bytes the post copies into the queue. */
+    RDMA_WRITE_INLINE("rdma-inline"),
+    RDMA_READ("rdma-read"),
+    RDMA_WRITE_IMM("rdma-write-imm"),
+    /** An atomic of 8 bytes. */
+    RDMA_FETCH_AND_ADD("rdma-fetch-add"),
+    RDMA_SEND("rdma-send");
 
     private final String title;
     private final List<RpmaMrUsage> usages;
@@ -35,14 +44,29 @@ enum PerfOperation {
                 .findFirst();
     }
 
-    /** Returns the usages for which the server registers its memory: those that the operation needs, and no others. */
+    /** Returns the usages for which the server registers memory for an operation of librpma: those that the operation needs, and no others. */
     RpmaMrUsage[] usages() {
         return usages.toArray(RpmaMrUsage[]::new);
     }
 
     /** Returns whether the server's answer completes the operation. */
     boolean isAnswered() {
-        return this == SEND || this == WRITE_IMM;
+        return this == SEND || this == WRITE_IMM || this == RDMA_SEND || this == RDMA_WRITE_IMM;
+    }
+
+    /** Returns whether the operation is a message, so that each side needs memory for both directions. */
+    boolean isMessage() {
+        return this == SEND || this == RDMA_SEND;
+    }
+
+    /** Returns whether librdmacm posts the operation. librpma posts the others. */
+    boolean isRdmacm() {
+        return compareTo(RDMA_WRITE) >= 0;
+    }
+
+    /** Returns whether all operations of this kind have 8 bytes. */
+    boolean isOfOneWord() {
+        return this == ATOMIC_WRITE || this == RDMA_FETCH_AND_ADD;
     }
 
     /** Returns whether the operation has a write and a flush. */
@@ -52,8 +76,11 @@ enum PerfOperation {
 
     /** Returns whether an operation can have this number of bytes. */
     boolean fits(long size) {
+        if (isOfOneWord()) {
+            return size == Long.BYTES;
+        }
         // an emulated flush reads 8 bytes
-        return isFlushed() ? size >= Long.BYTES : this != ATOMIC_WRITE || size == Long.BYTES;
+        return isFlushed() ? size >= Long.BYTES : this != RDMA_WRITE_INLINE || size <= PerfRequest.MOST_INLINE;
     }
 
     @Override

@@ -19,6 +19,9 @@ record PerfRequest(PerfOperation operation, int size, int depth, boolean events)
 
     static final int MOST_DEPTH = 1024;
 
+    /** The largest inline operation. */
+    static final int MOST_INLINE = 64;
+
     private static final int VERSION = 1;
     private static final int LENGTH = 6 * Integer.BYTES;
 
@@ -59,7 +62,7 @@ record PerfRequest(PerfOperation operation, int size, int depth, boolean events)
 
     /** Returns the memory that each side registers, in bytes: the source and the destination of the messages. */
     long memory() {
-        return operation == PerfOperation.SEND ? 2L * size : size;
+        return operation.isMessage() ? 2L * size : size;
     }
 
     @Override

@@ -31,19 +31,25 @@ final class PerfRun implements AutoCloseable {
      * @throws UnsupportedOperationException if the two sides can't carry out the operation
      */
     PerfResult run(PerfRequest request, PerfLoad load, int threads) throws IOException, InterruptedException {
-        List<PerfConnection> connections = new ArrayList<>();
+        List<PerfEnd> connections = new ArrayList<>();
         try {
             for (int i = 0; i < threads; i++) {
-                connections.add(PerfConnection.open(peer, connector, request, load.list(), load.timeout()));
+                connections.add(open(request, load));
             }
             runAll(connections, load.warmUp());
             return result(request, threads, runAll(connections, load));
         } finally {
-            connections.forEach(PerfConnection::close);
+            connections.forEach(PerfEnd::close);
         }
     }
 
-    private List<PerfLoad.Times> runAll(List<PerfConnection> connections, PerfLoad load)
+    private PerfEnd open(PerfRequest request, PerfLoad load) throws IOException, InterruptedException {
+        return request.operation().isRdmacm()
+                ? PerfRdmaConnection.open(connector.atNextPort(), request, load.list(), load.timeout())
+                : PerfConnection.open(peer, connector, request, load.list(), load.timeout());
+    }
+
+    private List<PerfLoad.Times> runAll(List<PerfEnd> connections, PerfLoad load)
             throws IOException, InterruptedException {
         List<Callable<PerfLoad.Times>> tasks = new ArrayList<>();
         connections.forEach(connection -> tasks.add(() -> load.run(connection)));

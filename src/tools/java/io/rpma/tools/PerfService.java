@@ -3,17 +3,25 @@ package io.rpma.tools;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnReq;
+import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
+import io.rpma.examples.common.Errors;
 import io.rpma.examples.common.Offer;
 import io.rpma.examples.common.Size;
+import io.rpma.rdmacm.RdmaAddrInfo;
+import io.rpma.rdmacm.RdmaId;
+import io.rpma.rdmacm.RdmaPortSpace;
+import io.rpma.rdmacm.RdmaQpInitAttr;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Serves the clients of {@code perf}. Each connection is one measurement, and has a thread and a region of its own. */
 final class PerfService {
     private static final int MOST_CLIENTS = 64;
+
+    private static final int MOST_PORT = 65535;
 
     private final String address;
     private final int port;
@@ -40,7 +48,11 @@ final class PerfService {
     /** Serves until the thread is interrupted. */
     void serve() throws InterruptedException {
         try (RpmaConnCfg cfg = connCfg()) {
-            new Listener(address, port, MOST_CLIENTS).serve(cfg, this::accept);
+            Listener listener = new Listener(MOST_CLIENTS);
+            if (port < MOST_PORT) {
+                listener.start(() -> serveRdma(listener));
+            }
+            listener.serve(address, port, cfg, this::accept);
         }
     }
 
@@ -53,16 +65,59 @@ final class PerfService {
                 .setCqSize(sends + PerfRequest.MOST_DEPTH);
     }
 
+    /** Serves the clients that use librdmacm, at the next port. */
+    private void serveRdma(Listener listener) throws InterruptedException {
+        RdmaQpInitAttr attr =
+                new RdmaQpInitAttr().maxSendWr(PerfRequest.MOST_DEPTH + 1).maxRecvWr(PerfRequest.MOST_DEPTH);
+        try (RdmaAddrInfo info = RdmaAddrInfo.passive(address, port + 1, RdmaPortSpace.TCP);
+                RdmaId endpoint = RdmaId.createEp(info, attr)) {
+            endpoint.listen(MOST_CLIENTS);
+            while (true) {
+                RdmaId id = endpoint.getRequest();
+                listener.accept(number -> acceptRdma(number, id));
+            }
+        } catch (RpmaException e) {
+            Listener.say("no client can use librdmacm: %s", Errors.line(e));
+        }
+    }
+
+    private Listener.Session acceptRdma(int number, RdmaId id) throws Listener.RefusedException {
+        boolean accepted = false;
+        long memory = 0;
+        try {
+            PerfRequest wanted = request(id.request().orElseThrow().privateData(), true);
+            memory = wanted.memory();
+            used.addAndGet(memory);
+            long returned = memory;
+            PerfRdmaSession session = PerfRdmaSession.accept(number, wanted, id, () -> used.addAndGet(-returned));
+            accepted = true;
+            Listener.say("%d: %s", number, wanted);
+            return session;
+        } finally {
+            if (!accepted) {
+                used.addAndGet(-memory);
+                id.close();
+            }
+        }
+    }
+
     private Listener.Session accept(int number, RpmaPeer peer, RpmaConnReq request) throws Listener.RefusedException {
-        PerfRequest wanted = PerfRequest.fromPrivateData(request.getPrivateData())
+        PerfRequest wanted = request(request.getPrivateData(), false);
+        PerfSession session = connect(number, peer, request, wanted);
+        Listener.say("%d: %s", number, wanted);
+        return session;
+    }
+
+    /** Reads a request, and refuses those that are wrong or too large. */
+    private PerfRequest request(byte[] privateData, boolean rdmacm) throws Listener.RefusedException {
+        PerfRequest wanted = PerfRequest.fromPrivateData(privateData)
+                .filter(request -> request.operation().isRdmacm() == rdmacm)
                 .orElseThrow(Listener.RefusedException::ofAnotherProgram);
         if (used.get() + wanted.memory() > limit) {
             throw new Listener.RefusedException("no room for " + Size.format(wanted.memory())
                     + ": the memory of all clients is limited to " + Size.format(limit) + " (--limit)");
         }
-        PerfSession session = connect(number, peer, request, wanted);
-        Listener.say("%d: %s", number, wanted);
-        return session;
+        return wanted;
     }
 
     private PerfSession connect(int number, RpmaPeer peer, RpmaConnReq request, PerfRequest wanted) {
