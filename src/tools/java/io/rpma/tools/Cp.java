@@ -23,7 +23,6 @@ import picocli.CommandLine.Spec;
             "   or: @|bold " + Tools.NAME + " cp|@ @|yellow --listen|@=ADDRESS [@|yellow -p|@=PORT] DIRECTORY"
         },
         description = {
-            "",
             "Copy a file to another host. The other host runs this command with --listen, the address of its RDMA"
                     + " device, and the directory of the copies. An interrupted copy continues where it was. A copy gets"
                     + " its name when its SHA-256 is checked and its bytes are on the disk.",
@@ -33,8 +32,8 @@ import picocli.CommandLine.Spec;
         exitCodeList = {"0:the file is copied, or the listening side was ended", "1:it is not", "2:wrong command line"},
         footer = {
             "",
-            "PATH is relative to the directory of the other host. Without PATH, or with a",
-            "directory as PATH, the copy has the name of the file. The listening side has no",
+            "PATH is relative to the directory of the other host. Without PATH, or if PATH",
+            "ends with a slash, the copy has the name of the file. The listening side has no",
             "authentication: each client that reaches its port can replace the files in its",
             "directory. Run it in a trusted network only."
         })
