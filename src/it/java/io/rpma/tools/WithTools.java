@@ -36,7 +36,12 @@ abstract class WithTools {
 
     /** Starts a command. */
     protected final Jvm.Running start(String... arguments) {
-        Jvm.Running running = Jvm.ofTools().limit(LIMIT).start(arguments);
+        return start(Jvm.ofTools(), arguments);
+    }
+
+    /** Starts a command in a JVM that the test has prepared. */
+    protected final Jvm.Running start(Jvm jvm, String... arguments) {
+        Jvm.Running running = jvm.limit(LIMIT).start(arguments);
         started.add(running);
         return running;
     }

@@ -73,11 +73,20 @@ final class PerfService {
                 RdmaId endpoint = RdmaId.createEp(info, attr)) {
             endpoint.listen(MOST_CLIENTS);
             while (true) {
-                RdmaId id = endpoint.getRequest();
-                listener.accept(number -> acceptRdma(number, id));
+                acceptRdma(listener, endpoint);
             }
         } catch (RpmaException e) {
             Listener.say("no client can use librdmacm: %s", Errors.line(e));
+        }
+    }
+
+    private void acceptRdma(Listener listener, RdmaId endpoint) throws InterruptedException {
+        try {
+            RdmaId id = endpoint.getRequest();
+            listener.accept(number -> acceptRdma(number, id));
+        } catch (RpmaException e) {
+            // the endpoint continues to listen
+            Listener.say("a client is lost: %s", Errors.line(e));
         }
     }
 
