@@ -1,9 +1,11 @@
 package io.rpma.tools;
 
+import io.rpma.examples.common.Errors;
 import java.awt.Color;
 import java.awt.Dimension;
 import java.awt.Font;
 import java.awt.Graphics2D;
+import java.awt.font.FontRenderContext;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
@@ -97,6 +99,28 @@ final class PerfCharts {
             files.add(chart.getValue().write(machine, directory.resolve(chart.getKey() + ".svg")));
         }
         return files;
+    }
+
+    /**
+     * Checks whether this JVM can draw text, before the measurements.
+     *
+     * @throws IOException if it can't
+     */
+    static void check() throws IOException {
+        // also if the terminal is a window of a desktop, because a JVM without the libraries of a desktop can draw
+        System.setProperty("java.awt.headless", "true");
+        try {
+            new Font(Font.SANS_SERIF, Font.PLAIN, FOOT_SIZE)
+                    .createGlyphVector(new FontRenderContext(null, true, true), "text")
+                    .getOutline();
+        } catch (LinkageError | InternalError | RuntimeException e) {
+            // the JDK throws each of them for a missing library, file of fontconfig or font
+            throw new IOException(
+                    "this JVM can't draw charts: it needs a font and fontconfig, and the libraries of the font engine"
+                            + " (Debian: fontconfig, fonts-dejavu-core, libfreetype6, libharfbuzz0b): "
+                            + Errors.line(e),
+                    e);
+        }
     }
 
     /** Returns the charts by their names. */

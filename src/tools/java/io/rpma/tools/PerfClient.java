@@ -156,6 +156,9 @@ final class PerfClient implements Callable<Integer> {
     public Integer call() throws IOException {
         check();
         List<Measurement> wanted = measurements();
+        if (charts != null) {
+            PerfCharts.check();
+        }
         Connector connector = new Connector(address, port, "perf server ADDRESS");
         return Interruption.endsNormally(() -> {
             RpmaDevice device = connector.device();

@@ -57,7 +57,7 @@ final class PerfRdmaConnection implements PerfEnd {
         remoteAddr = offer.address();
         rkey = offer.key();
         inlineData = RdmaInlineData.create(PerfRequest.MOST_INLINE);
-        batch = list == 1 ? null : RdmaBatch.create(list, 1, PerfRequest.MOST_INLINE);
+        batch = list == 1 ? null : RdmaBatch.create(list, 0, list * PerfRequest.MOST_INLINE);
         completions = RpmaCompletions.create(Math.max(2, request.depth()));
     }
 
