@@ -37,7 +37,7 @@ class PerfTest {
                 "perf | Missing required subcommand",
                 "perf server | Missing required parameter: 'ADDRESS'",
                 "perf server a --port 0 | --port must be 1 to 65535",
-                "perf server a --limit 0 | --limit must be at least 1 byte",
+                "perf server a --limit 1023 | --limit must be at least 1k",
                 "perf server a --limit x | 'x' is no size",
                 "perf client | Missing required parameter: 'ADDRESS'",
                 "perf client a wrte | OPERATION must be one of write, read, write-imm, atomic-write, flush-visible,",

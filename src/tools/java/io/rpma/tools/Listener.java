@@ -63,13 +63,13 @@ final class Listener {
          *
          * @param number the number of the client in messages
          */
-        Session accept(int number) throws RefusedException;
+        Session accept(int number) throws RefusedException, InterruptedException;
     }
 
     /** Accepts the clients of an endpoint of librpma. */
     interface Acceptor {
         /** Accepts a client. The caller closes a request that is not connected. */
-        Session accept(int number, RpmaPeer peer, RpmaConnReq request) throws RefusedException;
+        Session accept(int number, RpmaPeer peer, RpmaConnReq request) throws RefusedException, InterruptedException;
     }
 
     /** A task that ends when its thread is interrupted. */
@@ -116,7 +116,7 @@ final class Listener {
     }
 
     /** Accepts a client, and serves it in another thread. Prints why a client can't be accepted. */
-    void accept(Acceptance acceptance) {
+    void accept(Acceptance acceptance) throws InterruptedException {
         try {
             if (clients.get() >= most) {
                 throw new RefusedException("there are " + most + " clients already");

@@ -65,7 +65,7 @@ final class PerfServer implements Callable<Integer> {
     public Integer call() throws IOException {
         Program.check(command, "ADDRESS", !address.isEmpty(), "must not be empty");
         Program.check(command, "--port", port >= 1 && port <= 65535, "must be 1 to 65535");
-        Program.check(command, "--limit", limit >= 1, "must be at least 1 byte");
+        Program.check(command, "--limit", limit >= 1024, "must be at least 1k");
         return Interruption.endsNormally(() -> {
             if (memory == null) {
                 serve(null);

@@ -15,11 +15,18 @@ import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQpInitAttr;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /** Serves the clients of {@code perf}. Each connection is one measurement, and has a thread and a region of its own. */
 final class PerfService {
-    private static final int MOST_CLIENTS = 64;
+    /** The connections of two measurements, because those of the one can end while those of the next begin. */
+    private static final int MOST_CLIENTS = 128;
+
+    /** The time that a client waits for the memory of connections that end. */
+    private static final int PATIENCE_S = 2;
+
+    private static final int UNIT = 1024;
 
     private static final int MOST_PORT = 65535;
 
@@ -29,7 +36,8 @@ final class PerfService {
     private final RpmaMemory persistent;
     private final boolean directWrite;
 
-    private final AtomicLong used = new AtomicLong();
+    /** The memory that clients can still have, in units. */
+    private final Semaphore room;
 
     /**
      * Sets up a server.
@@ -43,6 +51,7 @@ final class PerfService {
         this.limit = limit;
         this.persistent = persistent;
         this.directWrite = directWrite;
+        room = new Semaphore((int) Math.min(Integer.MAX_VALUE, limit / UNIT));
     }
 
     /** Serves until the thread is interrupted. */
@@ -90,50 +99,56 @@ final class PerfService {
         }
     }
 
-    private Listener.Session acceptRdma(int number, RdmaId id) throws Listener.RefusedException {
+    private Listener.Session acceptRdma(int number, RdmaId id) throws Listener.RefusedException, InterruptedException {
         boolean accepted = false;
-        long memory = 0;
+        int units = 0;
         try {
             PerfRequest wanted = request(id.request().orElseThrow().privateData(), true);
-            memory = wanted.memory();
-            used.addAndGet(memory);
-            long returned = memory;
-            PerfRdmaSession session = PerfRdmaSession.accept(number, wanted, id, () -> used.addAndGet(-returned));
+            units = take(wanted);
+            int taken = units;
+            PerfRdmaSession session = PerfRdmaSession.accept(number, wanted, id, () -> room.release(taken));
             accepted = true;
             Listener.say("%d: %s", number, wanted);
             return session;
         } finally {
             if (!accepted) {
-                used.addAndGet(-memory);
+                room.release(units);
                 id.close();
             }
         }
     }
 
-    private Listener.Session accept(int number, RpmaPeer peer, RpmaConnReq request) throws Listener.RefusedException {
+    private Listener.Session accept(int number, RpmaPeer peer, RpmaConnReq request)
+            throws Listener.RefusedException, InterruptedException {
         PerfRequest wanted = request(request.getPrivateData(), false);
         PerfSession session = connect(number, peer, request, wanted);
         Listener.say("%d: %s", number, wanted);
         return session;
     }
 
-    /** Reads a request, and refuses those that are wrong or too large. */
-    private PerfRequest request(byte[] privateData, boolean rdmacm) throws Listener.RefusedException {
-        PerfRequest wanted = PerfRequest.fromPrivateData(privateData)
+    /** Reads a request, and refuses the request of another program. */
+    private static PerfRequest request(byte[] privateData, boolean rdmacm) throws Listener.RefusedException {
+        return PerfRequest.fromPrivateData(privateData)
                 .filter(request -> request.operation().isRdmacm() == rdmacm)
                 .orElseThrow(Listener.RefusedException::ofAnotherProgram);
-        if (used.get() + wanted.memory() > limit) {
+    }
+
+    /** Takes the memory of a request from the room, and returns its units. */
+    private int take(PerfRequest wanted) throws Listener.RefusedException, InterruptedException {
+        int units = (int) ((wanted.memory() + UNIT - 1) / UNIT);
+        if (!room.tryAcquire(units, PATIENCE_S, TimeUnit.SECONDS)) {
             throw new Listener.RefusedException("no room for " + Size.format(wanted.memory())
                     + ": the memory of all clients is limited to " + Size.format(limit) + " (--limit)");
         }
-        return wanted;
+        return units;
     }
 
-    private PerfSession connect(int number, RpmaPeer peer, RpmaConnReq request, PerfRequest wanted) {
+    private PerfSession connect(int number, RpmaPeer peer, RpmaConnReq request, PerfRequest wanted)
+            throws Listener.RefusedException, InterruptedException {
         RpmaMemory memory = null;
         RpmaMrLocal region = null;
         RpmaConn conn = null;
-        used.addAndGet(wanted.memory());
+        int units = take(wanted);
         try {
             memory = RpmaMemory.allocate(wanted.memory());
             region = register(peer, memory, wanted);
@@ -141,7 +156,7 @@ final class PerfService {
                 PerfSession.receive(request, region, wanted);
             }
             conn = request.connect(Offer.of(peer, region, directWrite).toPrivateData(PerfRequest.SERVICE));
-            return new PerfSession(number, wanted, memory, region, conn, () -> used.addAndGet(-wanted.memory()));
+            return new PerfSession(number, wanted, memory, region, conn, () -> room.release(units));
         } finally {
             if (conn == null) {
                 if (region != null) {
@@ -150,7 +165,7 @@ final class PerfService {
                 if (memory != null) {
                     memory.close();
                 }
-                used.addAndGet(-wanted.memory());
+                room.release(units);
             }
         }
     }
