@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Function;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -168,6 +169,7 @@ class RegistrationIT extends WithPeer {
     }
 
     @Test
+    @Tag("newer-jdk")
     @EnabledForJreRange(min = JRE.JAVA_22, disabledReason = "arenas came with JDK 22")
     void aBufferOfAClosedArena() throws ReflectiveOperationException {
         ArenaBuffer ofArena = new ArenaBuffer(4096);

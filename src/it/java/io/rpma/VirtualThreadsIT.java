@@ -14,6 +14,7 @@ import io.rpma.testing.TestDevice;
 import io.rpma.testing.VirtualThreads;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.condition.JRE;
 
 /** Virtual threads release their carriers while they wait, and wake as platform threads do. */
 @Timeout(600)
+@Tag("newer-jdk")
 @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
 class VirtualThreadsIT {
     private static final int THREADS = 1000;

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Every bad argument of every post is refused with the exact exception, and nothing is posted. */
 @Timeout(60)
 class RdmaPostArgumentsIT {
-    private static final long MOST = Integer.MAX_VALUE;
+    private static final long MOST = TestDevice.maxMessage();
 
     static RdmaPair pair;
 
@@ -186,7 +186,7 @@ class RdmaPostArgumentsIT {
         for (long length : new long[] {MOST + 1, (1L << 32) + 5, Long.MAX_VALUE}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> call(post, with(a -> a.length = length)))
-                    .withMessage("one operation transfers at most 2^31 - 1 bytes, not " + length);
+                    .withMessage(TestDevice.tooLong(length));
         }
     }
 
@@ -261,7 +261,7 @@ class RdmaPostArgumentsIT {
             assertThat(list.length()).isEqualTo(MOST);
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> list.add(region, 0, 1))
-                    .withMessage("one operation transfers at most 2^31 - 1 bytes, not " + (MOST + 1));
+                    .withMessage(TestDevice.tooLong(MOST + 1));
             assertThat(list.add(region, 0, 0).count()).isEqualTo(34);
         }
     }

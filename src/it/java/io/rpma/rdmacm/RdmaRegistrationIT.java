@@ -44,6 +44,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -398,6 +399,7 @@ class RdmaRegistrationIT {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("newer-jdk")
     @EnabledForJreRange(min = JRE.JAVA_22, disabledReason = "arenas came with JDK 22")
     void aBufferOfAClosedArena(Use use) throws ReflectiveOperationException {
         ArenaBuffer ofArena = new ArenaBuffer(SIZE);

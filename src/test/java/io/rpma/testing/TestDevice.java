@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaPeer;
+import io.rpma.RpmaPort;
+import io.rpma.internal.Check;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -43,6 +45,18 @@ public final class TestDevice {
         Path device =
                 Path.of("/sys/class/infiniband", RpmaDevice.local(address()).name());
         return Files.notExists(device.resolve("device"));
+    }
+
+    /** The maximum number of bytes of an operation: soft-RoCE of Linux 6.1 has a lower one than the library. */
+    public static int maxMessage() {
+        return (int) RpmaDevice.local(address()).ports().stream()
+                .mapToLong(RpmaPort::maxMessage)
+                .reduce(Integer.MAX_VALUE, Math::min);
+    }
+
+    /** The message of the exception for an operation that is longer. */
+    public static String tooLong(long length) {
+        return Check.tooLong(length, maxMessage()).getMessage();
     }
 
     /** The device DAX; without one, the calling test is skipped or fails as in {@link #address()}. */
