@@ -11,6 +11,7 @@ import io.rpma.testing.Regions;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.Tool;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
@@ -68,6 +69,37 @@ class HugePagesIT {
             String message =
                     assertThrows(IllegalStateException.class, memory::close).getMessage();
             assertTrue(message.contains("RpmaMrLocal#"), message);
+        }
+    }
+
+    /** The test makes no buffer of the file: its mapping would keep the pages until the buffer is collected. */
+    @Test
+    void aFileOfHugetlbfsSurvivesItsMapping(@TempDir Path directory) throws Exception {
+        Tool.run("mount", "-t", "hugetlbfs", "-o", "pagesize=2M", "none", directory.toString());
+        Path file = directory.resolve("data");
+        try (Pair pair = Pair.connect();
+                Regions regions = new Regions(pair.peer, 4096)) {
+            regions.fillLocal(6);
+            try (RpmaMemory memory = RpmaMemory.map(file, 2 * PAGE);
+                    RpmaMrLocal region = pair.peer.register(memory, Regions.ALL);
+                    RpmaMrRemote remote = Pair.remote(region)) {
+                Pair.assertPosted(
+                        pair.client.write(remote, PAGE, regions.local, 0, 4096, RpmaConn.F_COMPLETION_ALWAYS, 1));
+                Pair.assertDone(pair.client, 1);
+            }
+            ByteBuffer written = ByteBuffer.allocate(4096).put(regions.localMemory.buffer());
+            regions.fillLocal(7);
+            try (RpmaMemory memory = RpmaMemory.map(file);
+                    RpmaMrLocal region = pair.peer.register(memory, Regions.ALL);
+                    RpmaMrRemote remote = Pair.remote(region)) {
+                assertEquals(2 * PAGE, memory.size());
+                Pair.assertPosted(
+                        pair.client.read(regions.local, 0, remote, PAGE, 4096, RpmaConn.F_COMPLETION_ALWAYS, 2));
+                Pair.assertDone(pair.client, 2);
+            }
+            assertEquals(written.flip(), regions.localMemory.buffer());
+        } finally {
+            Tool.run("umount", directory.toString());
         }
     }
 
