@@ -104,30 +104,6 @@ class HugePagesIT {
     }
 
     @Test
-    void aFileOfHugetlbfsSurvivesItsMapping(@TempDir Path directory) throws Exception {
-        Tool.run("mount", "-t", "hugetlbfs", "-o", "pagesize=2M", "none", directory.toString());
-        try {
-            Path file = directory.resolve("data");
-            try (Pair pair = Pair.connect();
-                    Regions regions = new Regions(pair.peer, 4096);
-                    RpmaMemory memory = RpmaMemory.map(file, 2 * PAGE);
-                    RpmaMrLocal region = pair.peer.register(memory, Regions.ALL);
-                    RpmaMrRemote remote = Pair.remote(region)) {
-                regions.fillLocal(6);
-                Pair.assertPosted(
-                        pair.client.write(remote, PAGE, regions.local, 0, 4096, RpmaConn.F_COMPLETION_ALWAYS, 1));
-                Pair.assertDone(pair.client, 1);
-                try (RpmaMemory again = RpmaMemory.map(file)) {
-                    assertEquals(2 * PAGE, again.size());
-                    assertEquals(regions.localMemory.buffer(), again.buffer(PAGE, 4096));
-                }
-            }
-        } finally {
-            Tool.run("umount", directory.toString());
-        }
-    }
-
-    @Test
     void wholePagesThatAreGivenBack() throws IOException {
         int free = free();
         RpmaMemory memory = RpmaMemory.allocateHuge(1, PAGE);
