@@ -10,6 +10,7 @@ import io.rpma.RpmaPeer;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,11 +21,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** The two sides of {@code cp} on a device. */
 @Tag("processes")
 @Tag("examples")
 @Timeout(200)
+@Isolated("its copies keep the processor busy")
 class CpIT extends WithTools {
     @TempDir
     private Path directory;
@@ -48,9 +51,16 @@ class CpIT extends WithTools {
     }
 
     private Path file(int size) throws IOException {
-        byte[] contents = new byte[size];
-        new Random(size).nextBytes(contents);
-        return Files.write(directory.resolve("file"), contents);
+        Path file = directory.resolve("file");
+        Random random = new Random(size);
+        byte[] block = new byte[CpMessage.BLOCK];
+        try (OutputStream out = Files.newOutputStream(file)) {
+            for (int done = 0; done < size; done += CpMessage.BLOCK) {
+                random.nextBytes(block);
+                out.write(block, 0, Math.min(CpMessage.BLOCK, size - done));
+            }
+        }
+        return file;
     }
 
     private List<Path> incomplete() throws IOException {

@@ -18,7 +18,7 @@ abstract class WithTools {
     /** The address of the device. */
     protected String address;
 
-    /** A free port. */
+    /** A free port. The next port is free too. */
     protected String port;
 
     private final List<Jvm.Running> started = new ArrayList<>();
@@ -26,7 +26,7 @@ abstract class WithTools {
     @BeforeEach
     void prepare() {
         address = TestDevice.address();
-        port = Integer.toString(TestDevice.port());
+        port = Integer.toString(TestDevice.ports(2));
     }
 
     @AfterEach

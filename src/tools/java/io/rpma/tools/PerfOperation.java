@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The operations that {@code perf} measures. The order of the constants is a part of the protocol. */
+/**
+ * The operations that {@code perf} measures. The order of the constants is a part of the protocol. In a chart, corresponding
+ * operations of the two libraries have the same colour, because their constants have the same distance.
+ */
 enum PerfOperation {
     WRITE("write", RpmaMrUsage.WRITE_DST),
     READ("read", RpmaMrUsage.READ_SRC),
@@ -14,19 +17,19 @@ enum PerfOperation {
     ATOMIC_WRITE("atomic-write", RpmaMrUsage.WRITE_DST),
     /** A write and its flush. An emulated flush reads. */
     FLUSH_VISIBLE("flush-visible", RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC, RpmaMrUsage.FLUSH_TYPE_VISIBILITY),
+    /** A message, and the server's answer with the same number of bytes. */
+    SEND("send", RpmaMrUsage.RECV, RpmaMrUsage.SEND),
     /** A write into persistent memory and its flush. */
     FLUSH_PERSISTENT(
             "flush-persistent", RpmaMrUsage.WRITE_DST, RpmaMrUsage.READ_SRC, RpmaMrUsage.FLUSH_TYPE_PERSISTENT),
-    /** A message, and the server's answer with the same number of bytes. */
-    SEND("send", RpmaMrUsage.RECV, RpmaMrUsage.SEND),
     /** The first of librdmacm's operations; all before are librpma's. */
     RDMA_WRITE("rdma-write"),
-    /** A write whose bytes the post copies into the queue. */
-    RDMA_WRITE_INLINE("rdma-inline"),
     RDMA_READ("rdma-read"),
     RDMA_WRITE_IMM("rdma-write-imm"),
     /** An atomic of 8 bytes. */
     RDMA_FETCH_AND_ADD("rdma-fetch-add"),
+    /** A write whose bytes the post copies into the queue. */
+    RDMA_WRITE_INLINE("rdma-inline"),
     RDMA_SEND("rdma-send");
 
     private final String title;

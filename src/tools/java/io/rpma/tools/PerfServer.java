@@ -33,7 +33,7 @@ final class PerfServer implements Callable<Integer> {
             names = {"-p", "--port"},
             paramLabel = "PORT",
             defaultValue = "" + EndpointOptions.DEFAULT_PORT,
-            description = "Port to listen on; default ${DEFAULT-VALUE}.")
+            description = "Port to listen on, and the next port for librdmacm; default ${DEFAULT-VALUE}.")
     private int port;
 
     @Option(
