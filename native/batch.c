@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * batch.c -- RpmaBatch and RpmaPreparedBatch: many posts in one downcall
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * call.h -- calls of librpma with one object: the handle is held and the log messages are kept during the call
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * conn.c -- RpmaConn: an established connection, and the posts on it
  */

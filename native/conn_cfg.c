@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * conn_cfg.c -- RpmaConnCfg: the queue sizes of a connection, and the timeout of its resolution
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * conn_req.c -- RpmaConnReq: a connection before it is established
  */

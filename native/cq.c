@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cq.c -- RpmaCq: the completions of posted operations
  */

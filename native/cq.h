@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cq.h -- the completion queues of connections and of shared receive queues
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * device.c -- RpmaDevice: the verbs contexts of the machine, with their ports and addresses
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ep.c -- RpmaEp: an endpoint that listens for connection requests
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * limit.c -- the limits of the process and of a device, for the messages of exceptions
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * log.h -- librpma's log messages: the reasons of failures, and the path to Java's logger
  *

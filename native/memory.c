@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * memory.c -- RpmaMemory: mappings of any size, anonymous, of files and of device DAX
  */

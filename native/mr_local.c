@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mr_local.c -- RpmaMrLocal: memory registered with a peer
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mr_remote.c -- RpmaMrRemote: a memory region of another peer
  */

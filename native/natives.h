@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * natives.h -- the natives of every file, for onload.c
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * onload.c -- registers each native with Java's class Natives; has the only exported symbols
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * peer.c -- RpmaPeer: a protection domain on a device
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * peer_cfg.c -- RpmaPeerCfg: a peer's description of its platform for the other side
  */

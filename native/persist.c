@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * persist.c -- makes the stores of the processor persistent, with its best write-back instruction
  */

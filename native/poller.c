@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * poller.c -- Poller: one thread waits until any of many objects is ready
  */

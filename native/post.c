@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * post.c -- the slow paths of posts: a full queue, and the post that reads memory
  */

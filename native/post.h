@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * post.h -- one function for each kind of post, used by single posts and by batches
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdmacm.c -- common code of the natives of io.rpma.rdmacm
  */

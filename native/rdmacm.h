@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdmacm.h -- common code of the natives of io.rpma.rdmacm: the ids of librdmacm, and the results of its failures
  */

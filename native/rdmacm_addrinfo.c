@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdmacm_addrinfo.c -- RdmaAddrInfo: the address of a name and a port
  */

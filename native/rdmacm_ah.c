@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdmacm_ah.c -- RdmaAh: the destination of a datagram
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdmacm_cq.c -- RdmaQp: the completions of operations and of receives
  *

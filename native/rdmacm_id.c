@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdmacm_id.c -- RdmaId: an end of a connection, and the events of the communication manager
  *

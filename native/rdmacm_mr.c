@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdmacm_mr.c -- RdmaMr: memory registered with the device of an id
  */

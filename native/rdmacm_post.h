@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdmacm_post.h -- the work requests of io.rpma.rdmacm, for single posts and for chains
  *

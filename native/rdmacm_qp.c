@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdmacm_qp.c -- RdmaQp: the queue pair of an id, and the posts on it
  *

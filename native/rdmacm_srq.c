@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdmacm_srq.c -- RdmaSrq: receives shared by several queue pairs; rdmacm_qp.c posts them
  */

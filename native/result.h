@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * result.h -- the results of natives, apart from values and librpma's codes
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * srq.c -- RpmaSrq: a receive queue shared by connections
  */

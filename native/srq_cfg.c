@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * srq_cfg.c -- RpmaSrqCfg: the sizes of a shared receive queue and its completion queue
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * thread.h -- the state that the shim keeps for each thread that calls it
  *

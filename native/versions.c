@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * versions.c -- how librpma was built, and whether the loaded libibverbs suits it
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * wait.c -- a thread waits until an object is ready, the object is closed, or the thread is woken
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bare.c -- the client in C for a caller in Java: the natives of io.rpma.bench.device.Bare
  *

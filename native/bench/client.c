@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * client.c -- the client of the benchmarks in C; io.rpma.bench.device.Client is the client in Java
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * common.h -- common code of the benchmark programs: the clock, the memory, and the data that a target sends its clients
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * connection.c -- a client's side of a connection with the target, and the objects that the client's connections share
  */

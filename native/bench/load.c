@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * load.c -- the load of one connection: operations one after the other, or several under way
  */

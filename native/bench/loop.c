@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * loop.c -- one thread serves many connections: each has one write under way, and posts the next when the write completes
  */

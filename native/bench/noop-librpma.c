@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * noop-librpma.c -- a librpma that does nothing, so that only the path to librpma is measured
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * noop-rdmacm.c -- an id of librdmacm whose device does nothing; a part of the library of noop-librpma.c
  *

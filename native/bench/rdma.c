@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdma.c -- common code of both sides of librdmacm's connections, and the connecting of a client
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdma.h -- librdmacm's connections with the target, which do not use librpma
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rdma_target.c -- the target's side of librdmacm's connections; their memory permits atomics, because librpma registers no
  * memory for atomics

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * startup.c -- the time of a program in C to its first completed write; io.rpma.bench.device.Startup is the same program in
  * Java

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * target.c -- the server of the benchmarks' clients, in C and in Java: offers memory, and answers messages
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * tax.c -- the cost of a call of librpma or librdmacm in C: the counterpart of io.rpma.bench.tax
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # The beds, on which commands run: this host, or a guest of QEMU with KVM, of user-mode Linux, or of QEMU with emulation.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # The cache: each directory is made once, by one script at a time, and stays as long as a script uses it.
 #

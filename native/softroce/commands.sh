@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # The commands of native/rxe, which run after its options are parsed. The command "test" is in test.sh.
 #

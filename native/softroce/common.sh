@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # Messages, root privileges, supervised commands and cleanup, for the other parts.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # Boots a guest of an image and runs one command in it: the common part of all kinds of guests.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # This machine: the packages that it lacks, and its RDMA device, which is its own or a soft-RoCE device.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # The rows of guests, and their images: finds an image in the cache, or runs a builder to make it. A row is a release of
 # Debian with a kernel, rdma-core, librpma and JDK, for this machine's processor or for aarch64.

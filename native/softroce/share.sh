@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # The directories of this host that a guest sees besides its own system, under the same names as on this host.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # native/rxe test: runs the tests without a device on this host and the others on a device, and reports the results.
 #

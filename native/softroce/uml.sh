@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # Guests of user-mode Linux. Their kernel is an ordinary process, which needs neither root nor KVM.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * epoll.c -- counts the calls of epoll_ctl(2) in the process that loads it, and the failures; prints both at the end
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fail.c -- a call of librpma that fails and is logged, without the shim
  */

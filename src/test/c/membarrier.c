@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * membarrier.c -- prints a line for each membarrier(2) of the closes of this process
  */

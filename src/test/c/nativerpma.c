@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nativerpma.c -- what a librpma with native operations has, as rpma-java recognises it; with native flush if NATIVE_FLUSH is
  * defined

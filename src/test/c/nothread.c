@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nothread.c -- makes pthread_create() fail, as at the limit of the system, while the file exists that NO_THREADS names
  */

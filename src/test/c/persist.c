@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * persist.c -- tests every instruction of this processor by which persist() can write cache lines back; prints the names
  */

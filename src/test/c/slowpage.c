@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * slowpage.c -- replaces the C library's process_vm_readv(): this one first waits for a byte from the FIFO that SLOW_PAGE
  * names, as if it waited for a page of a slow file

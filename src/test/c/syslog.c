@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * syslog.c -- replaces the C library's functions that write to syslog: a call aborts the process
  */

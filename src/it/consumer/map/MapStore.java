@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 import io.rpma.RpmaConn;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnEvent;

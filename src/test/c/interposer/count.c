@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * count.c -- counts calls, and carries out the fault that the test has armed
  */

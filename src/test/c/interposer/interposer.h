@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * interposer.h -- the calls of librpma and of the shim to libibverbs, librdmacm and the allocator, which a test counts and
  * makes fail

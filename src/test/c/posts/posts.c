@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * posts.c -- writes a line to the standard error output for each work request that the process posts to a send queue, for each
  * system call that makes a device in software send, for each read that the process finds complete, and for the traffic class and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cdev.c -- replaces functions of the C library, so that librdmacm's calls on its device file, /dev/infiniband/rdma_cm, reach
  * the stand-in instead of the kernel

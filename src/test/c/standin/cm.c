@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cm.c -- the stand-in for the kernel's connection manager: carries out the commands that librdmacm writes to
  * /dev/infiniband/rdma_cm. Both sides of a connection are in this process, and answers are immediate.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cm_id.c -- the ids of the stand-in's connection manager: their events, their connections and their timers
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cm_id.h -- the ids of the stand-in's connection manager. Callers hold the lock.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fault.c -- at the request of a test, makes calls fail, or makes them wait until the test opens the gate
  */

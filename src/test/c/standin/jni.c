@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * jni.c -- the natives of io.rpma.testing.StandIn
  */

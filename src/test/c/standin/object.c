@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * object.c -- objects of the stand-in: counted, marked, poisoned when freed, never reused
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * qp.c -- queue pairs of the stand-in: a work request is carried out by the thread that posts it. If it stalls, it is carried
  * out by the thread that posts the missing receive or makes the other side ready.

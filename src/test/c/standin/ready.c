@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ready.c -- descriptors that poll(2) reports as readable while events are pending: each is both ends of a pipe, which holds
  * one byte or none

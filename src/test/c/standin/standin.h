@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * standin.h -- an RDMA device inside one process: libibverbs and the kernel's connection manager, for the real librpma and
  * the real librdmacm, loaded by LD_PRELOAD

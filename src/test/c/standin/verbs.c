@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * verbs.c -- the device of the stand-in: protection domains, memory regions, completion queues and their channels
  */

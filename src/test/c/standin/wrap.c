@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * wrap.c -- wraps functions of the real librpma, of the real librdmacm and of the C library, so that tests can make these
  * functions fail: they contain no call that the stand-in could make fail instead

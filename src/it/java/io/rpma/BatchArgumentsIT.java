@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
 /** Every bad argument of every post in a batch, with the same expectations as for the single post. */

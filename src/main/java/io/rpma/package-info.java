@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * Remote direct memory access to volatile and persistent memory: a thin binding of librpma 1.3.0.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * The benchmarks: Java beside C, on the same machine in the same run.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.programs;
 
 /** A failure that the library has reported by a completion, by an event, or by the end of the time limit. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal;
 
 /** Starts the threads of the library, which end with the JVM. */

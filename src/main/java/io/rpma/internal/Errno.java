@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal;
 
 import java.nio.charset.StandardCharsets;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal;
 
 /** The codes that native methods return instead of a handle or a number. native/result.h and librpma.h have the same codes. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * The engine of both facades, {@link io.rpma} and {@link io.rpma.rdmacm}: native objects, native methods, errors, loading, log,
  * mappings and waits.

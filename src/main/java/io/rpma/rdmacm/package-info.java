@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * The verbs of librdmacm, for features that librpma lacks: inline data, operations on several parts of memory, remote addresses
  * and keys as plain numbers, atomics, datagrams, and peers that use RDMA CM without librpma.

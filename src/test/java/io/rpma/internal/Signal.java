@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal;
 
 /** An object with a descriptor that is readable while the signal is set. Needs no device. */

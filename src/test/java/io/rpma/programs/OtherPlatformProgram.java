@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.programs;
 
 /** Loads the library as if this were another platform, which the arguments name. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.programs;
 
 /** Loads copies of the library that are in different packages. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.bench.device;
 
 /** The measured operations of one connection; {@code native/bench/client.h} has the same operations. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * The measurements of programs on a device, in Java and in C.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.bench.tax;
 
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;

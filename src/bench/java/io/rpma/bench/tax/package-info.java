@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * The cost of the binding: calls of a librpma and a librdmacm that do nothing, through the library and from C.
  *

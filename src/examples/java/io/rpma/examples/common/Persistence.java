@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.examples.common;
 
 /** The ways in which written bytes become persistent on the other side. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * The common code of the examples: command lines, offered memory, and connections that store and commit.
  *

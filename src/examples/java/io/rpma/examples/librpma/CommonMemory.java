@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.examples.librpma;
 
 import io.rpma.RpmaMemory;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.examples.librpma;
 
 /** Reads the names of up to ten clients at once from their memory, until there is no client for some time. */

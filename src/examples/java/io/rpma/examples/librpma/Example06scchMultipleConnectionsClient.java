@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.examples.librpma;
 
 /** Offers memory with a name, which the server reads: the same client as {@link Example06MultipleConnectionsClient}. */

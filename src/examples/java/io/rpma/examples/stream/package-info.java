@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * A stream of bytes through RDMA, beside a stream through TCP.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package greeting;
 
 import io.rpma.RpmaConn;
