@@ -25,7 +25,7 @@ final class EchoServer implements AutoCloseable {
     private final List<Throwable> failures = new CopyOnWriteArrayList<>();
 
     /**
-     * @param most the largest number of clients
+     * @param most the largest number of clients in the whole life of the server: a place is not used again
      */
     EchoServer(RpmaPeer peer, int most) {
         memory = RpmaMemory.allocate((long) SIZE * most);
@@ -81,7 +81,8 @@ final class EchoServer implements AutoCloseable {
     private void answer(RpmaConn conn, RpmaCompletions completions) {
         for (int i = 0; i < completions.count(); i++) {
             if (!completions.isSuccess(i)) {
-                continue;
+                end(conn);
+                return;
             }
             long place = completions.wrId(i);
             if (completions.opcode(i) == RpmaWcOpcode.RECV) {

@@ -178,7 +178,12 @@ class EventLoopIT {
             }
             int open = Natives.handleCount();
             for (RpmaConn client : clients.subList(LEFT, CLIENTS)) {
-                client.disconnect();
+                if (client == clients.get(LEFT)) {
+                    // a message that is too long fails on both sides
+                    Pair.assertPosted(client.send(region, 0, 2 * EchoServer.SIZE, RpmaConn.F_COMPLETION_ALWAYS, LEFT));
+                } else {
+                    client.disconnect();
+                }
                 Pair.assertEvent(RpmaConnEvent.CLOSED, client);
             }
             // each client has two handles: the connection and its queue

@@ -8,6 +8,7 @@ import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaWcOpcode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -24,8 +25,11 @@ final class MemorySamples {
 
     static void makeVisible(RpmaConn conn, RpmaMrRemote remote, RpmaMrLocal local, int length)
             throws IOException, InterruptedException {
-        conn.write(remote, 0, local, 0, length, RpmaConn.F_COMPLETION_ON_ERROR, 1);
-        conn.flush(remote, 0, length, RpmaFlushType.VISIBILITY, RpmaConn.F_COMPLETION_ALWAYS, 2);
+        boolean posted = conn.write(remote, 0, local, 0, length, RpmaConn.F_COMPLETION_ON_ERROR, 1)
+                && conn.flush(remote, 0, length, RpmaFlushType.VISIBILITY, RpmaConn.F_COMPLETION_ALWAYS, 2);
+        if (!posted) {
+            throw new IOException("the send queue is full");
+        }
         RpmaCompletions completions = RpmaCompletions.create(1);
         if (conn.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
             throw new IOException("not written: " + completions);
@@ -38,25 +42,36 @@ final class MemorySamples {
         return request.connect(offer);
     }
 
-    /** Makes the memory persistent on the request of a client. */
+    /** Makes the memory persistent on one request of a client. */
     static void persistOnRequest(RpmaConn client, RpmaMemory memory) throws IOException, InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
-        if (client.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
-            throw new IOException("no request: " + completions);
-        }
+        do {
+            if (client.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+                throw new IOException("no request: " + completions);
+            }
+            // the other completion is the end of the previous answer
+        } while (completions.opcode(0) != RpmaWcOpcode.RECV);
         memory.persist();
-        client.send(RpmaConn.F_COMPLETION_ON_ERROR, 1);
+        if (!client.recv(1) || !client.send(RpmaConn.F_COMPLETION_ALWAYS, 2)) {
+            throw new IOException("a queue is full");
+        }
     }
 
     /** Writes bytes, and returns when the program of the other side has made them persistent. */
     static void writePersistently(RpmaConn conn, RpmaMrRemote remote, RpmaMrLocal local, int length)
             throws IOException, InterruptedException {
-        conn.recv(1);
-        conn.write(remote, 0, local, 0, length, RpmaConn.F_COMPLETION_ON_ERROR, 2);
-        conn.send(RpmaConn.F_COMPLETION_ON_ERROR, 3);
+        boolean posted = conn.recv(1)
+                && conn.write(remote, 0, local, 0, length, RpmaConn.F_COMPLETION_ON_ERROR, 2)
+                && conn.send(RpmaConn.F_COMPLETION_ALWAYS, 3);
+        if (!posted) {
+            throw new IOException("a queue is full");
+        }
         RpmaCompletions completions = RpmaCompletions.create(1);
-        if (conn.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
-            throw new IOException("not persistent: " + completions);
+        // the end of the send and the answer, in either order
+        for (int i = 0; i < 2; i++) {
+            if (conn.getCq().await(completions, 10, TimeUnit.SECONDS) == 0 || !completions.isSuccess(0)) {
+                throw new IOException("not persistent: " + completions);
+            }
         }
     }
 }

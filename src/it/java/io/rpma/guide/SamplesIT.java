@@ -42,6 +42,9 @@ import org.junit.jupiter.api.Timeout;
 class SamplesIT {
     private static final int BLOCKS = 100;
 
+    /** More than the send queue of a connection has room for. */
+    private static final int MESSAGES = 20;
+
     private RpmaPeer peer;
     private Pair pair;
     private Regions regions;
@@ -109,12 +112,17 @@ class SamplesIT {
                 RpmaConn server = MemorySamples.accept(ep.nextConnReq(null), requests, offer)) {
             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
             Blocked persisting = new Blocked(() -> {
-                MemorySamples.persistOnRequest(server, regions.remoteMemory);
+                for (int i = 0; i < MESSAGES; i++) {
+                    MemorySamples.persistOnRequest(server, regions.remoteMemory);
+                }
                 return null;
             });
-            MemorySamples.writePersistently(client, regions.remote, regions.local, 1000);
+            for (int i = 0; i < MESSAGES; i++) {
+                regions.fillLocal(i);
+                MemorySamples.writePersistently(client, regions.remote, regions.local, 1000);
+                assertArrived(1000);
+            }
             persisting.result();
-            assertArrived(1000);
         }
     }
 
@@ -193,15 +201,18 @@ class SamplesIT {
         RpmaCompletions completions = RpmaCompletions.create(1);
         for (int client = 0; client < 3; client++) {
             try (RpmaConn conn = ErrorSamples.connect(peer, TestDevice.address(), port)) {
-                for (int message = 0; message < 3; message++) {
+                for (int message = 0; message < MESSAGES; message++) {
                     regions.localMemory
                             .buffer()
-                            .putLong(0, 10 * client + message)
+                            .putLong(0, 1000 * client + message)
                             .putLong(8, 0);
-                    conn.recv(regions.local, 8, 8, 1);
-                    conn.send(regions.local, 0, 8, RpmaConn.F_COMPLETION_ON_ERROR, 2);
-                    assertThat(ErrorSamples.takeCompletion(conn, completions)).isEqualTo(1);
-                    assertThat(regions.localMemory.buffer().getLong(8)).isEqualTo(10 * client + message);
+                    Pair.assertPosted(conn.recv(regions.local, 8, 8, 1));
+                    Pair.assertPosted(conn.send(regions.local, 0, 8, RpmaConn.F_COMPLETION_ALWAYS, 2));
+                    // the end of the send and the answer, in either order
+                    assertThat(ErrorSamples.takeCompletion(conn, completions)
+                                    + ErrorSamples.takeCompletion(conn, completions))
+                            .isEqualTo(1 + 2);
+                    assertThat(regions.localMemory.buffer().getLong(8)).isEqualTo(1000 * client + message);
                 }
             }
         }
@@ -210,6 +221,60 @@ class SamplesIT {
         threads.shutdown();
         assertThat(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS))
                 .as("the threads end with the clients")
+                .isTrue();
+    }
+
+    @Test
+    void aServerWithThreadsRejectsAClientForWhichItHasNoRoom() throws Exception {
+        int port = TestDevice.port();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        RpmaCompletions completions = RpmaCompletions.create(1);
+        try (RpmaMemory memory = RpmaMemory.allocate(8);
+                RpmaMrLocal region = peer.register(memory, RpmaMrUsage.RECV, RpmaMrUsage.SEND)) {
+            RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
+            Blocked serving = new Blocked(() -> {
+                ServerSamples.serve(ep, region, threads);
+                return null;
+            });
+            try (RpmaConn conn = ErrorSamples.connect(peer, TestDevice.address(), port)) {
+                for (int i = 0; i < 2; i++) {
+                    assertThatIOException()
+                            .isThrownBy(() -> ErrorSamples.connect(peer, TestDevice.address(), port))
+                            .withMessageEndingWith("answers REJECTED");
+                }
+                Pair.assertPosted(conn.recv(regions.local, 8, 8, 1));
+                Pair.assertPosted(conn.send(regions.local, 0, 8, RpmaConn.F_COMPLETION_ALWAYS, 2));
+                ErrorSamples.takeCompletion(conn, completions);
+                ErrorSamples.takeCompletion(conn, completions);
+            }
+            ep.close();
+            serving.result();
+            threads.shutdown();
+            assertThat(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+                    .as("the threads end with the client")
+                    .isTrue();
+        }
+    }
+
+    /** A message that is longer than its receive fails on both sides. */
+    @Test
+    void aServerWithThreadsClosesABrokenConnection() throws Exception {
+        int port = TestDevice.port();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
+        Blocked serving = new Blocked(() -> {
+            ServerSamples.serve(ep, regions.target, threads);
+            return null;
+        });
+        try (RpmaConn conn = ErrorSamples.connect(peer, TestDevice.address(), port)) {
+            Pair.assertPosted(conn.send(regions.local, 0, 16, RpmaConn.F_COMPLETION_ALWAYS, 2));
+            Pair.assertEvent(RpmaConnEvent.CLOSED, conn);
+        }
+        ep.close();
+        serving.result();
+        threads.shutdown();
+        assertThat(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+                .as("the threads end with the connection")
                 .isTrue();
     }
 

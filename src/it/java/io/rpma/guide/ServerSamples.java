@@ -7,8 +7,11 @@ import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaException;
 import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaWcOpcode;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /** The samples of docs/guide/servers.md. */
 final class ServerSamples {
@@ -16,27 +19,43 @@ final class ServerSamples {
 
     /** Answers each message of each client, with two threads for each client. Returns when the endpoint is closed. */
     static void serve(RpmaEp ep, RpmaMrLocal region, Executor threads) throws InterruptedException {
-        for (int client = 0; ; client++) {
-            RpmaConnReq request;
-            try {
-                request = ep.nextConnReq(null);
+        long next = 0;
+        while (true) {
+            try (RpmaConnReq request = ep.nextConnReq(null)) {
+                if (next + 8 > region.getSize()) {
+                    continue;
+                }
+                long offset = next;
+                request.recv(region, offset, 8, 1);
+                RpmaConn conn = request.connect();
+                next += 8;
+                start(threads, conn, region, offset);
             } catch (IllegalStateException closed) {
                 return;
+            } catch (RpmaException e) {
+                System.err.println("no client: " + e.getMessage());
+                Thread.sleep(100);
             }
-            long offset = client * 8L;
-            request.recv(region, offset, 8, 1);
-            RpmaConn conn = request.connect();
+        }
+    }
+
+    private static void start(Executor threads, RpmaConn conn, RpmaMrLocal region, long offset) {
+        try {
             threads.execute(() -> answer(conn, region, offset));
             threads.execute(() -> closeAtTheEnd(conn));
+        } catch (RejectedExecutionException stopped) {
+            conn.close();
         }
     }
 
     private static void answer(RpmaConn conn, RpmaMrLocal region, long offset) {
         RpmaCompletions completions = RpmaCompletions.create(1);
-        try {
-            while (conn.getCq().await(completions) == 1 && completions.isSuccess(0)) {
-                conn.recv(region, offset, 8, 1);
-                conn.send(region, offset, 8, RpmaConn.F_COMPLETION_ON_ERROR, 2);
+        try (conn) {
+            boolean posted = true;
+            while (posted && conn.getCq().await(completions) == 1 && completions.isSuccess(0)) {
+                posted = completions.opcode(0) == RpmaWcOpcode.RECV
+                        ? conn.send(region, offset, 8, RpmaConn.F_COMPLETION_ALWAYS, 2)
+                        : conn.recv(region, offset, 8, 1);
             }
         } catch (IllegalStateException | InterruptedException e) {
             // the connection is closed, or the server stops
@@ -49,8 +68,8 @@ final class ServerSamples {
             while (event == RpmaConnEvent.ESTABLISHED) {
                 event = conn.nextEvent();
             }
-        } catch (InterruptedException e) {
-            // the server stops
+        } catch (IllegalStateException | InterruptedException e) {
+            // the other thread has closed the connection, or the server stops
         }
     }
 
