@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import io.rpma.RpmaConn;
+import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaException;
@@ -54,14 +55,14 @@ public final class MapStore {
     private static void serve(RpmaEp ep, byte[] offer) throws InterruptedException {
         RpmaConn client = null;
         while (true) {
-            try {
-                var request = ep.nextConnReq(null);
+            try (RpmaConnReq request = ep.nextConnReq(null)) {
                 if (client != null) {
                     client.close();
                 }
                 client = request.connect(offer);
             } catch (RpmaException e) {
                 System.out.println("no client: " + e.getMessage());
+                Thread.sleep(100);
             }
         }
     }

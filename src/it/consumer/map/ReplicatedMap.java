@@ -24,7 +24,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A map with a copy in the memory of a MapStore. put() returns when the copy has the entry.
+ * A map with a copy in the memory of a MapStore. put() returns when the copy has the entry. Run one map for each store.
  *
  * <p>The copy is an array of slots. Slot 0 has the identity of the map. Each other slot has the entries of one key: a
  * version, and two places. The entry of version v is in place v % 2.
@@ -38,15 +38,20 @@ public final class ReplicatedMap implements AutoCloseable {
     private static final int PLACE = (SLOT - FIRST_PLACE) / 2;
     private static final int LENGTHS = 2 * Short.BYTES;
 
+    /** Milliseconds between two attempts. */
+    private static final long FIRST_PAUSE = 100;
+
+    private static final long LONGEST_PAUSE = 3000;
+
     private final String address;
     private final int port;
-    private final RpmaPeer peer;
-    private final RpmaMemory memory;
-    private final RpmaMrLocal local;
-    private final ByteBuffer image;
     private final RpmaCompletions completions = RpmaCompletions.create(1);
     private final ConcurrentHashMap<String, String> values = new ConcurrentHashMap<>();
     private final Map<String, Integer> slots = new HashMap<>();
+    private RpmaPeer peer;
+    private RpmaMemory memory;
+    private RpmaMrLocal local;
+    private ByteBuffer image;
     private long identity;
     private RpmaConn conn;
     private RpmaMrRemote copy;
@@ -55,13 +60,13 @@ public final class ReplicatedMap implements AutoCloseable {
     public ReplicatedMap(String address, int port) throws IOException, InterruptedException {
         this.address = address;
         this.port = port;
-        peer = RpmaPeer.create(RpmaDevice.remote(address));
-        memory = RpmaMemory.allocate(SIZE);
-        local = peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
-        image = memory.buffer().order(ByteOrder.nativeOrder());
         boolean connected = false;
         try {
-            reconnect();
+            peer = RpmaPeer.create(RpmaDevice.remote(address));
+            memory = RpmaMemory.allocate(SIZE);
+            local = peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST);
+            image = memory.buffer().order(ByteOrder.nativeOrder());
+            reconnect(deadline());
             connected = true;
         } finally {
             if (!connected) {
@@ -78,12 +83,14 @@ public final class ReplicatedMap implements AutoCloseable {
         return values.size();
     }
 
-    /** Returns when the other host has the entry. While it can't be reached, tries again for a minute. */
+    /** Returns when the other host has the entry. After a failure, tries again for a minute. */
     public synchronized void put(String key, String value) throws IOException, InterruptedException {
+        long deadline = deadline();
         while (true) {
             if (conn == null) {
-                reconnect();
+                reconnect(deadline);
             }
+            checkRoom(key, value);
             boolean stored = false;
             try {
                 store(key, value);
@@ -92,11 +99,31 @@ public final class ReplicatedMap implements AutoCloseable {
                 return;
             } catch (LostException | RpmaException e) {
                 System.out.println(address + " is lost: " + e.getMessage());
+                if (System.nanoTime() - deadline > 0) {
+                    throw new IOException("not stored: " + key, e);
+                }
             } finally {
                 if (!stored) {
                     disconnect();
                 }
             }
+            Thread.sleep(FIRST_PAUSE);
+        }
+    }
+
+    private static long deadline() {
+        return System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    }
+
+    private int slot(String key) {
+        return slots.getOrDefault(key, slots.size() + 1) * SLOT;
+    }
+
+    private void checkRoom(String key, String value) {
+        int length =
+                LENGTHS + key.getBytes(StandardCharsets.UTF_8).length + value.getBytes(StandardCharsets.UTF_8).length;
+        if (length > PLACE || slot(key) >= SIZE) {
+            throw new IllegalArgumentException("no room for the entry of " + key);
         }
     }
 
@@ -104,10 +131,7 @@ public final class ReplicatedMap implements AutoCloseable {
         byte[] keyBytes = key.getBytes(StandardCharsets.UTF_8);
         byte[] valueBytes = value.getBytes(StandardCharsets.UTF_8);
         int length = LENGTHS + keyBytes.length + valueBytes.length;
-        int slot = slots.getOrDefault(key, slots.size() + 1) * SLOT;
-        if (length > PLACE || slot >= SIZE) {
-            throw new IllegalArgumentException("no room for the entry of " + key);
-        }
+        int slot = slot(key);
         long version = image.getLong(slot) + 1;
         int place = place(slot, version);
         image.putShort(place, (short) keyBytes.length)
@@ -141,9 +165,8 @@ public final class ReplicatedMap implements AutoCloseable {
         }
     }
 
-    private void reconnect() throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
-        long pause = 100;
+    private void reconnect(long deadline) throws IOException, InterruptedException {
+        long pause = FIRST_PAUSE;
         while (true) {
             boolean connected = false;
             try {
@@ -160,7 +183,7 @@ public final class ReplicatedMap implements AutoCloseable {
                 }
             }
             Thread.sleep(pause);
-            pause = Math.min(2 * pause, 3000);
+            pause = Math.min(2 * pause, LONGEST_PAUSE);
         }
     }
 
@@ -198,6 +221,16 @@ public final class ReplicatedMap implements AutoCloseable {
             for (int slot = SLOT; slot < SIZE && image.getLong(slot) != 0; slot += SLOT) {
                 load(slot);
             }
+            storeMissing();
+        }
+    }
+
+    /** Stores the entries that the copy has lost. */
+    private void storeMissing() throws LostException, InterruptedException {
+        for (Map.Entry<String, String> entry : values.entrySet()) {
+            if (!slots.containsKey(entry.getKey())) {
+                store(entry.getKey(), entry.getValue());
+            }
         }
     }
 
@@ -211,9 +244,7 @@ public final class ReplicatedMap implements AutoCloseable {
                 commit(slot, 0);
             }
         }
-        for (Map.Entry<String, String> entry : values.entrySet()) {
-            store(entry.getKey(), entry.getValue());
-        }
+        storeMissing();
         commit(0, identity);
     }
 
@@ -230,22 +261,26 @@ public final class ReplicatedMap implements AutoCloseable {
     }
 
     private void disconnect() {
-        if (copy != null) {
-            copy.close();
-            copy = null;
-        }
-        if (conn != null) {
-            conn.close();
+        RpmaConn lostConn = conn;
+        RpmaMrRemote lostCopy = copy;
+        try (lostConn;
+                lostCopy) {
             conn = null;
+            copy = null;
         }
     }
 
     @Override
     public synchronized void close() {
-        disconnect();
-        local.close();
-        memory.close();
-        peer.close();
+        // null if the constructor has not come so far
+        RpmaPeer madePeer = peer;
+        RpmaMemory madeMemory = memory;
+        RpmaMrLocal madeLocal = local;
+        try (madePeer;
+                madeMemory;
+                madeLocal) {
+            disconnect();
+        }
     }
 
     /** The other host can't be reached, or has not completed an operation. */
