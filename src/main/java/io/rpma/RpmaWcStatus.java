@@ -39,7 +39,7 @@ public enum RpmaWcStatus {
     REM_OP_ERR,
     /** The other side did not answer: its host, or the network, is down. */
     RETRY_EXC_ERR,
-    /** The other side had no receive posted for too long. */
+    /** The other side had no receive posted for too long. In {@code io.rpma}, a message waits without limit instead. */
     RNR_RETRY_EXC_ERR,
     /** Not used with reliable connections. */
     LOC_RDD_VIOL_ERR,

@@ -26,13 +26,13 @@ final class ErrorSamples {
         }
     }
 
-    /** Connects, or throws an exception within about 14 seconds. */
+    /** Connects, or throws an exception after at most 14 seconds, the resolution of a name and the close. */
     static RpmaConn connect(RpmaPeer peer, String server, int port) throws IOException, InterruptedException {
         RpmaConn conn;
         try (RpmaConnCfg cfg = RpmaConnCfg.create().setTimeout(2000)) {
             conn = RpmaConnReq.create(peer, server, port, cfg).connect();
         } catch (RpmaException e) {
-            throw new IOException("no route to " + server, e);
+            throw new IOException("can't connect to " + server, e);
         }
         boolean established = false;
         try {
