@@ -120,7 +120,7 @@ class DeviceDaxIT {
             Pair.assertPosted(pair.client.atomicWrite(remote, 0, 1, ALWAYS, 2));
             RpmaWcOpcode atomicWrite =
                     Pair.assertCompletion(pair.client, 2, RpmaWcStatus.SUCCESS).opcode(0);
-            if ("trixie".equals(image) || "backports".equals(image)) {
+            if (image != null && Set.of("trixie", "backports", "trixie-arm64").contains(image)) {
                 assertEquals(RpmaWcOpcode.FLUSH, flush);
                 assertEquals(RpmaWcOpcode.ATOMIC_WRITE, atomicWrite);
             } else if ("bookworm".equals(image)) {

@@ -21,6 +21,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("examples")
 @Tag("unsanitized")
+@EnabledOnOs(architectures = "amd64", disabledReason = "Jazzer has a library for Linux on x86-64 alone")
 @Timeout(3600)
 class FuzzTest {
     /** The time for each parser in a long run, without the start of the JVM. */
