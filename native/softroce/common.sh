@@ -55,14 +55,15 @@ as_root() {
     fi
 }
 
-# Lets sudo ask for the password now, if there is a terminal; sudo then remembers it.
-ask_for_root() {
+# True if commands can run as root. Lets sudo ask for the password now, if there is a terminal; sudo then remembers it.
+get_root() {
     ((EUID != 0)) || return 0
-    if command -v sudo >/dev/null; then
-        sudo -n true 2>/dev/null && return
-        [[ -t 2 ]] && sudo -v && return
-    fi
-    die "$1 needs root: run this as root, or as a user with sudo"
+    command -v sudo >/dev/null || return
+    sudo -n true 2>/dev/null || { [[ -t 2 ]] && sudo -v; }
+}
+
+ask_for_root() {
+    get_root || die "$1 needs root: run this as root, or as a user with sudo"
 }
 
 # The commands that run when the script ends, however it ends. The last command runs first.

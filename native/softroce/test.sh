@@ -22,6 +22,8 @@ failures=()
 summaries=()
 # The words that the options add to Maven's command line.
 test_options=()
+# Whether this run has tests in a guest with another processor.
+foreign_tests=false
 # The directory of the build, and the directory of the parts.
 test_output=
 test_parts=
@@ -53,7 +55,7 @@ command_test() {
     select_test_bed
     count_parts_at_once
     require_for_build
-    ! tests_foreign || require_for_foreign_tests
+    select_foreign_tests
     [[ $bed != host ]] || require "the device tests" ibv_devinfo ibverbs-utils rping rdmacm-utils
     rm -rf "$test_parts" 2>/dev/null || true
     mkdir -p "$test_parts" 2>/dev/null ||
@@ -93,16 +95,31 @@ select_test_bed() {
             "or test in guests with --bed uml or --bed qemu"
 }
 
-# True if this run has tests in a guest with another processor.
-tests_foreign() {
-    ! $sanitize && { [[ $wanted_bed == auto && $row == "${rows[0]}" ]] || $all_rows || is_foreign "$row"; }
-}
-
-# Installs packages before the parts start, because a part would have to wait for another installation.
-require_for_foreign_tests() {
-    local row=$foreign_row bed=qemu
-    require_for_foreign_build
-    require_for_guest
+# Sets foreign_tests, and installs the packages of these tests before the build, which needs some of them. Without root, a run
+# with the default options omits the tests if it can't install the packages.
+select_foreign_tests() {
+    local wanted=false
+    local -a requirements=(require_for_foreign_build require_for_guest)
+    local requirement
+    ! $sanitize || return 0
+    if $all_rows || is_foreign "$row"; then
+        wanted=true
+    elif [[ $wanted_bed != auto || $row != "${rows[0]}" ]]; then
+        return 0
+    fi
+    local row=$foreign_row bed=qemu image
+    select_row "$row"
+    image=$(image_path)
+    [[ -d $image ]] || requirements+=(require_for_image)
+    find_lacking "${requirements[@]}"
+    if ! $wanted && ((${#lacking[@]} > 0)) && ! { installs_with_apt && get_root; }; then
+        summaries+=("device tests in the guest '$row': not run, because packages are missing and can't be installed: ${lacking[*]}")
+        return
+    fi
+    foreign_tests=true
+    for requirement in "${requirements[@]}"; do
+        "$requirement"
+    done
 }
 
 # Runs the build with all its checks, and one test: only then does Surefire fetch its provider, which the other parts need.
@@ -148,7 +165,7 @@ test_in_parts() {
         fi
         start_whole_guest_part "$other" "$other_bed"
     done
-    if tests_foreign && ! $all_rows && ! is_foreign "$row"; then
+    if $foreign_tests && ! $all_rows && ! is_foreign "$row"; then
         run_options=(--cpus 1)
         start_guest_part "$foreign_row" "$foreign_row" qemu "$foreign_tag" device-tests
         run_options=()
@@ -161,7 +178,8 @@ test_in_parts() {
     done
 }
 
-# Provides the guests before the first part starts. With --all, the part of each other row makes its own guest.
+# Provides the guests before the first part starts. With --all, the part of each other row for this machine's processor makes its
+# own guest.
 provide_test_guests() {
     local wanted=$bed bed
     local -a wanted_beds=()
@@ -179,6 +197,11 @@ provide_test_guests() {
     for bed in "${wanted_beds[@]}"; do
         provide_guest
     done
+    if $foreign_tests; then
+        local row=$foreign_row
+        bed=qemu
+        provide_guest
+    fi
 }
 
 # Starts the tests of waits (WaitStressTest) and of event loops (EventLoopIT) with a JDK that has virtual threads: the default
@@ -202,8 +225,11 @@ start_uml_parts() {
 # Starts all device tests in guests of one kind. $1: row, $2: bed.
 start_whole_guest_part() {
     local name=$2
+    local -a executions=("${device_executions[@]}" newer-jdk-tests)
     [[ $1 == "$row" ]] || name=$1
-    start_guest_part "$name" "$1" "$2" "any() | none()" "${device_executions[@]}" newer-jdk-tests
+    # Tests that start processes exceed their time limits under this emulation.
+    ! is_foreign "$1" || executions=(device-tests)
+    start_guest_part "$name" "$1" "$2" "any() | none()" "${executions[@]}"
 }
 
 # Starts a part whose tests run in guests: one guest for each execution. Maven runs on this host, and starts "java" in the guest.
@@ -276,7 +302,7 @@ start_device_part() {
 
 # Starts the tests that boot and end guests themselves.
 start_guests_part() {
-    require "the test of a project with Gradle" gradle gradle
+    require "the tests of a user's project" git git gradle gradle
     start_part guests "tests that boot guests" mvn -o -B -ntp failsafe:integration-test@guest-tests failsafe:verify@guest-tests
 }
 
