@@ -33,10 +33,13 @@ public final class Jvm {
 
     private static final String CHECK_JNI = "-Xcheck:jni";
 
-    /** A part of the last line of the stacks that a JVM prints after SIGQUIT, and the time for them. */
-    private static final String LAST_OF_DUMP = "JNI global refs";
+    /** A part of the last lines that a JVM prints after SIGQUIT, behind the stacks, the deadlocks and the heap. */
+    private static final String LAST_OF_DUMP = "Metaspace       used";
 
+    /** How long a JVM may take for these lines. */
     private static final Duration DUMP_LIMIT = Duration.ofSeconds(10);
+
+    private static final long DUMP_PAUSE_MS = 10;
 
     /** How many JVMs each test class has started. */
     private static final Map<String, Integer> STARTED = new ConcurrentHashMap<>();
@@ -208,7 +211,7 @@ public final class Jvm {
         builder.environment().putAll(environment);
         STARTED.merge(testClass(), 1, Integer::sum);
         try {
-            return new Running(builder.start(), limit);
+            return new Running(builder.start(), limit, true);
         } catch (IOException e) {
             throw new UncheckedIOException(String.join(" ", words), e);
         }
@@ -233,12 +236,19 @@ public final class Jvm {
         private final Process process;
         private final long deadline;
         private final Duration limit;
+        private final boolean hasThreads;
         private final Output out;
         private final Output err;
 
+        /** A program that is no JVM. */
         Running(Process process, Duration limit) {
+            this(process, limit, false);
+        }
+
+        private Running(Process process, Duration limit, boolean hasThreads) {
             this.process = process;
             this.limit = limit;
+            this.hasThreads = hasThreads;
             deadline = System.nanoTime() + limit.toNanos();
             out = new Output(process.getInputStream());
             err = new Output(process.getErrorStream());
@@ -303,33 +313,58 @@ public final class Jvm {
             return out.toString() + err;
         }
 
-        /** Waits for the end. */
+        /** Waits for the end. If the limit or an interruption ends the wait, the exception has the output. */
         public Finished awaitEnd() throws InterruptedException {
-            if (!process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-                printThreads();
-                close();
-                throw new AssertionError("a JVM did not end within " + limit + ":\n" + this);
+            boolean hasEnded;
+            try {
+                hasEnded = process.waitFor(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                InterruptedException withOutput =
+                        new InterruptedException("a JVM did not end before the interruption:\n" + outputWithThreads());
+                withOutput.initCause(e);
+                throw withOutput;
+            }
+            if (!hasEnded) {
+                throw new AssertionError("a JVM did not end within " + limit + ":\n" + outputWithThreads());
             }
             return new Finished(process.exitValue(), out.awaitAll(), err.awaitAll());
         }
 
-        /** Makes the JVM add the stacks of its threads to its output. */
+        /** Ends the process, and returns its output, to which a JVM adds the stacks of its threads. */
+        private String outputWithThreads() throws InterruptedException {
+            // SIGQUIT would make another program dump core
+            if (hasThreads) {
+                printThreads();
+            }
+            close();
+            return toString();
+        }
+
         private void printThreads() throws InterruptedException {
-            signal("QUIT");
-            long soon = System.nanoTime() + DUMP_LIMIT.toNanos();
-            if (out.awaitLine(LAST_OF_DUMP, 1, soon) == null) {
-                err.awaitLine(LAST_OF_DUMP, 1, soon);
+            // fails if the JVM has just ended
+            boolean end = trySignal("QUIT") != 0;
+            long deadlineOfDump = System.nanoTime() + DUMP_LIMIT.toNanos();
+            while (!end && System.nanoTime() < deadlineOfDump) {
+                // an option of the JVM selects the stream
+                end = out.has(LAST_OF_DUMP)
+                        || err.has(LAST_OF_DUMP)
+                        || process.waitFor(DUMP_PAUSE_MS, TimeUnit.MILLISECONDS);
             }
         }
 
         /** Sends a signal to the process, by its name without SIG. */
         public void signal(String name) throws InterruptedException {
-            String pid = Long.toString(process.pid());
+            int status = trySignal(name);
+            if (status != 0) {
+                throw new AssertionError("kill -" + name + " " + process.pid() + " ended with status " + status);
+            }
+        }
+
+        private int trySignal(String name) throws InterruptedException {
             try {
-                int status = new ProcessBuilder("kill", "-" + name, pid).start().waitFor();
-                if (status != 0) {
-                    throw new AssertionError("kill -" + name + " " + pid + " ended with status " + status);
-                }
+                return new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                        .start()
+                        .waitFor();
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -433,6 +468,10 @@ public final class Jvm {
                 }
                 wait(millis);
             }
+        }
+
+        synchronized boolean has(String text) {
+            return lines.stream().anyMatch(line -> line.contains(text));
         }
 
         synchronized List<String> soFar() {

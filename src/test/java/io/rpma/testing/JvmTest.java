@@ -51,20 +51,47 @@ class JvmTest {
 
     /** A program that does not end. */
     static final class Endless {
+        private static final String BEGIN = "begin";
+
         private Endless() {}
 
         public static void main(String[] args) throws InterruptedException {
+            System.out.println(BEGIN);
             Thread.currentThread().join();
         }
     }
 
     @Test
     void aJvmThatDoesNotEnd() {
-        try (Jvm.Running jvm = Jvm.likeThis().limit(Duration.ofSeconds(5)).start(Endless.class)) {
+        try (Jvm.Running jvm = Jvm.likeThis().limit(Duration.ofSeconds(20)).start(Endless.class)) {
             assertThatThrownBy(jvm::awaitEnd)
                     .isInstanceOf(AssertionError.class)
-                    .hasMessageStartingWith("a JVM did not end within PT5S:\n")
+                    .hasMessageStartingWith("a JVM did not end within PT20S:\n")
+                    .hasMessageContaining("at " + Endless.class.getName() + ".main(")
+                    .hasMessageContaining("Metaspace ");
+        }
+    }
+
+    /** As JUnit interrupts a test that takes longer than its timeout. */
+    @Test
+    void aJvmThatDoesNotEndBeforeAnInterruption() throws InterruptedException {
+        try (Jvm.Running jvm = Jvm.likeThis().start(Endless.class)) {
+            jvm.awaitLine(Endless.BEGIN);
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(jvm::awaitEnd)
+                    .isInstanceOf(InterruptedException.class)
+                    .hasMessageStartingWith("a JVM did not end before the interruption:\n" + Endless.BEGIN + "\n")
                     .hasMessageContaining("at " + Endless.class.getName() + ".main(");
+        }
+    }
+
+    @Test
+    void anotherProgramThatDoesNotEnd() throws Exception {
+        try (Jvm.Running program = Jvm.command(
+                Duration.ofMillis(300), "sh", "-c", "trap 'echo quit; exit' QUIT; while :; do sleep 0.01; done")) {
+            assertThatThrownBy(program::awaitEnd)
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessage("a JVM did not end within PT0.3S:\n");
         }
     }
 
