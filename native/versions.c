@@ -34,7 +34,10 @@ static bool is_of(const struct dl_phdr_info *object, uintptr_t address)
 	return false;
 }
 
-/* searches for the name in the constants of the shared object that contains the address; ends the iteration at this object */
+/*
+ * Searches for the name in the shared object that contains the address; ends the iteration at this object. Also in the segments
+ * that can be written: patchelf moves the names of functions there.
+ */
 static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__((unused)), void *data)
 {
 	struct image *image = data;
@@ -43,7 +46,7 @@ static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__(
 	for (size_t i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
 		const void *begin = (const void *)(object->dlpi_addr + segment->p_vaddr);
-		if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == PF_R)
+		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) != 0)
 			image->found = image->found || memmem(begin, segment->p_filesz, image->name, image->size) != NULL;
 	}
 	return 1;
@@ -120,9 +123,9 @@ static jbyteArray versions_mismatch(JNI_PARAMS)
 	char *libibverbs = path_of((void *)&ibv_qp_to_qp_ex);
 	char text[2 * PATH_MAX + 256];
 	int length = snprintf(text, sizeof(text),
-			"librpma %s (%s) was built with rdma-core 45 or later, and calls functions that the queue pairs of rdma-core "
-			"%s (%s) lack",
-			flushes ? "1.3" : "1.2", librpma == NULL ? "?" : librpma, lacks_atomic_write ? "43 or earlier" : "44",
+			"librpma (%s) was built with native %s and with rdma-core 45 or later, and calls functions that the queue pairs "
+			"of rdma-core %s (%s) lack",
+			librpma == NULL ? "?" : librpma, flushes ? "flush" : "atomic write", lacks_atomic_write ? "43 or earlier" : "44",
 			libibverbs == NULL ? "?" : libibverbs);
 	free(librpma);
 	free(libibverbs);

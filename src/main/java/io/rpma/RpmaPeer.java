@@ -64,7 +64,7 @@ public final class RpmaPeer implements AutoCloseable {
      * @param device the device
      * @return the peer; the caller closes it
      * @throws RpmaException if the device refuses; with {@link RpmaError#NOSUPP} if librpma was built with rdma-core 45 or
-     *     later, and an earlier rdma-core is loaded
+     *     later, and an earlier rdma-core is loaded; rdma-core 44 is refused only for a librpma with native flush
      */
     public static RpmaPeer create(RpmaDevice device) {
         byte[] mismatch = Natives.versionsMismatch();
