@@ -18,8 +18,11 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 import jdk.jfr.consumer.RecordingStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,20 +37,33 @@ class ObservabilityTest {
     @TempDir
     private Path directory;
 
-    /** Runs commands of the guide in a shell, in the directory, with the stand-in for the JVMs. */
+    /** Runs commands of the guide in a shell, in the directory, with the stand-in for the JVMs, and not for the shell. */
     private String run(String commands) throws IOException, InterruptedException {
         return Tool.run(
                 "env",
                 "PATH=" + JDK + System.getenv("PATH"),
-                "LD_PRELOAD=" + System.getenv("LD_PRELOAD"),
                 "PID=" + ProcessHandle.current().pid(),
                 "sh",
                 "-ec",
-                "cd " + directory + "\n" + commands);
+                "cd " + directory + "\nexport LD_PRELOAD='" + System.getenv("LD_PRELOAD") + "'\n" + commands);
     }
 
+    /** Ends the recording of the command in this process, also after a failure. */
+    @AfterEach
+    void endRecording() {
+        for (Recording recording : FlightRecorder.getFlightRecorder().getRecordings()) {
+            if (recording.getName().equals("rdma")) {
+                recording.close();
+            }
+        }
+    }
+
+    /** Also without the date, which jfr of JDK 25 prints after the time. */
     private static List<String> withoutNumbers(String text) {
-        return text.lines().map(line -> line.replaceAll("\\d+", "0")).collect(Collectors.toList());
+        return text.lines()
+                .map(line -> line.replaceFirst(" \\(\\d+-\\d+-\\d+\\)$", ""))
+                .map(line -> line.replaceAll("\\d+", "0"))
+                .collect(Collectors.toList());
     }
 
     @Test
@@ -80,8 +96,6 @@ class ObservabilityTest {
             run(commands.get(0));
             assertThat(pair.client.nextEvent(2, TimeUnit.MILLISECONDS)).isEmpty();
             run(commands.get(1).replace("rdma.jfr", file.toString()));
-        } finally {
-            run("jcmd $PID JFR.stop name=rdma");
         }
         assertThat(RecordingFile.readAllEvents(file))
                 .filteredOn(event -> event.getEventType().getName().equals("io.rpma.Wait"))
@@ -102,9 +116,10 @@ class ObservabilityTest {
             Pair.assertPosted(
                     pair.client.write(regions.remote, 0, regions.local, 0, 8, RpmaConn.F_COMPLETION_ALWAYS, 5));
             Pair.assertCompletion(pair.client, 5, RpmaWcStatus.REM_ACCESS_ERR);
-            Eventually.become("two reports", () -> reports.size() == 2);
-            assertThat(reports)
-                    .containsExactly("long wait: " + pair.client.toString().split(" ")[0], "failed: REM_ACCESS_ERR");
+            // a slow machine has more long waits, and they arrive in any order
+            List<String> expected =
+                    List.of("long wait: " + pair.client.toString().split(" ")[0], "failed: REM_ACCESS_ERR");
+            Eventually.become("both reports: " + expected, () -> reports.containsAll(expected));
         }
     }
 
