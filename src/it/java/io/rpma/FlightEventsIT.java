@@ -191,11 +191,10 @@ class FlightEventsIT extends WithConnection {
         assertThat(recorded("Wait")).isEmpty();
         recording.enable("io.rpma.Wait").withoutThreshold();
         assertThat(pair.client.nextEvent(0, TimeUnit.MILLISECONDS)).isEmpty();
-        assertThat(recorded("Wait")).singleElement().satisfies(event -> {
-            assertThat(event.getDuration()).isLessThan(LONG);
-            assertThat(event.getStackTrace().getFrames())
-                    .anyMatch(frame -> frame.getMethod().getName().equals("theThresholdOfAWaitIsASetting"));
-        });
+        assertThat(recorded("Wait"))
+                .singleElement()
+                .satisfies(event -> assertThat(event.getStackTrace().getFrames())
+                        .anyMatch(frame -> frame.getMethod().getName().equals("theThresholdOfAWaitIsASetting")));
     }
 
     @Test

@@ -45,7 +45,7 @@ public final class FlightEvents {
     /** A region was registered. */
     @Name("io.rpma.Registration")
     @Label("Registration")
-    @Description("A memory region was registered: its pages were pinned")
+    @Description("A memory region was registered")
     @Category(CATEGORY)
     public static final class Registration extends Event {
         @Label("Region")
