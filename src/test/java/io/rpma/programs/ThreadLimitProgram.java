@@ -37,9 +37,11 @@ public final class ThreadLimitProgram {
     /** Sets a limit below the number of threads, because the JVM may end some of its own threads at any time. */
     private static long limitThreads() throws IOException, InterruptedException {
         // the process, and the thread with which the JDK waits for it, start before the limit
-        Process process = new ProcessBuilder("sh", "-c", "read limit; prlimit --pid=$PPID --nproc=$limit:")
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        ProcessBuilder builder = new ProcessBuilder("sh", "-c", "read limit; prlimit --pid=$PPID --nproc=$limit:")
+                .redirectError(ProcessBuilder.Redirect.INHERIT);
+        // Only JVMs run with a sanitizer.
+        builder.environment().remove("LD_PRELOAD");
+        Process process = builder.start();
         long limit = threadsOfThisProcess() - THREADS / 2;
         try (OutputStream input = process.getOutputStream()) {
             input.write((limit + "\n").getBytes(StandardCharsets.US_ASCII));

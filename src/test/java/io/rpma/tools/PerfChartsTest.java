@@ -62,6 +62,7 @@ class PerfChartsTest {
         try (Jvm.Running drawing = Jvm.command(
                 Duration.ofSeconds(80),
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Djava.awt.headless=true",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Drawing.class.getName(),
