@@ -129,6 +129,13 @@ class CpTest {
     }
 
     @Test
+    void aTextIsPrintable() {
+        ByteBuffer message = ByteBuffer.allocate(CpMessage.LENGTH);
+        new CpMessage.Answer(CpMessage.Kind.FAILED, 0, "\u001b[2Jno\r\u009bü").put(message);
+        assertThat(CpMessage.Answer.get(message.flip()).text()).isEqualTo("?[2Jno??ü");
+    }
+
+    @Test
     void thePrivateData() {
         assertThat(CpMessage.isSender(CpMessage.privateData())).isTrue();
         assertThat(CpMessage.isSender(new byte[0])).isFalse();
@@ -163,6 +170,8 @@ class CpTest {
                 ". | this is a directory",
                 "link | this is a directory",
                 "filelink | there is something that is no regular file",
+                ".copy.0123456789abcdef.part | this is the name of an incomplete copy",
+                "a/.copy.0123456789abcdef.part | this is the name of an incomplete copy",
             })
     void pathsThatAreRefused(String path, String message) throws IOException {
         CpDirectory copies = new CpDirectory(root);
@@ -179,6 +188,7 @@ class CpTest {
     void noPath() throws IOException {
         CpDirectory copies = new CpDirectory(root);
         assertThatThrownBy(() -> copies.resolve("a\0b")).hasMessage("this is no path");
+        assertThatThrownBy(() -> copies.resolve("a\u001b[2J")).hasMessage("the path has a control character");
     }
 
     private static byte[] contents(int size) {
@@ -237,6 +247,40 @@ class CpTest {
             file.complete();
         }
         assertThat(root.resolve("copy")).hasBinaryContent(contents);
+    }
+
+    @Test
+    void aCompleteCopyIsNotMadeAgain() throws IOException {
+        byte[] contents = contents(3 * CpMessage.BLOCK / 2);
+        assertThat(isComplete(contents)).isFalse();
+        Path copy = Files.write(root.resolve("copy"), contents);
+        assertThat(isComplete(contents)).isTrue();
+        Files.write(copy, new byte[contents.length]);
+        assertThat(isComplete(contents)).isFalse();
+        Files.write(copy, contents(1));
+        assertThat(isComplete(contents)).isFalse();
+        Files.write(copy, contents);
+        Files.write(CpDirectory.part(copy, digest(contents)), new byte[1]);
+        assertThat(isComplete(contents)).isFalse();
+    }
+
+    private boolean isComplete(byte[] contents) throws IOException {
+        return CpFile.isComplete(root.resolve("copy"), contents.length, digest(contents), done -> {});
+    }
+
+    @Test
+    void theReadOfAnIncompleteCopyEndsIfTheSenderIsGone() throws IOException {
+        byte[] contents = contents(2 * CpMessage.BLOCK);
+        try (CpFile file = open(contents)) {
+            write(file, contents);
+        }
+        assertThatThrownBy(() -> CpFile.open(root.resolve("copy"), contents.length, digest(contents), done -> {
+                    throw new IOException("gone");
+                }))
+                .hasMessage("gone");
+        try (CpFile file = open(contents)) {
+            assertThat(file.position()).isEqualTo(CpMessage.BLOCK);
+        }
     }
 
     @Test

@@ -38,6 +38,9 @@ final class CpConnection implements AutoCloseable {
     private final RpmaMrRemote remote;
     private final RpmaCompletions completions = RpmaCompletions.create(1);
 
+    /** The sends and writes without a completion. They can outlast the answers of the receiver. */
+    private int sends;
+
     private CpConnection(
             Connector connector, RpmaMemory memory, RpmaMrLocal region, RpmaConn conn, RpmaMrRemote remote) {
         this.connector = connector;
@@ -117,10 +120,11 @@ final class CpConnection implements AutoCloseable {
         ByteBuffer message = memory.buffer(BLOCKS, CpMessage.LENGTH);
         request.put(message);
         conn.send(region, BLOCKS, message.position(), RpmaConn.F_COMPLETION_ALWAYS, 0);
+        sends++;
         CpMessage.Answer answer;
         do {
             answer = next(timeout);
-        } while (answer.kind() == CpMessage.Kind.WORKING);
+        } while (answer == null || answer.kind() == CpMessage.Kind.WORKING);
         if (answer.kind() != CpMessage.Kind.READY || answer.position() > request.size()) {
             throw unexpected();
         }
@@ -139,7 +143,7 @@ final class CpConnection implements AutoCloseable {
         long posted = 0;
         long done = 0;
         while (true) {
-            while (position < file.size() && posted - done < CpMessage.SLOTS) {
+            while (position < file.size() && posted - done < CpMessage.SLOTS && sends < SENDS) {
                 int length = (int) Math.min(CpMessage.BLOCK, file.size() - position);
                 long offset = posted % CpMessage.SLOTS * CpMessage.BLOCK;
                 file.fill(memory.buffer(offset, length));
@@ -149,12 +153,16 @@ final class CpConnection implements AutoCloseable {
                 boolean taken = conn.writeWithImm(
                         remote, offset, region, offset, length, RpmaConn.F_COMPLETION_ALWAYS, (int) posted, 0);
                 if (!taken) {
-                    throw new IllegalStateException("the send queue is full, although the blocks before are answered");
+                    throw new IllegalStateException("the send queue is full, although it has room");
                 }
+                sends++;
                 position += length;
                 posted++;
             }
             CpMessage.Answer answer = next(timeout);
+            if (answer == null) {
+                continue;
+            }
             switch (answer.kind()) {
                 case WRITTEN -> {
                     done++;
@@ -172,7 +180,7 @@ final class CpConnection implements AutoCloseable {
         return new CpSender.FailedException("the receiver has sent an unexpected answer");
     }
 
-    /** Waits for the next answer. */
+    /** Waits for the next completion. Returns its answer; null if it is the completion of a send. */
     private CpMessage.Answer next(long timeout) throws IOException, InterruptedException {
         long begin = System.nanoTime();
         while (true) {
@@ -189,6 +197,9 @@ final class CpConnection implements AutoCloseable {
                         "the connection is lost: " + completions.status(0).description());
             } else if (completions.opcode(0) == RpmaWcOpcode.RECV) {
                 return answer(completions.wrId(0), (int) completions.byteLen(0));
+            } else {
+                sends--;
+                return null;
             }
         }
     }

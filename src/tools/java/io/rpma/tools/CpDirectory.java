@@ -7,10 +7,12 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 
 /** The directory of the copies. No path leads out of it. */
 final class CpDirectory {
     private static final int DIGEST_PART = 16;
+    private static final Pattern PART = Pattern.compile("\\..*\\.[0-9a-f]{" + DIGEST_PART + "}\\.part", Pattern.DOTALL);
 
     private final Path root;
 
@@ -36,6 +38,9 @@ final class CpDirectory {
         } catch (InvalidPathException e) {
             throw new IOException("this is no path", e);
         }
+        if (!CpMessage.printable(text).equals(text)) {
+            throw new IOException("the path has a control character");
+        }
         if (path.isAbsolute()) {
             throw new IOException("the path is outside of the directory: it must be relative");
         }
@@ -47,6 +52,9 @@ final class CpDirectory {
         Path target = root.resolve(path).normalize();
         if (target.equals(root)) {
             throw new IOException("this is a directory");
+        }
+        if (PART.matcher(target.getFileName().toString()).matches()) {
+            throw new IOException("this is the name of an incomplete copy");
         }
         Path parent = target.getParent();
         if (!Files.isDirectory(parent)) {

@@ -8,18 +8,24 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 import java.util.Set;
-import java.util.function.LongConsumer;
 
 /** A copy on the receiving side. It has another name until it is complete, so that an interrupted copy can continue. */
 final class CpFile implements AutoCloseable {
     private static final int PART = 1 << 20;
+
+    /** The bytes after which written blocks go to the disk, so that few are left for the last moment. */
+    private static final long FLUSHED = 64L << 20;
 
     private final Path target;
     private final Path part;
@@ -28,6 +34,7 @@ final class CpFile implements AutoCloseable {
     private final FileChannel channel;
     private final Sha256 digest = new Sha256();
     private long position;
+    private long flushed;
 
     private CpFile(Path target, Path part, long size, byte[] expected, FileChannel channel) {
         this.target = target;
@@ -46,6 +53,55 @@ final class CpFile implements AutoCloseable {
         }
     }
 
+    /** Gets the progress of a read. */
+    interface Progress {
+        /**
+         * Gets the number of bytes that are read.
+         *
+         * @throws IOException if the read must end
+         */
+        void read(long position) throws IOException;
+    }
+
+    /**
+     * Returns whether the copy is already complete, and no other copy of the same contents is under way. This is so if the
+     * last answer to the sender was lost.
+     */
+    static boolean isComplete(Path target, long size, byte[] expected, Progress progress) throws IOException {
+        if (Files.exists(CpDirectory.part(target, expected), LinkOption.NOFOLLOW_LINKS)
+                || !Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)
+                || Files.size(target) != size) {
+            return false;
+        }
+        try (FileChannel channel = FileChannel.open(target, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            Sha256 digest = new Sha256();
+            boolean complete = digest(channel, size, digest, progress) && Arrays.equals(digest.result(), expected);
+            if (complete) {
+                channel.force(true);
+            }
+            return complete;
+        } catch (AccessDeniedException e) {
+            return false; // a file that can't be read can be replaced
+        }
+    }
+
+    /** Computes the SHA-256 of the first bytes of a file. Returns whether the file has so many. */
+    private static boolean digest(FileChannel channel, long size, Sha256 digest, Progress progress) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(PART);
+        long position = 0;
+        while (position < size) {
+            buffer.clear().limit((int) Math.min(PART, size - position));
+            int read = channel.read(buffer, position);
+            if (read < 0) {
+                return false;
+            }
+            digest.update(buffer.flip());
+            position += read;
+            progress.read(position);
+        }
+        return true;
+    }
+
     /**
      * Begins or continues a copy.
      *
@@ -55,18 +111,22 @@ final class CpFile implements AutoCloseable {
      * @throws BusyException if another copy of the same contents to the same path is under way
      * @throws IOException if the copy can't be made, for example for lack of space
      */
-    static CpFile open(Path target, long size, byte[] expected, LongConsumer progress) throws IOException {
+    static CpFile open(Path target, long size, byte[] expected, Progress progress) throws IOException {
         Path part = CpDirectory.part(target, expected);
+        try {
+            Files.createFile(part);
+        } catch (FileAlreadyExistsException e) {
+            // it continues
+        }
+        Object key = key(part);
         FileChannel channel = FileChannel.open(
-                part,
-                Set.of(
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.READ,
-                        StandardOpenOption.WRITE,
-                        LinkOption.NOFOLLOW_LINKS));
+                part, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
         boolean open = false;
         try {
             lock(channel);
+            if (!key.equals(key(part))) {
+                throw new BusyException();
+            }
             CpFile file = new CpFile(target, part, size, expected, channel);
             file.resume(progress);
             file.checkSpace();
@@ -76,6 +136,19 @@ final class CpFile implements AutoCloseable {
             if (!open) {
                 channel.close();
             }
+        }
+    }
+
+    /**
+     * Returns the identity of the file with a name. Another copy can complete, and so take its name from a file, before this
+     * one has the lock: then the locked file is the complete copy.
+     */
+    private static Object key(Path path) throws IOException {
+        try {
+            return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                    .fileKey();
+        } catch (NoSuchFileException e) {
+            throw new BusyException();
         }
     }
 
@@ -92,21 +165,16 @@ final class CpFile implements AutoCloseable {
         }
     }
 
-    private void resume(LongConsumer progress) throws IOException {
+    private void resume(Progress progress) throws IOException {
         if (channel.size() > size) {
             channel.truncate(0);
         }
         long there = channel.size();
-        ByteBuffer buffer = ByteBuffer.allocateDirect(PART);
-        while (position < there) {
-            int read = channel.read(buffer.clear(), position);
-            if (read < 0) {
-                throw new IOException("the incomplete copy has changed");
-            }
-            digest.update(buffer.flip());
-            position += read;
-            progress.accept(position);
+        if (!digest(channel, there, digest, progress)) {
+            throw new IOException("the incomplete copy has changed");
         }
+        position = there;
+        flushed = there;
     }
 
     private void checkSpace() throws IOException {
@@ -140,6 +208,10 @@ final class CpFile implements AutoCloseable {
         digest.update(block.duplicate());
         while (block.hasRemaining()) {
             position += channel.write(block, position);
+        }
+        if (position - flushed >= FLUSHED) {
+            channel.force(false);
+            flushed = position;
         }
     }
 

@@ -5,6 +5,7 @@ import io.rpma.examples.common.Sha256;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 /**
  * The messages and the private data of {@code cp}.
@@ -25,6 +26,7 @@ final class CpMessage {
     static final int LENGTH = 4096;
 
     private static final int MOST_TEXT = LENGTH / 2;
+    private static final Pattern CONTROL = Pattern.compile("[\\p{Cntrl}\\x80-\\x9f]");
 
     private CpMessage() {}
 
@@ -116,11 +118,16 @@ final class CpMessage {
                 if (kind < 0 || kind >= Kind.values().length || position < 0) {
                     throw new IllegalArgumentException("an unknown answer");
                 }
-                return new Answer(Kind.values()[kind], position, text);
+                return new Answer(Kind.values()[kind], position, printable(text));
             } catch (BufferUnderflowException e) {
                 throw new IllegalArgumentException("an answer that is too short", e);
             }
         }
+    }
+
+    /** Returns a text of the other side without control characters, which could change the terminal. */
+    static String printable(String text) {
+        return CONTROL.matcher(text).replaceAll("?");
     }
 
     /** Returns whether a path is short enough for a request. */

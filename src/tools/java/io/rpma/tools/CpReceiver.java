@@ -28,8 +28,11 @@ final class CpReceiver implements Listener.Session {
     /** The request, and each block under way, take a receive. */
     private static final int RECEIVES = CpMessage.SLOTS + 1;
 
-    /** The answers of all blocks, the last answer, and the answers while the bytes of an incomplete copy are read. */
-    private static final int SENDS = CpMessage.SLOTS + 8;
+    /** Twice the answers of all blocks, the first and the last answer. */
+    private static final int SENDS = 4 * CpMessage.SLOTS;
+
+    /** The answers under way up to which the sender gets another {@link CpMessage.Kind#WORKING}, which need not arrive. */
+    private static final int MOST_WORKING = SENDS / 2;
 
     private static final int COMPLETIONS = 16;
     private static final long CHECK_MS = 200;
@@ -37,8 +40,8 @@ final class CpReceiver implements Listener.Session {
     /** The time without a message or a block after which the sender counts as gone. */
     private static final int SILENCE_S = 60;
 
-    /** While an incomplete copy is read, the sender gets an answer after this many bytes. */
-    private static final long WORKING = 256L << 20;
+    /** While the bytes that are there are read, the sender gets an answer after this time. */
+    private static final long WORKING = SECONDS.toNanos(1);
 
     private final int number;
     private final CpDirectory directory;
@@ -48,6 +51,10 @@ final class CpReceiver implements Listener.Session {
     private final RpmaMrLocal messageRegion;
     private final RpmaConn conn;
     private final RpmaCompletions completions = RpmaCompletions.create(COMPLETIONS);
+
+    /** The completions of answers before the first block. */
+    private final RpmaCompletions early = RpmaCompletions.create(COMPLETIONS);
+
     private CpMessage.Request request;
     private CpFile file;
     private long received;
@@ -56,6 +63,11 @@ final class CpReceiver implements Listener.Session {
 
     /** Whether the last answer is posted. */
     private boolean ended;
+
+    /** Thrown if the sender is gone while the bytes that are there are read. */
+    private static final class GoneException extends IOException {
+        private static final long serialVersionUID = 1;
+    }
 
     private CpReceiver(
             int number,
@@ -118,6 +130,8 @@ final class CpReceiver implements Listener.Session {
             }
         } catch (IllegalArgumentException e) {
             Listener.say("%d: the sender has sent %s", number, Errors.line(e));
+        } catch (GoneException e) {
+            Listener.say("%d: %s: the sender is gone", number, CpMessage.printable(request.path()));
         } finally {
             if (file != null) {
                 finish();
@@ -134,12 +148,15 @@ final class CpReceiver implements Listener.Session {
         if (!ended) {
             Listener.say(
                     "%d: %s: the sender is gone after %s of %s; the next copy of the same file continues there",
-                    number, request.path(), Size.format(file.position()), Size.format(request.size()));
+                    number,
+                    CpMessage.printable(request.path()),
+                    Size.format(file.position()),
+                    Size.format(request.size()));
         }
     }
 
     /** Receives until the sender is gone. The sender closes the connection after the last answer. */
-    private void receive() throws InterruptedException {
+    private void receive() throws GoneException, InterruptedException {
         long last = System.nanoTime();
         while (true) {
             int taken = conn.getCq().await(completions, CHECK_MS, MILLISECONDS);
@@ -157,7 +174,7 @@ final class CpReceiver implements Listener.Session {
         }
     }
 
-    private void handle(int i) throws InterruptedException {
+    private void handle(int i) throws GoneException, InterruptedException {
         if (completions.opcode(i) == RpmaWcOpcode.SEND) {
             sendsDone++;
             return;
@@ -177,6 +194,8 @@ final class CpReceiver implements Listener.Session {
             end(CpMessage.Kind.BUSY, Errors.line(e));
         } catch (ClosedByInterruptException e) {
             throw new InterruptedException();
+        } catch (GoneException e) {
+            throw e;
         } catch (IOException e) {
             end(CpMessage.Kind.FAILED, Errors.reason(e));
         }
@@ -185,13 +204,13 @@ final class CpReceiver implements Listener.Session {
     private void begin(CpMessage.Request wanted) throws IOException {
         request = wanted;
         Path target = directory.resolve(request.path());
-        long[] told = {0};
-        file = CpFile.open(target, request.size(), request.digest(), position -> {
-            if (position - told[0] >= WORKING) {
-                told[0] = position;
-                answer(CpMessage.Kind.WORKING, "");
-            }
-        });
+        CpFile.Progress working = working();
+        if (CpFile.isComplete(target, request.size(), request.digest(), working)) {
+            answer(CpMessage.Kind.READY, request.size(), "");
+            end(CpMessage.Kind.DONE, "");
+            return;
+        }
+        file = CpFile.open(target, request.size(), request.digest(), working);
         Listener.say(
                 "%d: %s, %s%s",
                 number,
@@ -200,6 +219,46 @@ final class CpReceiver implements Listener.Session {
                 file.position() == 0 ? "" : ", continues at " + Size.format(file.position()));
         answer(CpMessage.Kind.READY, "");
         completeIfFull();
+    }
+
+    /** Returns the progress of a read, during which the sender gets answers, and its end is noticed. */
+    private CpFile.Progress working() {
+        long[] last = {System.nanoTime()};
+        return position -> {
+            long now = System.nanoTime();
+            if (now - last[0] >= WORKING) {
+                last[0] = now;
+                checkSender();
+                if (sent - sendsDone < MOST_WORKING) {
+                    answer(CpMessage.Kind.WORKING, "");
+                }
+            }
+        };
+    }
+
+    /** Takes the completions before the first block: they are of answers, unless the sender breaks the protocol. */
+    private void checkSender() throws IOException {
+        for (int taken = conn.getCq().poll(early);
+                taken > 0;
+                taken = conn.getCq().poll(early)) {
+            for (int i = 0; i < taken; i++) {
+                if (!early.isSuccess(i)) {
+                    throw new GoneException();
+                }
+                if (early.opcode(i) != RpmaWcOpcode.SEND) {
+                    throw new IllegalArgumentException("an unexpected message");
+                }
+                sendsDone++;
+            }
+        }
+        try {
+            if (conn.nextEvent(0, NANOSECONDS).isPresent()) {
+                throw new GoneException();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ClosedByInterruptException();
+        }
     }
 
     private void write(int block, long length) throws IOException {
@@ -223,18 +282,24 @@ final class CpReceiver implements Listener.Session {
 
     private void end(CpMessage.Kind kind, String text) {
         ended = true;
-        Listener.say("%d: %s: %s", number, request.path(), kind == CpMessage.Kind.DONE ? "complete" : text);
+        Listener.say(
+                "%d: %s: %s",
+                number, CpMessage.printable(request.path()), kind == CpMessage.Kind.DONE ? "complete" : text);
         answer(kind, text);
     }
 
-    /** Sends an answer. The next answer that takes the same memory follows after the completion of this one. */
     private void answer(CpMessage.Kind kind, String text) {
+        answer(kind, file == null ? 0 : file.position(), text);
+    }
+
+    /** Sends an answer. The next answer that takes the same memory follows after the completion of this one. */
+    private void answer(CpMessage.Kind kind, long position, String text) {
         if (sent - sendsDone >= SENDS) {
-            return; // only WORKING can be so frequent, and need not arrive
+            throw new IllegalArgumentException("blocks without a wait for the answers");
         }
         long offset = (1 + sent % SENDS) * CpMessage.LENGTH;
         ByteBuffer message = messages.buffer(offset, CpMessage.LENGTH);
-        new CpMessage.Answer(kind, file == null ? 0 : file.position(), text).put(message);
+        new CpMessage.Answer(kind, position, text).put(message);
         conn.send(messageRegion, offset, message.position(), RpmaConn.F_COMPLETION_ALWAYS, 0);
         sent++;
     }
@@ -249,14 +314,12 @@ final class CpReceiver implements Listener.Session {
         if (conn != null) {
             Connector.close(conn);
         }
-        for (RpmaMrLocal region : new RpmaMrLocal[] {blockRegion, messageRegion}) {
-            if (region != null) {
-                region.close();
-            }
-        }
-        blocks.close();
-        if (messages != null) {
-            messages.close();
+        // closes the memory last, and also if the close of a region fails
+        try (blocks;
+                messages;
+                blockRegion;
+                messageRegion) {
+            // all are closed in any case
         }
     }
 }

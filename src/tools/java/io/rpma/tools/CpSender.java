@@ -28,6 +28,10 @@ final class CpSender {
     private final int timeout;
     private final BackOff backOff;
     private boolean connected;
+
+    /** The bytes that were sent on all connections. */
+    private long sent;
+
     private final Output output = Output.toStandardOutput("cp");
 
     /**
@@ -69,7 +73,6 @@ final class CpSender {
             }
             CpMessage.Request request = new CpMessage.Request(file.size(), digest, target);
             long begin = System.nanoTime();
-            long sent = 0;
             try (RpmaPeer peer = RpmaPeer.create(connector.device());
                     RpmaMemory memory = RpmaMemory.allocate(CpConnection.MEMORY);
                     RpmaMrLocal region =
@@ -77,7 +80,7 @@ final class CpSender {
                 boolean complete = false;
                 while (!complete) {
                     try (CpConnection connection = connect(peer, memory, region)) {
-                        sent += send(connection, file, request);
+                        send(connection, file, request);
                         complete = true;
                     } catch (LostException e) {
                         output.say("lost: " + Errors.line(e));
@@ -111,8 +114,8 @@ final class CpSender {
         }
     }
 
-    /** Sends the bytes that the receiver does not have. Returns their number. */
-    private long send(CpConnection connection, SourceFile file, CpMessage.Request request)
+    /** Sends the bytes that the receiver does not have. */
+    private void send(CpConnection connection, SourceFile file, CpMessage.Request request)
             throws IOException, InterruptedException {
         try {
             CpMessage.Answer answer = connection.request(request, SECONDS.toNanos(timeout));
@@ -120,13 +123,14 @@ final class CpSender {
             if (begin > 0) {
                 output.say("continues", "at " + Size.exact(begin));
             }
-            try (Progress progress = output.progress("sending", file.size())) {
+            try (Progress progress = output.progress("sending", file.size(), begin)) {
+                long before = sent;
                 connection.send(file, begin, SECONDS.toNanos(timeout), written -> {
                     backOff.succeeded();
+                    sent = before + written - begin;
                     progress.update(written);
                 });
             }
-            return file.size() - begin;
         } catch (FailedException e) {
             file.checkUnchanged();
             throw new IOException(connector + ", " + target + ": " + Errors.line(e), e);

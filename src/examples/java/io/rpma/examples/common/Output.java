@@ -48,7 +48,17 @@ public final class Output {
      * @param total the number of bytes, or {@link Progress#UNKNOWN}
      */
     public Progress progress(String what, long total) {
-        return new Progress(line(what, ""), total, out, terminal);
+        return progress(what, total, 0);
+    }
+
+    /**
+     * Begins the progress of an operation that continues an earlier one.
+     *
+     * @param total the number of bytes, or {@link Progress#UNKNOWN}
+     * @param begin the number of bytes that are already done, which do not count for the rate
+     */
+    public Progress progress(String what, long total, long begin) {
+        return new Progress(line(what, ""), total, begin, out, terminal);
     }
 
     /**

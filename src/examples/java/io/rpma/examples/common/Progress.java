@@ -24,6 +24,7 @@ public final class Progress implements AutoCloseable {
 
     private final String what;
     private final long total;
+    private final long begin;
     private final PrintStream out;
     private final boolean terminal;
     private final long start = System.nanoTime();
@@ -31,9 +32,12 @@ public final class Progress implements AutoCloseable {
     private long bytesPrinted;
     private long bytes;
 
-    Progress(String what, long total, PrintStream out, boolean terminal) {
+    Progress(String what, long total, long begin, PrintStream out, boolean terminal) {
         this.what = what;
         this.total = total;
+        this.begin = begin;
+        bytes = begin;
+        bytesPrinted = begin;
         this.out = out;
         this.terminal = terminal;
     }
@@ -74,7 +78,8 @@ public final class Progress implements AutoCloseable {
 
     private void print() {
         double seconds = Math.max(1, System.nanoTime() - start) / 1e9;
-        String line = String.format(Locale.ROOT, "%s%s, %s/s", what, state(), Size.format(Math.rint(bytes / seconds)));
+        String line = String.format(
+                Locale.ROOT, "%s%s, %s/s", what, state(), Size.format(Math.rint((bytes - begin) / seconds)));
         if (terminal) {
             out.print(TO_LINE_START + line + CLEAR_REST);
             out.flush();
