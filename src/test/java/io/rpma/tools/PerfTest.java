@@ -37,7 +37,9 @@ class PerfTest {
             value = {
                 "perf | Missing required subcommand",
                 "perf server | Missing required parameter: 'ADDRESS'",
-                "perf server a --port 0 | --port must be 1 to 65535",
+                "perf server a --port 0 | --port must be 1 to 65534",
+                "perf server a --port 65535 | --port must be 1 to 65534",
+                "perf server a --direct-write-to-pmem | --direct-write-to-pmem needs --memory",
                 "perf server a --limit 1023 | --limit must be at least 1k",
                 "perf server a --limit x | 'x' is no size",
                 "perf client | Missing required parameter: 'ADDRESS'",

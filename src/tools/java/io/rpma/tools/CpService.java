@@ -4,6 +4,7 @@ package io.rpma.tools;
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaPeer;
+import java.io.IOException;
 
 /** Receives the files of senders, each in a thread of its own. */
 final class CpService {
@@ -21,7 +22,7 @@ final class CpService {
     }
 
     /** Serves until the thread is interrupted. */
-    void serve() throws InterruptedException {
+    void serve() throws IOException, InterruptedException {
         try (RpmaConnCfg cfg = CpReceiver.connCfg()) {
             new Listener(MOST_SENDERS).serve(address, port, cfg, this::accept);
         }

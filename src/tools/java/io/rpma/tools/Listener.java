@@ -10,6 +10,8 @@ import io.rpma.RpmaEp;
 import io.rpma.RpmaException;
 import io.rpma.RpmaPeer;
 import io.rpma.examples.common.Errors;
+import io.rpma.examples.common.MemoryServer;
+import java.io.IOException;
 import java.util.Locale;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,6 +21,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Listener {
     /** The close of a connection to a dead host takes up to 11 s. */
     private static final int CLOSE_S = 15;
+
+    /** The time without an accepted client after which an endpoint that fails at once counts as broken. */
+    private static final int PATIENCE_S = 30;
 
     private final int most;
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -94,17 +99,17 @@ final class Listener {
      * Serves clients until the thread is interrupted.
      *
      * @param cfg the configuration of the connections
+     * @throws IOException if the endpoint is broken
      */
-    void serve(String address, int port, RpmaConnCfg cfg, Acceptor acceptor) throws InterruptedException {
+    void serve(String address, int port, RpmaConnCfg cfg, Acceptor acceptor) throws IOException, InterruptedException {
         RpmaDevice device = RpmaDevice.local(address);
-        try (RpmaPeer peer = RpmaPeer.create(device);
-                RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
+        RpmaPeer peer = RpmaPeer.create(device);
+        try {
+            RpmaEp endpoint = RpmaEp.listen(peer, address, port);
             say("listening at %s port %d through %s, until Ctrl-C", address, port, device.name());
             try {
                 while (true) {
-                    try (RpmaConnReq request = endpoint.nextConnReq(cfg)) {
-                        accept(number -> acceptor.accept(number, peer, request));
-                    }
+                    accept(awaitNext(() -> endpoint.nextConnReq(cfg)), peer, acceptor);
                 }
             } catch (InterruptedException e) {
                 // Ctrl-C is the usual end
@@ -113,23 +118,76 @@ final class Listener {
                 threads.awaitTermination(CLOSE_S, SECONDS);
                 say("%d connections served", accepted.get());
             }
+        } finally {
+            closeAll(peer);
         }
     }
 
-    /** Accepts a client, and serves it in another thread. Prints why a client can't be accepted. */
-    void accept(Acceptance acceptance) throws InterruptedException {
+    /** Closes also the connections of sessions that have not ended in time. */
+    private static void closeAll(RpmaPeer peer) {
+        try {
+            peer.closeAll();
+        } catch (RpmaException | IllegalStateException e) {
+            say("%s", Errors.line(e));
+        }
+    }
+
+    /**
+     * Waits for the next request. A wait that fails is repeated, because a client can give up before it is accepted.
+     *
+     * @throws IOException if the endpoint is broken, and so each wait fails at once
+     */
+    static <T> T awaitNext(MemoryServer.Requests<T> requests) throws IOException, InterruptedException {
+        return MemoryServer.awaitNext(requests, PATIENCE_S, note -> say("%s", note));
+    }
+
+    private void accept(RpmaConnReq request, RpmaPeer peer, Acceptor acceptor) throws InterruptedException {
+        try (request) {
+            accept(number -> acceptor.accept(number, peer, request));
+        } catch (RpmaException e) {
+            say("a client is lost: %s", Errors.line(e));
+        }
+    }
+
+    /**
+     * Accepts a client, and serves it in another thread. Prints why a client can't be accepted.
+     *
+     * @return whether the client is accepted; otherwise the caller closes its request
+     */
+    boolean accept(Acceptance acceptance) throws InterruptedException {
+        Session session = null;
+        boolean served = false;
         try {
             if (clients.get() >= most) {
                 throw new RefusedException("there are " + most + " clients already");
             }
-            Session session = acceptance.accept(accepted.get() + 1);
+            session = acceptance.accept(accepted.get() + 1);
             accepted.incrementAndGet();
-            clients.incrementAndGet();
-            threads.execute(() -> run(session));
+            start(session);
+            served = true;
         } catch (RefusedException e) {
             say("rejected: %s", e.getMessage());
-        } catch (RpmaException | OutOfMemoryError e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // no client may end this side, whatever it requests
             say("a client is lost: %s", Errors.line(e));
+        } finally {
+            if (session != null && !served) {
+                session.close();
+            }
+        }
+        return session != null;
+    }
+
+    private void start(Session session) {
+        clients.incrementAndGet();
+        boolean started = false;
+        try {
+            threads.execute(() -> run(session));
+            started = true;
+        } finally {
+            if (!started) {
+                clients.decrementAndGet();
+            }
         }
     }
 
@@ -138,7 +196,7 @@ final class Listener {
             session.serve();
         } catch (InterruptedException e) {
             // this side ends
-        } catch (RpmaException e) {
+        } catch (RuntimeException e) {
             say("a client is lost: %s", Errors.line(e));
         } finally {
             clients.decrementAndGet();

@@ -160,14 +160,18 @@ final class PerfRdmaSession implements Listener.Session {
 
     @Override
     public void close() {
-        region.close();
-        try {
-            id.close();
+        try (memory) {
+            closeConnection();
+        } finally {
+            end.run();
+        }
+    }
+
+    private void closeConnection() {
+        try (id) {
+            region.close();
         } catch (RpmaException e) {
             // The connection is closed nevertheless.
-        } finally {
-            memory.close();
-            end.run();
         }
     }
 }

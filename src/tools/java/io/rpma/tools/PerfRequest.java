@@ -20,6 +20,9 @@ record PerfRequest(PerfOperation operation, int size, int depth, boolean events)
 
     static final int MOST_DEPTH = 1024;
 
+    /** The largest port, because the server also listens at the next one. */
+    static final int MOST_PORT = 65534;
+
     /** The largest inline operation. */
     static final int MOST_INLINE = 64;
 

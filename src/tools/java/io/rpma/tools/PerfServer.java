@@ -65,8 +65,10 @@ final class PerfServer implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Program.check(command, "ADDRESS", !address.isEmpty(), "must not be empty");
-        Program.check(command, "--port", port >= 1 && port <= 65535, "must be 1 to 65535");
+        Program.check(
+                command, "--port", port >= 1 && port <= PerfRequest.MOST_PORT, "must be 1 to " + PerfRequest.MOST_PORT);
         Program.check(command, "--limit", limit >= 1024, "must be at least 1k");
+        Program.check(command, "--direct-write-to-pmem", !directWrite || memory != null, "needs --memory");
         return Interruption.endsNormally(() -> {
             if (memory == null) {
                 serve(null);
@@ -82,7 +84,7 @@ final class PerfServer implements Callable<Integer> {
         });
     }
 
-    private void serve(RpmaMemory persistent) throws InterruptedException {
+    private void serve(RpmaMemory persistent) throws IOException, InterruptedException {
         new PerfService(address, port, limit, persistent, directWrite).serve();
     }
 }

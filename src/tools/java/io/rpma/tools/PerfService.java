@@ -4,11 +4,13 @@ package io.rpma.tools;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
+import io.rpma.RpmaPort;
 import io.rpma.examples.common.Errors;
 import io.rpma.examples.common.Offer;
 import io.rpma.examples.common.Size;
@@ -16,6 +18,7 @@ import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQpInitAttr;
+import java.io.IOException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -29,8 +32,6 @@ final class PerfService {
 
     private static final int UNIT = 1024;
 
-    private static final int MOST_PORT = 65535;
-
     private final String address;
     private final int port;
     private final long limit;
@@ -39,6 +40,9 @@ final class PerfService {
 
     /** The memory that clients can still have, in units. */
     private final Semaphore room;
+
+    /** The largest message of the device. */
+    private long mostMessage;
 
     /**
      * Sets up a server.
@@ -56,12 +60,15 @@ final class PerfService {
     }
 
     /** Serves until the thread is interrupted. */
-    void serve() throws InterruptedException {
+    void serve() throws IOException, InterruptedException {
+        mostMessage = RpmaDevice.local(address).ports().stream()
+                .mapToLong(RpmaPort::maxMessage)
+                .filter(most -> most > 0)
+                .min()
+                .orElse(Long.MAX_VALUE);
         try (RpmaConnCfg cfg = connCfg()) {
             Listener listener = new Listener(MOST_CLIENTS);
-            if (port < MOST_PORT) {
-                listener.start(() -> serveRdma(listener));
-            }
+            listener.start(() -> serveRdma(listener));
             listener.serve(address, port, cfg, this::accept);
         }
     }
@@ -85,17 +92,28 @@ final class PerfService {
             while (true) {
                 acceptRdma(listener, endpoint);
             }
-        } catch (RpmaException e) {
+        } catch (RpmaException | IOException e) {
             Listener.say("no client can use librdmacm: %s", Errors.line(e));
         }
     }
 
-    private void acceptRdma(Listener listener, RdmaId endpoint) throws InterruptedException {
+    private void acceptRdma(Listener listener, RdmaId endpoint) throws IOException, InterruptedException {
+        RdmaId id = Listener.awaitNext(endpoint::getRequest);
+        boolean accepted = false;
         try {
-            RdmaId id = endpoint.getRequest();
-            listener.accept(number -> acceptRdma(number, id));
+            accepted = listener.accept(number -> acceptRdma(number, id));
+        } finally {
+            if (!accepted) {
+                close(id);
+            }
+        }
+    }
+
+    /** Rejects the client of an id that is not accepted. */
+    private static void close(RdmaId id) {
+        try {
+            id.close();
         } catch (RpmaException e) {
-            // the endpoint continues to listen
             Listener.say("a client is lost: %s", Errors.line(e));
         }
     }
@@ -104,7 +122,7 @@ final class PerfService {
         boolean accepted = false;
         int units = 0;
         try {
-            PerfRequest wanted = request(id.request().orElseThrow().privateData(), true);
+            PerfRequest wanted = request(id.request().orElseThrow().privateData(), true, mostMessage);
             units = take(wanted);
             int taken = units;
             PerfRdmaSession session = PerfRdmaSession.accept(number, wanted, id, () -> room.release(taken));
@@ -114,24 +132,28 @@ final class PerfService {
         } finally {
             if (!accepted) {
                 room.release(units);
-                id.close();
             }
         }
     }
 
     private Listener.Session accept(int number, RpmaPeer peer, RpmaConnReq request)
             throws Listener.RefusedException, InterruptedException {
-        PerfRequest wanted = request(request.getPrivateData(), false);
+        PerfRequest wanted = request(request.getPrivateData(), false, mostMessage);
         PerfSession session = connect(number, peer, request, wanted);
         Listener.say("%d: %s", number, wanted);
         return session;
     }
 
-    /** Reads a request, and refuses the request of another program. */
-    private static PerfRequest request(byte[] privateData, boolean rdmacm) throws Listener.RefusedException {
-        return PerfRequest.fromPrivateData(privateData)
-                .filter(request -> request.operation().isRdmacm() == rdmacm)
+    /** Reads a request. Refuses the request of another program, and an operation that is larger than the device's messages. */
+    static PerfRequest request(byte[] privateData, boolean rdmacm, long mostMessage) throws Listener.RefusedException {
+        PerfRequest request = PerfRequest.fromPrivateData(privateData)
+                .filter(read -> read.operation().isRdmacm() == rdmacm)
                 .orElseThrow(Listener.RefusedException::ofAnotherProgram);
+        if (request.size() > mostMessage) {
+            throw new Listener.RefusedException("an operation of " + PerfReport.size(request.size())
+                    + ": the largest message of the device is " + PerfReport.size(mostMessage));
+        }
+        return request;
     }
 
     /** Takes the memory of a request from the room, and returns its units. */

@@ -149,9 +149,11 @@ final class PerfSession implements Listener.Session {
 
     @Override
     public void close() {
-        Connector.close(conn);
-        region.close();
-        memory.close();
-        end.run();
+        try (memory;
+                region) {
+            Connector.close(conn);
+        } finally {
+            end.run();
+        }
     }
 }

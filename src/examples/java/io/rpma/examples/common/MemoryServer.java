@@ -33,7 +33,7 @@ public final class MemoryServer implements AutoCloseable {
     private static final int PATIENCE_S = 60;
 
     /** A source of requests. */
-    interface Requests<T> {
+    public interface Requests<T> {
         /** Waits for the next request. */
         T next() throws InterruptedException;
     }
@@ -89,7 +89,7 @@ public final class MemoryServer implements AutoCloseable {
      * Waits for the next request. If a client gives up before it is accepted, the wait fails and is repeated. If the endpoint
      * is broken, each wait fails at once, and the repetition ends after {@code patience} seconds.
      */
-    static <T> T awaitNext(Requests<T> requests, int patience, Consumer<String> notes)
+    public static <T> T awaitNext(Requests<T> requests, int patience, Consumer<String> notes)
             throws IOException, InterruptedException {
         BackOff backOff = new BackOff(patience);
         while (true) {
