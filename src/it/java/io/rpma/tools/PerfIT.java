@@ -71,7 +71,8 @@ class PerfIT extends WithTools {
             assertThat(end.out()).containsPattern("(?m)^" + operation + " +(64 B|8 B) +1 +1 +[\\d.]+ ");
         }
         assertThat(end.out())
-                .containsOnlyOnce("flush-persistent not measured: the server has no persistent memory")
+                .containsOnlyOnce("flush-persistent not measured: the server has no persistent memory for 64 B (")
+                .containsOnlyOnce("rdma-inline      not measured: sizes above 64 B\n")
                 .doesNotContain("\u001b");
         assertThat(end.err()).isEmpty();
         // nine operations have both sizes, three have one, and each size has both depths
@@ -138,6 +139,21 @@ class PerfIT extends WithTools {
         assertEnds(client("write", "-s", "64k", "-t", "1", "-n", "1"), 0);
     }
 
+    /** The device's largest message is 8 MiB, or the size is the largest of the option. */
+    @Test
+    void anOperationThatIsRefusedEndsNeitherSide() throws Exception {
+        Jvm.Running server = server("--limit", "1M");
+        Jvm.Finished end = assertEnds(client("write", "send", "-s", "64,16M", "-t", "1", "-n", "10"), 1);
+        assertThat(end.out())
+                .containsPattern("(?m)^write +64 B ")
+                .containsPattern("(?m)^write +not measured: .*refused")
+                .containsPattern("(?m)^send +64 B ")
+                .containsPattern("(?m)^send +not measured: .*refused");
+        assertThat(end.err()).isEmpty();
+        server.awaitLine("rejected: ", 2);
+        assertEnds(client("rdma-send", "-s", "64", "-t", "1", "-n", "10"), 0);
+    }
+
     @Test
     void theServerEnds() throws Exception {
         Jvm.Running server = server();
@@ -157,10 +173,11 @@ class PerfIT extends WithTools {
         client.kill();
         client.awaitEnd();
         // the memory of the dead client is free again
-        Jvm.Running next;
-        do {
-            next = client("write", "-s", "64k", "-t", "1", "-n", "1");
-        } while (next.awaitEnd().status() != 0);
+        Jvm.Finished next = client("write", "-s", "64k", "-t", "1", "-n", "1").awaitEnd();
+        while (next.status() != 0) {
+            assertThat(next.err()).contains("refused");
+            next = client("write", "-s", "64k", "-t", "1", "-n", "1").awaitEnd();
+        }
         server.signal("TERM");
         assertEnds(server, 0);
     }

@@ -77,7 +77,7 @@ class PerfChartsTest {
         for (int i = 1; i <= operations; i++) {
             times.recordValue(size * 10L + i);
         }
-        return new PerfResult(operation, size, depth, 1, 0.5, times);
+        return new PerfResult(operation, size, depth, 1, 1, false, 0.5, times);
     }
 
     /** The names of the charts of a case, in order. */

@@ -55,7 +55,7 @@ class PerfTest {
                 "perf client a -n 1 -D 1 | --iters excludes --duration",
                 "perf client a -D 0 | --duration must be more than 0",
                 "perf client a -W 0 | --timeout must be more than 0",
-                "perf client a -p 65536 | --port must be 1 to 65535",
+                "perf client a -p 65535 | --port must be 1 to 65534",
                 "perf client a --csv /nowhere/f | --csv must name a file in an existing directory: /nowhere/f",
                 "perf client a --charts /etc/passwd | --charts must name a directory: /etc/passwd",
                 "perf client a --json / | --json must name a file in an existing directory: /",
@@ -105,6 +105,18 @@ class PerfTest {
     }
 
     @Test
+    void anOperationThatIsLargerThanTheDevicesMessagesIsRefused() throws Exception {
+        PerfRequest request = new PerfRequest(PerfOperation.SEND, (8 << 20) + 1, 1, false);
+        assertThatThrownBy(() -> PerfService.request(request.toPrivateData(), false, 8 << 20))
+                .isInstanceOf(Listener.RefusedException.class)
+                .hasMessage("an operation of 8388609 B: the largest message of the device is 8 MiB");
+        assertThat(PerfService.request(request.toPrivateData(), false, 1 << 30)).isEqualTo(request);
+        assertThatThrownBy(() -> PerfService.request(request.toPrivateData(), true, 1 << 30))
+                .isInstanceOf(Listener.RefusedException.class)
+                .hasMessageContaining("another program");
+    }
+
+    @Test
     void anOfferOfLibrdmacm() {
         PerfRdmaOffer offer = new PerfRdmaOffer(0x1234_5678_9abc_def0L, -7);
         assertThat(PerfRdmaOffer.fromPrivateData(offer.toPrivateData())).contains(offer);
@@ -119,13 +131,19 @@ class PerfTest {
         private int mostUnderWay;
         private boolean silent;
 
+        /** The number of calls of {@link #take} after which the send of an answered operation completes. */
+        private int sendsLate;
+
+        private int lateFor;
+
         @Override
         public boolean hasRoom(int count) {
-            return true;
+            return lateFor == 0;
         }
 
         @Override
         public void post(int count) {
+            lateFor = sendsLate;
             posts.add(count);
             underWay += count;
             mostUnderWay = Math.max(mostUnderWay, underWay);
@@ -134,6 +152,10 @@ class PerfTest {
         @Override
         public int take() {
             if (silent) {
+                return 0;
+            }
+            if (underWay == 0) {
+                lateFor--;
                 return 0;
             }
             underWay--;
@@ -161,6 +183,14 @@ class PerfTest {
         assertThat(end.posts).hasSize(26).endsWith(4, 2);
         assertThat(end.mostUnderWay).isEqualTo(8);
         assertThat(end.underWay).isZero();
+    }
+
+    @Test
+    void aLoadWaitsForTheCompletionsOfSendsAfterTheAnswers() throws Exception {
+        FakeEnd end = new FakeEnd();
+        end.sendsLate = 3;
+        PerfLoad.Times times = new PerfLoad(2, 1, 10, 0, Long.MAX_VALUE).run(end);
+        assertThat(times.histogram().getTotalCount()).isEqualTo(10);
     }
 
     @Test
@@ -200,7 +230,31 @@ class PerfTest {
         for (int i = 1; i <= operations; i++) {
             times.recordValue(i * 1000L);
         }
-        return new PerfResult(PerfOperation.WRITE, 4096, 16, 2, 0.5, times);
+        return new PerfResult(PerfOperation.WRITE, 4096, 16, 2, 4, true, 0.5, times);
+    }
+
+    @Test
+    void aPercentileNeedsTenOperationsBeyond() {
+        assertThat(result(9999).percentile(99.9)).isNull();
+        assertThat(result(10_000).percentile(99.9)).isNotNull();
+        assertThat(result(999).percentile(99)).isNull();
+        assertThat(result(1000).percentile(99)).isNotNull();
+    }
+
+    @Test
+    void sizesAreExact() {
+        assertThat(List.of(1L, 64L, 1000L, 1024L, 1025L, 1536L, 4096L, 1L << 20, (1L << 20) + 1024, 64L << 20))
+                .extracting(PerfReport::size)
+                .containsExactly(
+                        "1 B", "64 B", "1000 B", "1 KiB", "1025 B", "1536 B", "4 KiB", "1 MiB", "1025 KiB", "64 MiB");
+    }
+
+    @Test
+    void numbersHaveThreeDigits() {
+        assertThat(List.of(0.0, 0.00123, 0.0593, 0.5, 1.0, 12.34, 5678.0))
+                .extracting(PerfReport::number)
+                .containsExactly("0.00", "0.00123", "0.0593", "0.500", "1.00", "12.3", "5678");
+        assertThat(PerfReport.number(null)).isEqualTo("-");
     }
 
     @Test
@@ -209,7 +263,7 @@ class PerfTest {
                 .containsExactly(
                         "operation           size depth thr   p50 us   p99 us p99.9 us     ops/s    MiB/s",
                         "write              4 KiB    16   2    500.2    990.2        -      2000     7.81",
-                        "write              4 KiB    16   2     10.0        -        -      40.0     0.16")
+                        "write              4 KiB    16   2     10.0        -        -      40.0    0.156")
                 .allMatch(line -> line.length() <= 80);
     }
 
@@ -218,10 +272,12 @@ class PerfTest {
         List<String> lines =
                 PerfReport.csv(List.of(result(1000), result(20))).lines().toList();
         assertThat(lines).hasSize(3);
-        assertThat(lines).allMatch(line -> line.split(",", -1).length == 15);
-        assertThat(lines.get(0)).startsWith("operation,bytes,depth,threads,operations,seconds,least_us,");
+        assertThat(lines).allMatch(line -> line.split(",", -1).length == 17);
+        assertThat(lines.get(0))
+                .isEqualTo("operation,bytes,depth,threads,post_list,events,operations,seconds,least_us,mean_us,p50_us,"
+                        + "p90_us,p99_us,p999_us,most_us,operations_per_second,bytes_per_second");
         assertThat(lines.get(1))
-                .startsWith("write,4096,16,2,1000,0.500000,1.000,")
+                .startsWith("write,4096,16,2,4,true,1000,0.500000,1.000,")
                 .endsWith(",2000.0,8192000.0");
         assertThat(lines.get(2)).contains(",,,");
     }
@@ -239,6 +295,8 @@ class PerfTest {
                         "bytes",
                         "depth",
                         "threads",
+                        "postList",
+                        "events",
                         "operations",
                         "seconds",
                         "leastUs",

@@ -23,6 +23,15 @@ import java.util.Optional;
 record Connector(String address, int port, String listener) {
     private static final String ADVICE = "is the host up, and does its firewall permit RDMA (RoCE: UDP port 4791)?";
 
+    /** Thrown if the other side has rejected the connection, so that it, or its host, answers. */
+    static final class RejectedException extends LostException {
+        private static final long serialVersionUID = 1;
+
+        private RejectedException(Connector connector) {
+            super(connector, connector.rejection());
+        }
+    }
+
     /**
      * Finds the device of this machine that reaches the other side.
      *
@@ -54,6 +63,9 @@ record Connector(String address, int port, String listener) {
             Optional<RpmaConnEvent> event = conn.nextEvent(timeout, NANOSECONDS);
             established = event.filter(RpmaConnEvent.ESTABLISHED::equals).isPresent();
             if (!established) {
+                if (event.filter(RpmaConnEvent.REJECTED::equals).isPresent()) {
+                    throw rejected();
+                }
                 throw new LostException(this, event.map(this::reason).orElse("no answer: " + ADVICE));
             }
             return conn;
@@ -86,7 +98,7 @@ record Connector(String address, int port, String listener) {
 
     /** Returns an exception which reports that the other side has rejected the connection. */
     LostException rejected() {
-        return new LostException(this, rejection());
+        return new RejectedException(this);
     }
 
     private String rejection() {
@@ -96,7 +108,6 @@ record Connector(String address, int port, String listener) {
 
     private String reason(RpmaConnEvent event) {
         return switch (event) {
-            case REJECTED -> rejection();
             case UNREACHABLE -> "unreachable: " + ADVICE;
             default -> event.description();
         };

@@ -4,8 +4,10 @@ package io.rpma.tools;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
 import io.rpma.RpmaPeer;
 import io.rpma.examples.common.EndpointOptions;
+import io.rpma.examples.common.Errors;
 import io.rpma.examples.common.Program;
 import io.rpma.examples.common.Size;
 import java.io.IOException;
@@ -147,6 +149,14 @@ final class PerfClient implements Callable<Integer> {
 
     /** A measurement that was asked for. */
     private record Measurement(PerfRequest request, int threads) {
+        /** Returns whether this measurement needs at least as much of both sides as another one. */
+        boolean includes(Measurement other) {
+            return request.operation() == other.request.operation()
+                    && request.size() >= other.request.size()
+                    && request.depth() >= other.request.depth()
+                    && threads >= other.threads;
+        }
+
         @Override
         public String toString() {
             return request + (threads == 1 ? "" : ", " + threads + " threads");
@@ -173,7 +183,7 @@ final class PerfClient implements Callable<Integer> {
         });
     }
 
-    private void check() {
+    private void check() throws IOException {
         Program.check(command, "ADDRESS", !address.isEmpty(), "must not be empty");
         for (String title : operations) {
             Program.check(
@@ -186,7 +196,8 @@ final class PerfClient implements Callable<Integer> {
                                     .collect(Collectors.joining(", "))
                             + ": " + title);
         }
-        Program.check(command, "--port", port >= 1 && port <= 65535, "must be 1 to 65535");
+        Program.check(
+                command, "--port", port >= 1 && port <= PerfRequest.MOST_PORT, "must be 1 to " + PerfRequest.MOST_PORT);
         Program.check(
                 command,
                 "--size",
@@ -226,6 +237,9 @@ final class PerfClient implements Callable<Integer> {
                 "--charts",
                 charts == null || !Files.exists(charts) || Files.isDirectory(charts),
                 "must name a directory: " + charts);
+        if (charts != null) {
+            Files.createDirectories(charts);
+        }
     }
 
     /** Results that can't be written must not be noticed only after all measurements. */
@@ -261,23 +275,42 @@ final class PerfClient implements Callable<Integer> {
     }
 
     private long[] sizes(PerfOperation operation) {
-        if (operation.isOfOneWord()) {
-            return new long[] {Long.BYTES};
-        }
-        LongStream chosen = all
+        return operation.isOfOneWord()
+                ? new long[] {Long.BYTES}
+                : chosen().filter(operation::fits).toArray();
+    }
+
+    private LongStream chosen() {
+        return all
                 ? LongStream.iterate(2, size -> size <= LARGEST_OF_ALL, size -> 2 * size)
                 : sizes.stream().mapToLong(Long::longValue);
-        return chosen.filter(operation::fits).toArray();
+    }
+
+    /** Returns a line for each operation that does not have all chosen sizes. */
+    private List<String> unfitting() {
+        return operations.stream()
+                .map(title -> PerfOperation.of(title).orElseThrow())
+                .filter(operation -> !operation.isOfOneWord() && !chosen().allMatch(operation::fits))
+                .map(operation -> notMeasured(operation, operation.unfitting()))
+                .toList();
+    }
+
+    private static String notMeasured(PerfOperation operation, String reason) {
+        return "%-16s not measured: %s".formatted(operation, reason);
     }
 
     private int measure(PerfRun run, List<Measurement> wanted) throws IOException, InterruptedException {
         PerfProgress progress = PerfProgress.toStandardError(wanted.size());
         print(Page.paint("bold", PerfReport.head()));
-        PerfOperation unsupported = null;
+        for (String line : unfitting()) {
+            print(line);
+        }
+        List<Measurement> omitted = new ArrayList<>();
+        int status = 0;
         try {
             for (int i = 0; i < wanted.size(); i++) {
                 Measurement next = wanted.get(i);
-                if (next.request.operation() == unsupported) {
+                if (omitted.stream().anyMatch(next::includes)) {
                     continue;
                 }
                 progress.show(i, next.toString());
@@ -287,12 +320,21 @@ final class PerfClient implements Callable<Integer> {
                     progress.clear();
                     print(PerfReport.row(result));
                 } catch (UnsupportedOperationException e) {
-                    unsupported = next.request.operation();
+                    omitted.add(next);
                     progress.clear();
-                    print("%-16s not measured: %s".formatted(unsupported, e.getMessage()));
+                    print(notMeasured(next.request.operation(), e.getMessage()));
+                } catch (Connector.RejectedException | RpmaException | IllegalArgumentException e) {
+                    // if the server has accepted another measurement, this one is what a side refuses
+                    if (results.isEmpty()) {
+                        throw e;
+                    }
+                    omitted.add(next);
+                    status = 1;
+                    progress.clear();
+                    print(notMeasured(next.request.operation(), Errors.line(e)));
                 }
             }
-            return 0;
+            return status;
         } catch (InterruptedException e) {
             progress.clear();
             System.err.println(command.qualifiedName() + ": interrupted after " + results.size() + " of "

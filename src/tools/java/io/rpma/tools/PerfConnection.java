@@ -118,7 +118,8 @@ final class PerfConnection implements PerfEnd {
         }
         if (operation == PerfOperation.FLUSH_PERSISTENT) {
             if (!remote.getFlushType().contains(RpmaFlushType.PERSISTENT)) {
-                throw new UnsupportedOperationException("the server has no persistent memory (server --memory)");
+                throw new UnsupportedOperationException("the server has no persistent memory for "
+                        + PerfReport.size(remote.getSize()) + " (server --memory)");
             }
             if (!conn.isFlushNative() && !offer.isDirectWrite()) {
                 throw new UnsupportedOperationException("flushes are emulated, and the server's operator has not"
@@ -212,10 +213,7 @@ final class PerfConnection implements PerfEnd {
         int done = 0;
         for (int i = 0; i < taken; i++) {
             if (!completions.isSuccess(i)) {
-                throw new LostException(
-                        connector,
-                        "the connection is lost: " + completions.status(i) + " ("
-                                + completions.status(i).description() + ")");
+                throw PerfEnd.failure(connector, completions, i);
             }
             if (!request.operation().isAnswered()) {
                 done++;

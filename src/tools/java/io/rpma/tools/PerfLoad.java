@@ -55,7 +55,7 @@ record PerfLoad(int depth, int list, long count, long nanos, long timeout) {
                 end.post(next);
                 posted += next;
             }
-            if (posted == done) {
+            if (posted == done && !isWanted(posted, now - begin)) {
                 return new Times(histogram, begin, last);
             }
             int taken = end.take();

@@ -87,6 +87,11 @@ enum PerfOperation {
         return isFlushed() ? size >= Long.BYTES : this != RDMA_WRITE_INLINE || size <= PerfRequest.MOST_INLINE;
     }
 
+    /** Describes the sizes for which {@link #fits} is false. */
+    String unfitting() {
+        return isFlushed() ? "sizes below 8 B" : "sizes above " + PerfRequest.MOST_INLINE + " B";
+    }
+
     @Override
     public String toString() {
         return title;

@@ -217,10 +217,7 @@ final class PerfRdmaConnection implements PerfEnd {
         }
         for (int i = 0; i < taken; i++) {
             if (!completions.isSuccess(i)) {
-                throw new LostException(
-                        connector,
-                        "the connection is lost: " + completions.status(i) + " ("
-                                + completions.status(i).description() + ")");
+                throw PerfEnd.failure(connector, completions, i);
             }
         }
     }

@@ -2,7 +2,6 @@
 package io.rpma.tools;
 
 import com.google.gson.GsonBuilder;
-import io.rpma.examples.common.Size;
 import java.util.List;
 import java.util.Locale;
 
@@ -30,6 +29,8 @@ final class PerfReport {
             int bytes,
             int depth,
             int threads,
+            int postList,
+            boolean events,
             long operations,
             double seconds,
             double leastUs,
@@ -47,6 +48,8 @@ final class PerfReport {
                     result.size(),
                     result.depth(),
                     result.threads(),
+                    result.list(),
+                    result.events(),
                     result.operations(),
                     result.seconds(),
                     result.least(),
@@ -63,11 +66,13 @@ final class PerfReport {
         String csv() {
             return String.format(
                     Locale.ROOT,
-                    "%s,%d,%d,%d,%d,%.6f,%.3f,%.3f,%.3f,%s,%s,%s,%.3f,%.1f,%.1f",
+                    "%s,%d,%d,%d,%d,%b,%d,%.6f,%.3f,%.3f,%.3f,%s,%s,%s,%.3f,%.1f,%.1f",
                     operation,
                     bytes,
                     depth,
                     threads,
+                    postList,
+                    events,
                     operations,
                     seconds,
                     leastUs,
@@ -118,9 +123,12 @@ final class PerfReport {
                 number(result.bytesPerSecond() / (1 << 20)));
     }
 
-    /** Returns a size in at most 7 characters, if it is a power of 2. */
+    /** Returns the exact size, in at most 7 characters if it is a power of 2. */
     static String size(long bytes) {
-        return bytes < 1024 ? bytes + " B" : Size.format(bytes);
+        if (bytes % (1 << 20) == 0) {
+            return (bytes >> 20) + " MiB";
+        }
+        return bytes % (1 << 10) == 0 ? (bytes >> 10) + " KiB" : bytes + " B";
     }
 
     /** Returns a number with three significant digits or more; a dash for null. */
@@ -128,15 +136,15 @@ final class PerfReport {
         if (value == null) {
             return UNKNOWN;
         }
-        String format = value < 10 ? "%.2f" : value < 1000 ? "%.1f" : "%.0f";
+        String format = value < 1 ? "%.3g" : value < 10 ? "%.2f" : value < 1000 ? "%.1f" : "%.0f";
         return String.format(Locale.ROOT, format, value);
     }
 
     /** Returns the results as comma-separated values with a head. */
     static String csv(List<PerfResult> results) {
-        StringBuilder csv =
-                new StringBuilder("operation,bytes,depth,threads,operations,seconds,least_us,mean_us,p50_us,"
-                        + "p90_us,p99_us,p99.9_us,most_us,operations_per_second,bytes_per_second\n");
+        StringBuilder csv = new StringBuilder(
+                "operation,bytes,depth,threads,post_list,events,operations,seconds,least_us,mean_us,p50_us,"
+                        + "p90_us,p99_us,p999_us,most_us,operations_per_second,bytes_per_second\n");
         results.forEach(result -> csv.append(Row.of(result).csv()).append('\n'));
         return csv.toString();
     }

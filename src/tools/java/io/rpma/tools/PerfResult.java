@@ -9,12 +9,25 @@ import org.HdrHistogram.Histogram;
  * @param size the bytes of an operation
  * @param depth the most operations under way on each connection
  * @param threads the number of threads, each with a connection of its own
+ * @param list the operations of one post
+ * @param events whether both sides waited for events instead of polling
  * @param seconds from the first post to the last completion
  * @param times the times of all operations in nanoseconds
  */
-record PerfResult(PerfOperation operation, int size, int depth, int threads, double seconds, Histogram times) {
+record PerfResult(
+        PerfOperation operation,
+        int size,
+        int depth,
+        int threads,
+        int list,
+        boolean events,
+        double seconds,
+        Histogram times) {
     /** A percentile is reported if at least this number of operations took longer. */
     private static final int LEAST_BEYOND = 10;
+
+    /** More than the error of the arithmetic, and less than one operation. */
+    private static final double ROUNDING = 1e-6;
 
     long operations() {
         return times.getTotalCount();
@@ -30,7 +43,7 @@ record PerfResult(PerfOperation operation, int size, int depth, int threads, dou
 
     /** Returns a percentile in microseconds; null if there are too few operations for it. */
     Double percentile(double percentile) {
-        return operations() * (100 - percentile) / 100 >= LEAST_BEYOND
+        return operations() * (100 - percentile) / 100 >= LEAST_BEYOND - ROUNDING
                 ? micros(times.getValueAtPercentile(percentile))
                 : null;
     }

@@ -38,7 +38,7 @@ final class PerfRun implements AutoCloseable {
                 connections.add(open(request, load));
             }
             runAll(connections, load.warmUp());
-            return result(request, threads, runAll(connections, load));
+            return result(request, threads, load.list(), runAll(connections, load));
         } finally {
             connections.forEach(PerfEnd::close);
         }
@@ -75,12 +75,20 @@ final class PerfRun implements AutoCloseable {
         return cause instanceof IOException exception ? exception : new IOException(cause);
     }
 
-    private static PerfResult result(PerfRequest request, int threads, List<PerfLoad.Times> times) {
+    private static PerfResult result(PerfRequest request, int threads, int list, List<PerfLoad.Times> times) {
         Histogram all = new Histogram(DIGITS);
         times.forEach(one -> all.add(one.histogram()));
         long begin = times.stream().mapToLong(PerfLoad.Times::begin).min().orElseThrow();
         long end = times.stream().mapToLong(PerfLoad.Times::end).max().orElseThrow();
-        return new PerfResult(request.operation(), request.size(), request.depth(), threads, (end - begin) / 1e9, all);
+        return new PerfResult(
+                request.operation(),
+                request.size(),
+                request.depth(),
+                threads,
+                list,
+                request.events(),
+                (end - begin) / 1e9,
+                all);
     }
 
     @Override

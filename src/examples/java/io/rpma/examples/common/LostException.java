@@ -4,7 +4,7 @@ package io.rpma.examples.common;
 import java.io.IOException;
 
 /** Thrown if the other side or the connection to it is lost: the only failure after which a new connection can help. */
-public final class LostException extends IOException {
+public class LostException extends IOException {
     private static final long serialVersionUID = 1;
 
     /**
