@@ -68,6 +68,7 @@ final class PerfRdmaConnection implements PerfEnd {
      * @param list the most operations of one post
      * @param timeout for the answer, in nanoseconds
      * @throws LostException if the other side can't be reached, does not answer, or rejects the connection
+     * @throws RpmaException if this side's device lacks what the operation needs
      * @throws IOException if another program answers
      */
     static PerfRdmaConnection open(Connector connector, PerfRequest request, int list, long timeout)
@@ -89,6 +90,9 @@ final class PerfRdmaConnection implements PerfEnd {
             open = true;
             return connection;
         } catch (RpmaException e) {
+            if (region == null) {
+                throw e; // this side's device lacks what the operation needs
+            }
             throw new LostException(connector, Errors.line(e));
         } finally {
             if (!open) {
