@@ -26,9 +26,11 @@ import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -230,9 +232,9 @@ class SamplesIT {
         ExecutorService threads = Executors.newCachedThreadPool();
         RpmaCompletions completions = RpmaCompletions.create(1);
         try (RpmaMemory memory = RpmaMemory.allocate(8);
-                RpmaMrLocal region = peer.register(memory, RpmaMrUsage.RECV, RpmaMrUsage.SEND)) {
-            RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
-            Blocked serving = new Blocked(() -> {
+                RpmaMrLocal region = peer.register(memory, RpmaMrUsage.RECV, RpmaMrUsage.SEND);
+                RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port)) {
+            Future<?> serving = threads.submit(() -> {
                 ServerSamples.serve(ep, region, threads);
                 return null;
             });
@@ -247,12 +249,14 @@ class SamplesIT {
                 ErrorSamples.takeCompletion(conn, completions);
                 ErrorSamples.takeCompletion(conn, completions);
             }
-            ep.close();
-            serving.result();
-            threads.shutdown();
+            threads.shutdownNow();
             assertThat(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS))
-                    .as("the threads end with the client")
+                    .as("the threads end after an interruption")
                     .isTrue();
+            assertThat(serving)
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(InterruptedException.class);
         }
     }
 
