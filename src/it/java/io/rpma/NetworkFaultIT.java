@@ -31,6 +31,8 @@ class NetworkFaultIT {
 
     private static final String SET = "set";
     private static final String ARGUMENTS = "10.0.0.1 7208";
+    private static final String CLIENT =
+            NetworkFaultProgram.REPAIR + "; " + Guest.java(NetworkFaultProgram.class, ARGUMENTS + " " + SECONDS);
 
     /** The faults of the packets in both directions: see tc-netem(8). */
     private static final List<String> PACKETS = List.of(
@@ -57,11 +59,9 @@ class NetworkFaultIT {
 
     @Test
     void theNetworkHasFaults() throws IOException, InterruptedException {
-        String program = Guest.java(NetworkFaultProgram.class, ARGUMENTS + " " + SECONDS);
         try (Guest partner = Guest.boot(directory, 1, "sh");
-                Guest client = Guest.boot(directory, 2, NetworkFaultProgram.REPAIR + "; " + program)) {
-            partner.enter(NetworkFaultProgram.REPAIR);
-            partner.enter(Guest.java(PartnerProgram.class, ARGUMENTS) + " &");
+                Guest client = Guest.boot(directory, 2, CLIENT)) {
+            startPartner(partner);
             int round = 0;
             for (String packets : PACKETS) {
                 String fault = NetworkFaultProgram.FAULT + packets;
@@ -78,6 +78,28 @@ class NetworkFaultIT {
             client.enter();
             assertEquals(0, client.command().awaitEnd().status());
         }
+    }
+
+    /**
+     * The interface of the partner goes down and comes up again. It is the partner's, because soft-RoCE can't connect any more
+     * after a message of the connection manager that it could not send. Persistent memory selects QEMU: user-mode Linux can't
+     * bring its interface up again.
+     */
+    @Test
+    void theLinkGoesDownAndUp() throws IOException, InterruptedException {
+        try (Guest partner = Guest.boot(directory, 1, directory.resolve("nvdimm1"), "trixie", "sh");
+                Guest client = Guest.boot(directory, 2, directory.resolve("nvdimm2"), "trixie", CLIENT)) {
+            startPartner(partner);
+            run(client, "sleep 4", partner, "ip link set eth0 down && sleep 2 && ip link set eth0 up", 1);
+            assertCompleted("", run(client, NetworkFaultProgram.REPAIR, partner, NetworkFaultProgram.REPAIR, 2));
+            client.enter();
+            assertEquals(0, client.command().awaitEnd().status());
+        }
+    }
+
+    private static void startPartner(Guest partner) throws InterruptedException {
+        partner.enter(NetworkFaultProgram.REPAIR);
+        partner.enter(Guest.java(PartnerProgram.class, ARGUMENTS) + " &");
     }
 
     /** Asserts that each package has completed a transfer. {@code failures} is an expression for the failures. */
