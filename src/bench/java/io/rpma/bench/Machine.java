@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.bench;
 
-import io.rpma.tools.Cpu;
+import io.rpma.tools.common.Cpu;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /** A test that runs commands of the tools, each in a JVM of its own. */
-abstract class WithTools {
+public abstract class WithTools {
     /** On a busy machine three JVMs one after the other take most of a minute, and a server outlives its clients. */
     private static final Duration LIMIT = Duration.ofSeconds(150);
 

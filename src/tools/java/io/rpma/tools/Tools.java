@@ -2,31 +2,33 @@
 package io.rpma.tools;
 
 import io.rpma.examples.common.Program;
+import io.rpma.tools.common.Product;
+import io.rpma.tools.cp.Cp;
+import io.rpma.tools.doctor.Doctor;
+import io.rpma.tools.info.Info;
+import io.rpma.tools.perf.Perf;
+import io.rpma.tools.ping.Ping;
+import io.rpma.tools.rxe.Rxe;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Option;
 
 /** The command line of the tools, which are the subcommands. */
 @Command(
-        name = Tools.NAME,
+        name = Product.NAME,
         description = "Tools for programs that use RDMA with rpma-java.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {Info.class, Doctor.class, Ping.class, Perf.class, Cp.class, Rxe.class},
         versionProvider = Tools.Version.class,
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:success", "1:failure", "2:wrong command line"},
-        footer = {"", "'" + Tools.NAME + "' stands for 'java -jar rpma-java-VERSION-tools.jar'."})
+        footer = {"", "'" + Product.NAME + "' stands for 'java -jar rpma-java-VERSION-tools.jar'."})
 public final class Tools extends Program {
-    /** The name of the program in its messages. */
-    static final String NAME = "rpma-java";
-
     @Option(
             names = {"-V", "--version"},
             versionHelp = true,
             description = "Show the version and exit.")
     private boolean version;
-
-    Tools() {}
 
     /**
      * Runs a command.
@@ -37,16 +39,12 @@ public final class Tools extends Program {
         System.exit(new Tools().run(args));
     }
 
-    /** Returns the version of the jar, or null for classes that are in no jar. */
-    static String version() {
-        return Tools.class.getPackage().getImplementationVersion();
-    }
-
     /** The version for {@code --version}. */
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
-            return new String[] {NAME + " " + (version() == null ? "of a checkout" : version())};
+            return new String[] {Product.NAME + " " + (Product.version() == null ? "of a checkout" : Product.version())
+            };
         }
     }
 }

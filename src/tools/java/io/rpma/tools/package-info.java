@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/** The tools: one class for each command of {@code java -jar rpma-java-VERSION-tools.jar}, and the classes that the commands share. */
+/** The tools: the command line of {@code java -jar rpma-java-VERSION-tools.jar}. Each command has a package of its own. */
 package io.rpma.tools;

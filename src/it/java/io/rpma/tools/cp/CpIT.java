@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.tools.cp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaEp;
+import io.rpma.RpmaPeer;
+import io.rpma.testing.Jvm;
+import io.rpma.testing.TestDevice;
+import io.rpma.tools.WithTools;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
+
+/** The two sides of {@code cp} on a device. */
+@Tag("processes")
+@Tag("examples")
+@Timeout(200)
+@Isolated("its copies keep the processor busy")
+class CpIT extends WithTools {
+    @TempDir
+    private Path directory;
+
+    private Path copies;
+
+    @BeforeEach
+    void makeDirectory() throws IOException {
+        copies = Files.createDirectory(directory.resolve("copies"));
+    }
+
+    private Jvm.Running listen() throws InterruptedException {
+        Jvm.Running server = start("cp", "--listen", address, "-p", port, copies.toString());
+        server.awaitLine("listening at " + address + " port " + port + " through ");
+        return server;
+    }
+
+    private Jvm.Running copy(Path file, String path, String... more) {
+        return start(Stream.concat(Stream.of("cp", file.toString(), address + ":" + path, "-p", port), Stream.of(more))
+                .toArray(String[]::new));
+    }
+
+    private Path file(int size) throws IOException {
+        Path file = directory.resolve("file");
+        Random random = new Random(size);
+        byte[] block = new byte[CpMessage.BLOCK];
+        try (OutputStream out = Files.newOutputStream(file)) {
+            for (int done = 0; done < size; done += CpMessage.BLOCK) {
+                random.nextBytes(block);
+                out.write(block, 0, Math.min(CpMessage.BLOCK, size - done));
+            }
+        }
+        return file;
+    }
+
+    private List<Path> incomplete() throws IOException {
+        try (Stream<Path> files = Files.list(copies)) {
+            return files.filter(path -> path.toString().endsWith(".part")).toList();
+        }
+    }
+
+    /** Waits until an incomplete copy has some blocks. */
+    private void awaitBlocks() throws IOException {
+        while (incomplete().isEmpty() || Files.size(incomplete().get(0)) < 4 * CpMessage.BLOCK) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private void assertFails(Path file, String path, String message) throws InterruptedException {
+        Jvm.Finished end = assertEnds(copy(file, path), 1);
+        assertThat(end.err())
+                .isEqualTo("rpma-java cp: " + address + " port " + port + ", " + path + ": " + message + "\n");
+    }
+
+    @Test
+    void copiesFiles() throws Exception {
+        Jvm.Running server = listen();
+        Files.createDirectory(copies.resolve("sub"));
+        Path file = file(20 * CpMessage.BLOCK + 7);
+        Jvm.Finished end = assertEnds(copy(file, ""), 0);
+        assertThat(end.out())
+                .containsPattern("(?m)^cp: +copied +20971527 bytes \\(20.0 MiB\\), of which 20.0 MiB at [\\d.]+ .iB/s$")
+                .containsPattern("(?m)^cp: +SHA-256 +[0-9a-f]{64}$")
+                .doesNotContain("\u001b");
+        assertThat(end.err()).isEmpty();
+        assertEnds(copy(Files.write(directory.resolve("empty"), new byte[0]), "sub/"), 0);
+        assertEnds(copy(file, "sub/other"), 0);
+        assertThat(copies.resolve("file")).hasSameBinaryContentAs(file);
+        assertThat(copies.resolve("sub/other")).hasSameBinaryContentAs(file);
+        assertThat(copies.resolve("sub/empty")).isEmptyFile();
+        assertThat(incomplete()).isEmpty();
+        server.signal("INT");
+        assertThat(assertEnds(server, 0).out())
+                .contains("1: file: complete\n", "2: sub/empty: complete\n", "3: sub/other: complete\n")
+                .endsWith("3 connections served\n");
+    }
+
+    @Test
+    void refusesWhatItCanNotWrite() throws Exception {
+        listen();
+        Path file = file(100);
+        Files.createDirectory(copies.resolve("sub"));
+        Files.createSymbolicLink(copies.resolve("link"), directory);
+        assertFails(file, "/tmp/x", "the path is outside of the directory: it must be relative");
+        assertFails(file, "../x", "the path is outside of the directory: it must not have '..'");
+        assertFails(file, "link/x", "the path is outside of the directory: a symbolic link leads out of it");
+        assertFails(file, "none/x", "there is no directory none");
+        assertFails(file, "sub", "this is a directory");
+        assertFails(file, "x".repeat(250), "File name too long");
+    }
+
+    @Test
+    void aFileThatCanNotBeWritten() throws Exception {
+        Jvm.Running server = start(
+                Jvm.ofTools().under("sh", "-c", "ulimit -f 4096; exec \"$@\"", "sh"),
+                "cp",
+                "--listen",
+                address,
+                "-p",
+                port,
+                copies.toString());
+        server.awaitLine("listening at ");
+        assertFails(file(3 * CpMessage.BLOCK), "copy", "File too large");
+        server.awaitLine("1: copy: File too large");
+        assertThat(copies.resolve("copy")).doesNotExist();
+        assertThat(Files.size(incomplete().get(0))).isEqualTo(2 * CpMessage.BLOCK);
+    }
+
+    @Test
+    void continuesWhenTheReceiverIsBack() throws Exception {
+        Path file = file(200 * CpMessage.BLOCK);
+        Jvm.Running server = listen();
+        Jvm.Running client = copy(file, "copy");
+        server.awaitLine("1: copy, 200 MiB");
+        awaitBlocks();
+        server.kill();
+        client.awaitLine("lost: ");
+        Jvm.Running second = listen();
+        second.awaitLine("1: copy, 200 MiB, continues at ");
+        Jvm.Finished end = assertEnds(client, 0);
+        assertThat(end.out()).contains("continues");
+        assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
+        assertThat(incomplete()).isEmpty();
+    }
+
+    @Test
+    void continuesWhenTheSenderIsBack() throws Exception {
+        Path file = file(200 * CpMessage.BLOCK);
+        Jvm.Running server = listen();
+        Jvm.Running client = copy(file, "copy");
+        server.awaitLine("1: copy, 200 MiB");
+        awaitBlocks();
+        client.signal("INT");
+        assertThat(assertEnds(client, 1).err())
+                .isEqualTo("rpma-java cp: interrupted; the next copy of the same file continues\n");
+        server.awaitLine("1: copy: the sender is gone after ");
+        assertThat(copies.resolve("copy")).doesNotExist();
+        assertThat(assertEnds(copy(file, "copy"), 0).out())
+                .contains("continues")
+                .doesNotContain("of which 200 MiB");
+        server.awaitLine("2: copy, 200 MiB, continues at ");
+        assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
+        assertThat(incomplete()).isEmpty();
+    }
+
+    @Test
+    void aCompleteCopyIsNotSentAgain() throws Exception {
+        Path file = file(3 * CpMessage.BLOCK);
+        Jvm.Running server = listen();
+        assertEnds(copy(file, "copy"), 0);
+        assertThat(assertEnds(copy(file, "copy"), 0).out()).contains("of which 0 bytes");
+        server.awaitLine("2: copy: complete");
+        assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
+        assertThat(incomplete()).isEmpty();
+    }
+
+    @Test
+    void theReceiverDoesNotReturn() throws Exception {
+        Path file = file(200 * CpMessage.BLOCK);
+        Jvm.Running server = listen();
+        Jvm.Running client = copy(file, "copy", "-W", "3");
+        server.awaitLine("1: copy, 200 MiB");
+        server.kill();
+        Jvm.Finished end = assertEnds(client, 1);
+        assertThat(end.err())
+                .startsWith("rpma-java cp: no connection within 3 s (--timeout): " + address + " port " + port + ": ")
+                .containsPattern(": (rejected: nothing listens there|no answer: )")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void nothingListens() throws Exception {
+        assertThat(assertEnds(copy(file(1), ""), 1).err())
+                .startsWith("rpma-java cp: " + address + " port " + port + ": rejected: nothing listens there, or")
+                .contains("start 'rpma-java cp --listen ADDRESS DIRECTORY' on that host")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void anotherProgramConnects() throws Exception {
+        Jvm.Running server = listen();
+        try (RpmaPeer peer = TestDevice.peer()) {
+            for (byte[] data : List.of(new byte[0], "another program".getBytes(StandardCharsets.UTF_8))) {
+                try (RpmaConn conn = RpmaConnReq.create(peer, address, Integer.parseInt(port), null)
+                        .connect(data)) {
+                    assertThat(conn.nextEvent()).isSameAs(RpmaConnEvent.REJECTED);
+                }
+            }
+        }
+        server.awaitLine("rejected: the client is another program", 2);
+    }
+
+    @Test
+    void anotherProgramAnswers() throws Exception {
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaEp endpoint = RpmaEp.listen(peer, address, Integer.parseInt(port))) {
+            Jvm.Running client = copy(file(1), "");
+            try (RpmaConn conn = endpoint.nextConnReq(null).connect()) {
+                assertThat(conn.nextEvent()).isNotNull();
+                assertThat(assertEnds(client, 1).err())
+                        .contains("another program has accepted the connection")
+                        .hasLineCount(1);
+            }
+        }
+    }
+}

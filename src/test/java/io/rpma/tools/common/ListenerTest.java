@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.tools.common;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The listening side of a command without its endpoint. */
+@Tag("examples")
+@Timeout(60)
+class ListenerTest {
+    private final Listener listener = new Listener(1);
+    private final CountDownLatch end = new CountDownLatch(1);
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    private final class Session implements Listener.Session {
+        @Override
+        public void serve() throws InterruptedException {
+            end.await();
+            throw new IllegalArgumentException("a failure of one client");
+        }
+
+        @Override
+        public void close() {
+            closed.countDown();
+        }
+    }
+
+    @Test
+    void noClientEndsTheSide() throws InterruptedException {
+        assertThat(listener.accept(number -> {
+                    throw new IllegalArgumentException("a request that the device can't serve");
+                }))
+                .isFalse();
+        assertThat(listener.accept(number -> {
+                    throw new OutOfMemoryError();
+                }))
+                .isFalse();
+        assertThat(listener.accept(number -> new Session())).isTrue();
+        end.countDown();
+        closed.await();
+    }
+
+    @Test
+    void aClientBeyondTheMaximumIsNotAccepted() throws InterruptedException {
+        assertThat(listener.accept(number -> new Session())).isTrue();
+        assertThat(listener.accept(number -> {
+                    throw new AssertionError("the request is taken");
+                }))
+                .isFalse();
+        end.countDown();
+        closed.await();
+    }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.tools.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rpma.tools.doctor.Finding.State;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The checks of a made-up machine: each test takes one part away from a machine that has all. */
+@Tag("examples")
+class HostChecksTest {
+    private static final String CONTAINER = "docker run --device /dev/infiniband --ulimit memlock=-1 ...";
+
+    @TempDir
+    private Path root;
+
+    private HostChecks checks;
+
+    @BeforeEach
+    void makeMachine() throws IOException {
+        checks = new HostChecks(root, Files::exists);
+        write("proc/sys/kernel/osrelease", "6.12.1\n");
+        write(
+                "lib/modules/6.12.1/modules.dep",
+                "kernel/drivers/infiniband/sw/rxe/rdma_rxe.ko.xz:\n"
+                        + "kernel/drivers/infiniband/core/ib_uverbs.ko.xz: kernel/drivers/infiniband/core/ib_core.ko.xz\n");
+        write("lib/modules/6.12.1/modules.builtin", "kernel/drivers/infiniband/core/rdma_ucm.ko\n");
+        Files.createDirectories(root.resolve("sys/class/infiniband_verbs/uverbs0"));
+        Files.createDirectories(root.resolve("sys/class/misc/rdma_cm"));
+        Files.createDirectories(root.resolve("sys/class/infiniband/rxe0"));
+        Files.createDirectories(root.resolve("sys/class/net/lo"));
+        Files.createDirectories(root.resolve("sys/class/net/eth7"));
+        Files.createDirectories(root.resolve("sys/bus/dax/devices/dax0.0"));
+        Files.createDirectories(root.resolve("sys/bus/nd/devices/region0"));
+        write("dev/infiniband/rdma_cm", "");
+        write("dev/infiniband/uverbs0", "");
+        write("dev/dax0.0", "");
+        lock("unlimited", "unlimited", 0);
+        write(
+                "proc/meminfo",
+                "MemTotal: 1 kB\nHugePages_Total:      64\nHugePages_Free:       60\nHugepagesize:       2048 kB\n");
+        write("proc/self/mounts", "none / rootfs rw 0 0\n/dev/pmem1 /mnt/pmem ext4 rw,relatime,dax=always 0 0\n");
+    }
+
+    private void write(String file, String content) throws IOException {
+        Path path = root.resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, content);
+    }
+
+    private void lock(String soft, String hard, long capabilities) throws IOException {
+        write(
+                "proc/self/limits",
+                "Limit                     Soft Limit           Hard Limit           Units\n"
+                        + "Max locked memory         %-20s %-20s bytes\n".formatted(soft, hard));
+        write("proc/self/status", "Name:\tjava\nCapEff:\t%016x\n".formatted(capabilities));
+    }
+
+    private void remove(String file) throws IOException {
+        Files.delete(root.resolve(file));
+    }
+
+    /** The only finding that is not as it should be. */
+    private Finding fault() throws IOException {
+        List<Finding> faults = checks.all().stream()
+                .filter(finding -> finding.state() != State.OK)
+                .toList();
+        assertThat(faults).hasSize(1);
+        return faults.get(0);
+    }
+
+    @Test
+    void aMachineThatHasAll() throws IOException {
+        assertThat(checks.all())
+                .containsExactly(
+                        Finding.ok("ib_uverbs", "loaded"),
+                        Finding.ok("rdma_ucm", "loaded"),
+                        Finding.ok("devices", "rxe0"),
+                        Finding.ok("rdma_cm", "/dev/infiniband/rdma_cm can be read and written"),
+                        Finding.ok("uverbs0", "/dev/infiniband/uverbs0 can be read and written"),
+                        Finding.ok("locked memory", "unlimited"),
+                        Finding.ok("huge pages", "60 of 64 are free, of 2048 KiB"),
+                        Finding.ok("dax0.0", "/dev/dax0.0 can be read and written"),
+                        Finding.ok("DAX file system", "/mnt/pmem"));
+    }
+
+    @Test
+    void noModuleOfVerbs() throws IOException {
+        remove("sys/class/infiniband_verbs/uverbs0");
+        remove("sys/class/infiniband_verbs");
+        assertThat(fault())
+                .isEqualTo(Finding.missing("ib_uverbs", "the module is not loaded", "sudo modprobe ib_uverbs"));
+    }
+
+    /** The module is a part of the kernel, and yet has made nothing. */
+    @Test
+    void noModuleOfTheConnectionManager() throws IOException {
+        remove("sys/class/misc/rdma_cm");
+        assertThat(fault())
+                .isEqualTo(Finding.missing("rdma_ucm", "the module is not loaded", "sudo modprobe rdma_ucm"));
+    }
+
+    @Test
+    void aKernelWithoutTheModule() throws IOException {
+        remove("sys/class/misc/rdma_cm");
+        write("proc/sys/kernel/osrelease", "6.12.2-cloud\n");
+        assertThat(fault())
+                .isEqualTo(Finding.missing("rdma_ucm", "this kernel has no such module", "rpma-java rxe run CMD"));
+    }
+
+    @Test
+    void noDeviceButTheModuleOfSoftRoce() throws IOException {
+        remove("sys/class/infiniband/rxe0");
+        assertThat(fault())
+                .isEqualTo(Finding.missing(
+                        "devices",
+                        "there is no RDMA device",
+                        "sudo modprobe rdma_rxe && sudo rdma link add rxe0 type rxe netdev eth7"));
+    }
+
+    @Test
+    void noDeviceAndNoNetworkInterface() throws IOException {
+        remove("sys/class/infiniband/rxe0");
+        remove("sys/class/net/eth7");
+        assertThat(fault().remedy()).endsWith(" netdev INTERFACE");
+    }
+
+    @Test
+    void noDeviceAndNoModules() throws IOException {
+        remove("sys/class/infiniband/rxe0");
+        remove("lib/modules/6.12.1/modules.dep");
+        assertThat(fault().remedy()).isEqualTo("rpma-java rxe run CMD");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"rdma_cm", "uverbs0"})
+    void aContainerWithoutTheDeviceFiles(String file) throws IOException {
+        remove("dev/infiniband/" + file);
+        assertThat(fault())
+                .isEqualTo(Finding.missing(
+                        file,
+                        "/dev/infiniband/" + file + " does not exist, as in a container without RDMA",
+                        CONTAINER));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"rdma_cm", "uverbs0"})
+    void aDeviceFileWithoutPermission(String file) throws IOException {
+        checks = new HostChecks(root, path -> !path.endsWith(file));
+        assertThat(fault())
+                .isEqualTo(Finding.missing(
+                        file,
+                        "/dev/infiniband/" + file + " can't be read and written",
+                        "sudo chmod 666 /dev/infiniband/" + file));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "65536, 65536, MISSING, 64",
+        "65536, unlimited, MISSING, 64",
+        "8388608, 8388608, WARNING, 8192",
+        "8388608, unlimited, WARNING, 8192",
+    })
+    void tooLittleLockedMemory(String soft, String hard, State state, int kib) throws IOException {
+        lock(soft, hard, 0x4000L - 1);
+        assertThat(fault())
+                .isEqualTo(
+                        new Finding(
+                                state,
+                                "locked memory",
+                                "at most " + kib + " KiB, for queues and registered memory",
+                                hard.equals("unlimited")
+                                        ? "ulimit -l unlimited"
+                                        : "echo '* - memlock unlimited' | sudo tee /etc/security/limits.d/rdma.conf, and log in again"));
+    }
+
+    @Test
+    void enoughLockedMemory() throws IOException {
+        lock("1073741824", "1073741824", 0);
+        assertThat(checks.lockedMemory())
+                .isEqualTo(Finding.ok("locked memory", "at most 1048576 KiB, for queues and registered memory"));
+    }
+
+    @Test
+    void theCapabilityToLockMemory() throws IOException {
+        lock("65536", "65536", 0x4000);
+        assertThat(checks.lockedMemory()).isEqualTo(Finding.ok("locked memory", "unlimited (CAP_IPC_LOCK)"));
+    }
+
+    @Test
+    void noHugePages() throws IOException {
+        write("proc/meminfo", "HugePages_Total: 0\nHugePages_Free: 0\nHugepagesize: 2048 kB\n");
+        assertThat(fault()).isEqualTo(Finding.none("huge pages", "none of 2048 KiB", "sudo sysctl vm.nr_hugepages=64"));
+    }
+
+    @Test
+    void aKernelWithoutHugePages() throws IOException {
+        write("proc/meminfo", "MemTotal: 1 kB\n");
+        assertThat(fault()).isEqualTo(Finding.none("huge pages", "this kernel has none", ""));
+    }
+
+    @Test
+    void aDeviceDaxWithoutPermission() throws IOException {
+        checks = new HostChecks(root, path -> !path.endsWith("dax0.0"));
+        assertThat(fault())
+                .isEqualTo(Finding.warning(
+                        "dax0.0", "/dev/dax0.0 can't be read and written", "sudo chown $USER /dev/dax0.0"));
+    }
+
+    @Test
+    void aDeviceDaxWithoutFile() throws IOException {
+        remove("dev/dax0.0");
+        assertThat(fault())
+                .isEqualTo(Finding.none("dax0.0", "/dev/dax0.0 does not exist", "docker run --device /dev/dax0.0 ..."));
+    }
+
+    @Test
+    void persistentMemoryWithoutDeviceDax() throws IOException {
+        remove("sys/bus/dax/devices/dax0.0");
+        assertThat(fault())
+                .isEqualTo(Finding.none("device DAX", "none", "sudo ndctl create-namespace --mode=devdax --map=dev"));
+    }
+
+    @Test
+    void noPersistentMemory() throws IOException {
+        remove("sys/bus/dax/devices/dax0.0");
+        remove("sys/bus/nd/devices/region0");
+        assertThat(fault()).isEqualTo(Finding.none("device DAX", "this machine has no persistent memory", ""));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"relatime", "dax=never", "nodax"})
+    void noFileSystemWithDax(String option) throws IOException {
+        write("proc/self/mounts", "/dev/pmem1 /mnt/pmem ext4 rw," + option + " 0 0\n");
+        assertThat(fault()).isEqualTo(Finding.none("DAX file system", "none is mounted", ""));
+    }
+}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/** The classes that the commands share. */
+package io.rpma.tools.common;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.tools.cp;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.examples.common.BackOff;
+import io.rpma.examples.common.Errors;
+import io.rpma.examples.common.LostException;
+import io.rpma.examples.common.Output;
+import io.rpma.examples.common.Program;
+import io.rpma.examples.common.Progress;
+import io.rpma.examples.common.Sha256;
+import io.rpma.examples.common.Size;
+import io.rpma.examples.common.SourceFile;
+import io.rpma.tools.common.Connector;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Sends a file. Connects again after the loss of the receiver, and continues. */
+final class CpSender {
+    private final Connector connector;
+    private final Path path;
+    private final String target;
+    private final int timeout;
+    private final BackOff backOff;
+    private boolean connected;
+
+    /** The bytes that were sent on all connections. */
+    private long sent;
+
+    private final Output output = Output.toStandardOutput("cp");
+
+    /**
+     * Sets up a copy.
+     *
+     * @param target the path of the copy in the directory of the receiver
+     * @param timeout the longest time without progress, in seconds
+     */
+    CpSender(Connector connector, Path path, String target, int timeout) {
+        this.connector = connector;
+        this.path = path;
+        this.target = target;
+        this.timeout = timeout;
+        backOff = new BackOff(timeout);
+    }
+
+    /** Thrown if the receiver can't make the copy, or the other side is no receiver. */
+    static final class FailedException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        FailedException(String message) {
+            super(message);
+        }
+    }
+
+    /**
+     * Copies the file.
+     *
+     * @throws IOException if the file can't be copied
+     */
+    void send() throws IOException, InterruptedException {
+        if (!CpMessage.fits(target)) {
+            throw new IOException("the path of the copy is too long");
+        }
+        try (SourceFile file = SourceFile.open(path)) {
+            byte[] digest;
+            try (Progress progress = output.progress("reading", file.size())) {
+                digest = file.sha256(progress::update);
+            }
+            CpMessage.Request request = new CpMessage.Request(file.size(), digest, target);
+            long begin = System.nanoTime();
+            try (RpmaPeer peer = RpmaPeer.create(connector.device());
+                    RpmaMemory memory = RpmaMemory.allocate(CpConnection.MEMORY);
+                    RpmaMrLocal region =
+                            peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.SEND, RpmaMrUsage.RECV)) {
+                boolean complete = false;
+                while (!complete) {
+                    try (CpConnection connection = connect(peer, memory, region)) {
+                        send(connection, file, request);
+                        complete = true;
+                    } catch (LostException e) {
+                        output.say("lost: " + Errors.line(e));
+                        backOff.pause("no progress", e);
+                    }
+                }
+            }
+            long nanos = System.nanoTime() - begin;
+            output.say(
+                    "copied",
+                    Size.exact(file.size()) + ", of which " + Size.format(sent) + " at " + Size.rate(sent, nanos));
+            Program.print(System.out, String.format("%-9s %-12s %s", "cp:", "SHA-256", Sha256.format(digest)));
+        }
+    }
+
+    /** A first connection that fails is not repeated, because its address or port can be wrong. */
+    private CpConnection connect(RpmaPeer peer, RpmaMemory memory, RpmaMrLocal region)
+            throws IOException, InterruptedException {
+        BackOff.Attempt<CpConnection> attempt =
+                () -> CpConnection.open(peer, connector, memory, region, backOff.left());
+        CpConnection connection = connected ? backOff.retry("no connection", output::say, attempt) : first(attempt);
+        connected = true;
+        return connection;
+    }
+
+    private static CpConnection first(BackOff.Attempt<CpConnection> attempt) throws IOException, InterruptedException {
+        try {
+            return attempt.make();
+        } catch (LostException e) {
+            throw new IOException(Errors.line(e), e);
+        }
+    }
+
+    /** Sends the bytes that the receiver does not have. */
+    private void send(CpConnection connection, SourceFile file, CpMessage.Request request)
+            throws IOException, InterruptedException {
+        try {
+            CpMessage.Answer answer = connection.request(request, SECONDS.toNanos(timeout));
+            long begin = answer.position();
+            if (begin > 0) {
+                output.say("continues", "at " + Size.exact(begin));
+            }
+            try (Progress progress = output.progress("sending", file.size(), begin)) {
+                long before = sent;
+                connection.send(file, begin, SECONDS.toNanos(timeout), written -> {
+                    backOff.succeeded();
+                    sent = before + written - begin;
+                    progress.update(written);
+                });
+            }
+        } catch (FailedException e) {
+            file.checkUnchanged();
+            throw new IOException(connector + ", " + target + ": " + Errors.line(e), e);
+        } catch (RpmaException e) {
+            throw new LostException(connector, Errors.line(e));
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.tools.doctor;
+
+import io.rpma.tools.common.Product;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The checks of files in {@code /proc}, {@code /sys}, {@code /dev} and {@code /lib/modules}. */
+final class HostChecks {
+    /** The capability to lock memory without a limit, in the mask of {@code /proc/self/status}. */
+    private static final long CAP_IPC_LOCK = 1L << 14;
+
+    /** Up to Linux 5.15 the default limit is 64 KiB, which the queues of one connection can exceed. */
+    private static final long LEAST_LOCKED = 1 << 20;
+
+    /** The kernel's own default is at most 8 MiB, and programs register more. */
+    private static final long FEW_LOCKED = 64 << 20;
+
+    private static final String RUN_IN_GUEST = Product.NAME + " rxe run CMD";
+
+    private final Path root;
+    private final Predicate<Path> accessible;
+
+    /**
+     * Makes the checks of a tree of files.
+     *
+     * @param root the root directory
+     * @param accessible whether this process can read and write a file
+     */
+    HostChecks(Path root, Predicate<Path> accessible) {
+        this.root = root;
+        this.accessible = accessible;
+    }
+
+    /** Makes the checks of this machine. */
+    static HostChecks ofThisMachine() {
+        return new HostChecks(Path.of("/"), path -> Files.isReadable(path) && Files.isWritable(path));
+    }
+
+    List<Finding> all() throws IOException {
+        List<Finding> findings = new ArrayList<>();
+        findings.add(module("ib_uverbs", "sys/class/infiniband_verbs"));
+        findings.add(module("rdma_ucm", "sys/class/misc/rdma_cm"));
+        findings.add(devices());
+        findings.addAll(deviceFiles());
+        findings.add(lockedMemory());
+        findings.add(hugePages());
+        findings.addAll(deviceDax());
+        findings.add(daxFileSystems());
+        return findings;
+    }
+
+    /** Checks a module by a directory that it makes, because a module can be a part of the kernel itself. */
+    Finding module(String module, String made) throws IOException {
+        if (Files.exists(root.resolve(made))) {
+            return Finding.ok(module, "loaded");
+        }
+        return hasModule(module)
+                ? Finding.missing(module, "the module is not loaded", "sudo modprobe " + module)
+                : Finding.missing(module, "this kernel has no such module", RUN_IN_GUEST);
+    }
+
+    private boolean hasModule(String module) throws IOException {
+        Path modules = root.resolve("lib/modules")
+                .resolve(text("proc/sys/kernel/osrelease").strip());
+        for (String list : List.of("modules.dep", "modules.builtin")) {
+            Path file = modules.resolve(list);
+            if (Files.exists(file) && Files.readString(file).contains("/" + module + ".ko")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    Finding devices() throws IOException {
+        List<String> devices = names("sys/class/infiniband", "*");
+        if (!devices.isEmpty()) {
+            return Finding.ok("devices", String.join(", ", devices));
+        }
+        return Finding.missing(
+                "devices",
+                "there is no RDMA device",
+                hasModule("rdma_rxe")
+                        ? "sudo modprobe rdma_rxe && sudo rdma link add rxe0 type rxe netdev " + networkInterface()
+                        : RUN_IN_GUEST);
+    }
+
+    /** Returns a network interface for soft-RoCE. */
+    private String networkInterface() throws IOException {
+        return names("sys/class/net", "*").stream()
+                .filter(name -> !name.equals("lo"))
+                .findFirst()
+                .orElse("INTERFACE");
+    }
+
+    List<Finding> deviceFiles() throws IOException {
+        List<String> files = new ArrayList<>();
+        if (Files.exists(root.resolve("sys/class/misc/rdma_cm"))) {
+            files.add("rdma_cm");
+        }
+        files.addAll(names("sys/class/infiniband_verbs", "uverbs*"));
+        List<Finding> findings = new ArrayList<>();
+        for (String file : files) {
+            findings.add(deviceFile("/dev/infiniband/" + file));
+        }
+        return findings;
+    }
+
+    private Finding deviceFile(String file) {
+        Path path = root.resolve(file.substring(1));
+        String name = path.getFileName().toString();
+        if (Files.notExists(path)) {
+            return Finding.missing(
+                    name,
+                    file + " does not exist, as in a container without RDMA",
+                    "docker run --device /dev/infiniband --ulimit memlock=-1 ...");
+        }
+        return accessible.test(path)
+                ? Finding.ok(name, file + " can be read and written")
+                : Finding.missing(name, file + " can't be read and written", "sudo chmod 666 " + file);
+    }
+
+    Finding lockedMemory() throws IOException {
+        Matcher limit =
+                Pattern.compile("(?m)^Max locked memory +(\\S+) +(\\S+)").matcher(text("proc/self/limits"));
+        Matcher capabilities = Pattern.compile("(?m)^CapEff:\\s*(\\p{XDigit}+)").matcher(text("proc/self/status"));
+        if (!limit.find() || !capabilities.find()) {
+            return Finding.warning("locked memory", "the limit is not in /proc/self/limits", "");
+        }
+        boolean unlimited = limit.group(1).equals("unlimited");
+        if (unlimited || (Long.parseUnsignedLong(capabilities.group(1), 16) & CAP_IPC_LOCK) != 0) {
+            return Finding.ok("locked memory", unlimited ? "unlimited" : "unlimited (CAP_IPC_LOCK)");
+        }
+        long bytes = Long.parseLong(limit.group(1));
+        String detail = "at most " + bytes / 1024 + " KiB, for queues and registered memory";
+        String remedy = limit.group(2).equals("unlimited")
+                ? "ulimit -l unlimited"
+                : "echo '* - memlock unlimited' | sudo tee /etc/security/limits.d/rdma.conf, and log in again";
+        if (bytes < LEAST_LOCKED) {
+            return Finding.missing("locked memory", detail, remedy);
+        }
+        return bytes < FEW_LOCKED
+                ? Finding.warning("locked memory", detail, remedy)
+                : Finding.ok("locked memory", detail);
+    }
+
+    Finding hugePages() throws IOException {
+        String memory = text("proc/meminfo");
+        Matcher total = Pattern.compile("(?m)^HugePages_Total: +(\\d+)").matcher(memory);
+        Matcher free = Pattern.compile("(?m)^HugePages_Free: +(\\d+)").matcher(memory);
+        Matcher size = Pattern.compile("(?m)^Hugepagesize: +(\\d+) kB").matcher(memory);
+        if (!total.find() || !free.find() || !size.find()) {
+            return Finding.none("huge pages", "this kernel has none", "");
+        }
+        return total.group(1).equals("0")
+                ? Finding.none("huge pages", "none of " + size.group(1) + " KiB", "sudo sysctl vm.nr_hugepages=64")
+                : Finding.ok(
+                        "huge pages",
+                        free.group(1) + " of " + total.group(1) + " are free, of " + size.group(1) + " KiB");
+    }
+
+    List<Finding> deviceDax() throws IOException {
+        List<Finding> findings = new ArrayList<>();
+        for (String name : names("sys/bus/dax/devices", "dax*")) {
+            String file = "/dev/" + name;
+            Path path = root.resolve(file.substring(1));
+            if (Files.notExists(path)) {
+                findings.add(Finding.none(name, file + " does not exist", "docker run --device " + file + " ..."));
+            } else if (accessible.test(path)) {
+                findings.add(Finding.ok(name, file + " can be read and written"));
+            } else {
+                findings.add(Finding.warning(name, file + " can't be read and written", "sudo chown $USER " + file));
+            }
+        }
+        if (findings.isEmpty()) {
+            boolean memory = !names("sys/bus/nd/devices", "region*").isEmpty();
+            findings.add(
+                    memory
+                            ? Finding.none("device DAX", "none", "sudo ndctl create-namespace --mode=devdax --map=dev")
+                            : Finding.none("device DAX", "this machine has no persistent memory", ""));
+        }
+        return findings;
+    }
+
+    Finding daxFileSystems() throws IOException {
+        List<String> mounted = new ArrayList<>();
+        for (String line : text("proc/self/mounts").split("\n")) {
+            String[] fields = line.split(" ");
+            if (fields.length > 3 && List.of(fields[3].split(",")).stream().anyMatch(HostChecks::isDax)) {
+                mounted.add(fields[1]);
+            }
+        }
+        return mounted.isEmpty()
+                ? Finding.none("DAX file system", "none is mounted", "")
+                : Finding.ok("DAX file system", String.join(", ", mounted));
+    }
+
+    private static boolean isDax(String option) {
+        return option.equals("dax") || option.startsWith("dax=") && !option.equals("dax=never");
+    }
+
+    private String text(String file) throws IOException {
+        return Files.readString(root.resolve(file), StandardCharsets.ISO_8859_1);
+    }
+
+    /** Returns the sorted names of the files in a directory, which need not exist. */
+    private List<String> names(String directory, String glob) throws IOException {
+        Path path = root.resolve(directory);
+        List<String> names = new ArrayList<>();
+        if (Files.isDirectory(path)) {
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(path, glob)) {
+                files.forEach(file -> names.add(file.getFileName().toString()));
+            }
+        }
+        names.sort(null);
+        return names;
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.tools.perf;
+
+import io.rpma.RpmaPeer;
+import io.rpma.tools.common.Connector;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.HdrHistogram.Histogram;
+
+/** Runs measurements, each on new connections. */
+final class PerfRun implements AutoCloseable {
+    private static final int DIGITS = 3;
+
+    private final RpmaPeer peer;
+    private final Connector connector;
+    private final ExecutorService executor = Executors.newCachedThreadPool();
+
+    PerfRun(RpmaPeer peer, Connector connector) {
+        this.peer = peer;
+        this.connector = connector;
+    }
+
+    /**
+     * Runs a measurement.
+     *
+     * @param threads the number of threads, each with a connection of its own
+     * @throws UnsupportedOperationException if the two sides can't carry out the operation
+     */
+    PerfResult run(PerfRequest request, PerfLoad load, int threads) throws IOException, InterruptedException {
+        List<PerfEnd> connections = new ArrayList<>();
+        try {
+            for (int i = 0; i < threads; i++) {
+                connections.add(open(request, load));
+            }
+            runAll(connections, load.warmUp());
+            return result(request, threads, load.list(), runAll(connections, load));
+        } finally {
+            connections.forEach(PerfEnd::close);
+        }
+    }
+
+    private PerfEnd open(PerfRequest request, PerfLoad load) throws IOException, InterruptedException {
+        return request.operation().isRdmacm()
+                ? PerfRdmaConnection.open(connector.atNextPort(), request, load.list(), load.timeout())
+                : PerfConnection.open(peer, connector, request, load.list(), load.timeout());
+    }
+
+    private List<PerfLoad.Times> runAll(List<PerfEnd> connections, PerfLoad load)
+            throws IOException, InterruptedException {
+        List<Callable<PerfLoad.Times>> tasks = new ArrayList<>();
+        connections.forEach(connection -> tasks.add(() -> load.run(connection)));
+        List<PerfLoad.Times> times = new ArrayList<>();
+        for (Future<PerfLoad.Times> future : executor.invokeAll(tasks)) {
+            try {
+                times.add(future.get());
+            } catch (ExecutionException e) {
+                throw failure(e.getCause());
+            }
+        }
+        return times;
+    }
+
+    private static IOException failure(Throwable cause) {
+        if (cause instanceof RuntimeException exception) {
+            throw exception;
+        }
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        return cause instanceof IOException exception ? exception : new IOException(cause);
+    }
+
+    private static PerfResult result(PerfRequest request, int threads, int list, List<PerfLoad.Times> times) {
+        Histogram all = new Histogram(DIGITS);
+        times.forEach(one -> all.add(one.histogram()));
+        long begin = times.stream().mapToLong(PerfLoad.Times::begin).min().orElseThrow();
+        long end = times.stream().mapToLong(PerfLoad.Times::end).max().orElseThrow();
+        return new PerfResult(
+                request.operation(),
+                request.size(),
+                request.depth(),
+                threads,
+                list,
+                request.events(),
+                (end - begin) / 1e9,
+                all);
+    }
+
+    @Override
+    public void close() {
+        executor.shutdownNow();
+    }
+}
