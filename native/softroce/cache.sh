@@ -10,11 +10,17 @@ cache_key() {
     sed -e '/^# CONFIG_/b' -e '/^[[:space:]]*#/d' | sha256sum | cut -c 1-12
 }
 
-# Runs a command while no other script makes or removes directories in the cache.
+# Runs a command while no other script makes or removes directories in the cache. If another script has removed the cache
+# meanwhile, this script makes it again.
 with_cache_locked() {
     local cache_lock
-    exec {cache_lock}>"$cache/lock"
-    flock "$cache_lock"
+    while :; do
+        mkdir -p "$cache"
+        exec {cache_lock}>"$cache/lock"
+        flock "$cache_lock"
+        [[ ! $cache/lock -ef /proc/self/fd/$cache_lock ]] || break
+        exec {cache_lock}>&-
+    done
     "$@"
     exec {cache_lock}>&-
 }
@@ -46,15 +52,12 @@ remove_leftovers() {
 # another checkout may need a newer directory. Needs the lock of the cache.
 # $1: the directory that stays; its name ends with a key.
 remove_old_versions() {
-    local kept=$1 used directory doomed
+    local kept=$1 used directory
     while IFS= read -r used; do
         directory=${used%/lock}
         if [[ $directory != "$kept" ]] && is_unused "$directory"; then
             say "removing $directory, which was not used for a week"
-            # Renamed first, so that the next script completes an interrupted removal.
-            doomed=$(mktemp -du "$cache/image.XXXXXXXX")
-            mv -T "$directory" "$doomed"
-            remove_tree "$doomed"
+            remove_whole "$directory"
         fi
     done < <(find "$cache" -mindepth 2 -maxdepth 2 -path "${kept%-*}-????????????/lock" -mtime +6)
 }
@@ -148,6 +151,15 @@ unlock_tree() {
     done </proc/self/mounts
 }
 
+# Removes a directory of the cache. Renames it first, so that no script takes the rest of an interrupted removal for the whole:
+# the next script removes the rest.
+remove_whole() {
+    local doomed
+    doomed=$(mktemp -du "$cache/image.XXXXXXXX")
+    mv -T "$1" "$doomed"
+    remove_tree "$doomed"
+}
+
 remove_tree() {
     rm -rf --one-file-system "$1" 2>/dev/null || as_root "removing $1" rm -rf --one-file-system "$1"
 }
@@ -169,15 +181,13 @@ check_space() {
 remove_cache() {
     local directory
     remove_leftovers
-    if compgen -G "$cache/run.*" >/dev/null || compgen -G "$cache/image.*" >/dev/null || compgen -G "$cache/uml.*" >/dev/null
-    then
-        die "$cache is in use: end the other runs first"
-    fi
-    for directory in "$cache"/image-* "$cache"/uml-*; do
-        [[ ! -d $directory ]] || remove_tree "$directory"
+    for directory in "$cache"/{image,uml}-* "$cache"/{image,uml,run,mount}.*; do
+        [[ ! -d $directory ]] || is_unused "$directory" || die "$cache is in use: end the other runs first"
     done
-    # The copies of this script that the jar of the tools has made.
-    rm -rf "$cache"/rxe-*
+    # Also the copies of this script that the jar of the tools has made.
+    for directory in "$cache"/{image,uml,rxe}-*; do
+        [[ ! -d $directory ]] || remove_whole "$directory"
+    done
     rm -f "$cache"/lock-* "$cache"/processor-* "$cache/lock" "$cache/install.log"
     rmdir --ignore-fail-on-non-empty "$cache"
 }
