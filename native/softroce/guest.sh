@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Boots a guest of an image and runs one command in it: the common part of all kinds of guests.
 #
-# Reads: bed, image (directory), row, directory, shares, links, cache, memory, cpus, time_limit, boot_limit, nvdimm, link,
+# Reads: bed, image (directory), row, directory, shares, share_kinds, links, cache, memory, cpus, time_limit, boot_limit, nvdimm, link,
 # link_side.
 # The command's output passes through unchanged: standard output and error each have a fifo and a dd on this host. The
 # kernel's console goes to a file. Status and settings go through a directory that host and guest share.
@@ -169,6 +169,8 @@ run_in_guest() {
     local never out err guest_started=$SECONDS status stdout_bytes stderr_bytes boot_time busy_time
     fill_run_directory
     write_settings "$@"
+    # A guest that sees /tmp makes this directory, to hide the files of this machine in it.
+    [[ ${share_kinds[/tmp]-} != rw || -e /tmp/hsperfdata_root ]] || at_exit+=("rmdir /tmp/hsperfdata_root 2>/dev/null")
     # Also the guest opens the fifos, and QEMU would wait for a reader.
     exec {out}<>"$run_directory/stdout" {err}<>"$run_directory/stderr" {never}<>"$run_directory/never"
     case $bed in

@@ -148,6 +148,16 @@ class UmlBedShareIT {
         assertThat(data).exists();
     }
 
+    /** As on a machine without a JVM of root. */
+    @Test
+    void noDirectoryForPerformanceDataIsLeft() throws IOException, InterruptedException {
+        String script = "mount -t tmpfs tmpfs /tmp && \"$@\" && ls -A /tmp";
+        Rxe.Finished finished = Rxe.uml(List.of("--share", "/tmp"), "ls", "-d", "/tmp/hsperfdata_root")
+                .under(List.of("unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh"))
+                .run();
+        assertRan("/tmp/hsperfdata_root\n", finished);
+    }
+
     /** A directory has its name without symbolic links, and the name that the user gave it. */
     @Test
     void symbolicLinks() throws IOException, InterruptedException {
