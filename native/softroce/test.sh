@@ -24,6 +24,8 @@ summaries=()
 test_options=()
 # Whether this run has tests in a guest with another processor.
 foreign_tests=false
+# The rows of the run besides the chosen one.
+other_rows=()
 # The directory of the build, and the directory of the parts.
 test_output=
 test_parts=
@@ -56,6 +58,7 @@ command_test() {
     count_parts_at_once
     require_for_build
     select_foreign_tests
+    select_other_rows
     [[ $bed != host ]] || require "the device tests" ibv_devinfo ibverbs-utils rping rdmacm-utils
     rm -rf "$test_parts" 2>/dev/null || true
     mkdir -p "$test_parts" 2>/dev/null ||
@@ -122,6 +125,20 @@ select_foreign_tests() {
     done
 }
 
+# Sets other_rows.
+select_other_rows() {
+    local other
+    for other in "${rows[@]}"; do
+        if [[ $other == "$row" ]]; then
+            continue
+        elif is_foreign "$other"; then
+            ! $foreign_tests || other_rows+=("$other")
+        elif $all_rows; then
+            other_rows+=("$other")
+        fi
+    done
+}
+
 # Runs the build with all its checks, and one test: only then does Surefire fetch its provider, which the other parts need.
 build_for_tests() {
     start_part build "the build" mvn -B -ntp verify -DskipITs -Dstand-in.skip=true -Dtest=CheckTest
@@ -155,21 +172,17 @@ test_in_parts() {
         start_device_part host-device "device tests on $host_device" "-Drpma.address=$host_address" -- "${device_executions[@]}"
         ;;
     esac
-    for other in "${rows[@]}"; do
-        [[ $other != "$row" ]] && $all_rows || continue
-        other_bed=qemu
-        if is_foreign "$other"; then
-            ! $sanitize || continue
-        elif kvm_works; then
-            other_bed=kvm
+    for other in "${other_rows[@]}"; do
+        if ! $all_rows; then
+            run_options=(--cpus 1)
+            start_guest_part "$other" "$other" qemu "$foreign_tag" device-tests
+            run_options=()
+            continue
         fi
+        other_bed=qemu
+        is_foreign "$other" || ! kvm_works || other_bed=kvm
         start_whole_guest_part "$other" "$other_bed"
     done
-    if $foreign_tests && ! $all_rows && ! is_foreign "$row"; then
-        run_options=(--cpus 1)
-        start_guest_part "$foreign_row" "$foreign_row" qemu "$foreign_tag" device-tests
-        run_options=()
-    fi
     start_part host "tests without a device" mvn -o -B -ntp surefire:test@default-test surefire:test@example-and-benchmark-tests
     start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
     start_virtual_part
@@ -178,10 +191,9 @@ test_in_parts() {
     done
 }
 
-# Provides the guests before the first part starts. With --all, the part of each other row for this machine's processor makes its
-# own guest.
+# Provides the guests before the first part starts: the time limit of a part does not include the making of its guest.
 provide_test_guests() {
-    local wanted=$bed bed
+    local wanted=$bed bed other
     local -a wanted_beds=()
     case $wanted in
     auto) wanted_beds=(qemu) ;;
@@ -197,11 +209,11 @@ provide_test_guests() {
     for bed in "${wanted_beds[@]}"; do
         provide_guest
     done
-    if $foreign_tests; then
-        local row=$foreign_row
-        bed=qemu
+    bed=qemu
+    for other in "${other_rows[@]}"; do
+        local row=$other
         provide_guest
-    fi
+    done
 }
 
 # Starts the tests of waits (WaitStressTest) and of event loops (EventLoopIT) with a JDK that has virtual threads: the default
