@@ -112,9 +112,21 @@ class HostChecksTest {
     @Test
     void aKernelWithoutTheModule() throws IOException {
         remove("sys/class/misc/rdma_cm");
-        write("proc/sys/kernel/osrelease", "6.12.2-cloud\n");
+        write("lib/modules/6.12.1/modules.builtin", "");
         assertThat(fault())
                 .isEqualTo(Finding.missing("rdma_ucm", "this kernel has no such module", "rpma-java rxe run CMD"));
+    }
+
+    /** The container has neither the modules of the host nor their list. */
+    @Test
+    void aContainerWithoutModules() throws IOException {
+        remove("sys/class/misc/rdma_cm");
+        write("proc/sys/kernel/osrelease", "6.12.2-cloud\n");
+        assertThat(fault())
+                .isEqualTo(Finding.missing(
+                        "rdma_ucm",
+                        "the module is not loaded, and /lib/modules/6.12.2-cloud does not exist, as in a container",
+                        "rpma-java rxe run CMD"));
     }
 
     @Test

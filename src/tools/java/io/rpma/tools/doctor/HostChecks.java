@@ -63,14 +63,23 @@ final class HostChecks {
         if (Files.exists(root.resolve(made))) {
             return Finding.ok(module, "loaded");
         }
-        return hasModule(module)
-                ? Finding.missing(module, "the module is not loaded", "sudo modprobe " + module)
-                : Finding.missing(module, "this kernel has no such module", RUN_IN_GUEST);
+        if (hasModule(module)) {
+            return Finding.missing(module, "the module is not loaded", "sudo modprobe " + module);
+        }
+        String reason = Files.exists(modules())
+                ? "this kernel has no such module"
+                : "the module is not loaded, and /" + root.relativize(modules()) + " does not exist, as in a container";
+        return Finding.missing(module, reason, RUN_IN_GUEST);
+    }
+
+    /** The directory of the modules of the running kernel. */
+    private Path modules() throws IOException {
+        return root.resolve("lib/modules")
+                .resolve(text("proc/sys/kernel/osrelease").strip());
     }
 
     private boolean hasModule(String module) throws IOException {
-        Path modules = root.resolve("lib/modules")
-                .resolve(text("proc/sys/kernel/osrelease").strip());
+        Path modules = modules();
         for (String list : List.of("modules.dep", "modules.builtin")) {
             Path file = modules.resolve(list);
             if (Files.exists(file) && Files.readString(file).contains("/" + module + ".ko")) {
