@@ -163,6 +163,11 @@ class ConsumerIT {
         }
     }
 
+    @Test
+    void theScriptOfTheTools() throws IOException, InterruptedException {
+        assertThat(run(project, Document.OWN_PROJECT.block("tools"))).contains("rxe0", "PORT_ACTIVE");
+    }
+
     /** A module of a build needs the classes of other modules. */
     @Test
     void aModuleSeesTheWholeProject() throws IOException, InterruptedException {
