@@ -9,8 +9,8 @@
  *
  *   load OPERATION BYTES DEPTH poll|wait|block COUNT [FILE]
  *                           runs a load; answers its duration; writes the durations of the operations to FILE; librdmacm's
- *                           operations don't support block, and have at most 64 bytes; rdma-write-chained has a depth of
- *                           at least 2, and no FILE
+ *                           operations don't support block, and have at most 64 bytes; tcp supports only block;
+ *                           rdma-write-chained has a depth of at least 2, and no FILE
  *   connect COUNT           opens connections until COUNT are open; answers the duration and the growth
  *   spread COUNT OVER FILE  writes 8 bytes COUNT times, on the first OVER of these connections in turn; answers the duration;
  *                           writes the durations of the operations to FILE
@@ -33,6 +33,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "tcp.h"
 
 #define LINE 4096
 #define PAGE 4096UL
@@ -98,10 +100,16 @@ static void command_load(struct session *session, const char *line)
 		misused(line);
 	if (is_rdmacm(load.operation) && (load.completions == BLOCK || load.size > INLINE_SIZE))
 		misused(line);
+	if (load.operation == TCP && (load.completions != BLOCK || load.size < 1 || load.size > MEMORY_SIZE))
+		misused(line);
 	if (load.operation == RDMA_WRITE_CHAINED && (load.depth < 2 || path[0] != '\0'))
 		misused(line);
 	uint64_t *samples = path[0] == '\0' ? NULL : new_samples(load.count);
+	if (load.operation == TCP)
+		session->client.tcp = open_tcp(session->client.address, session->client.port + 4, load.size);
 	uint64_t time = run_load(&session->client, &session->connection, &load, samples);
+	if (load.operation == TCP)
+		close(session->client.tcp);
 	if (samples != NULL)
 		write_samples(path, samples, load.count);
 	printf("%lu\n", time);

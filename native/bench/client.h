@@ -14,6 +14,7 @@ struct client {
 	struct rpma_peer *peer;
 	struct rpma_mr_local *memory; /* source and destination of each operation */
 	struct rdma_connection rdma; /* for librdmacm's operations */
+	int tcp;		     /* the socket of a load over TCP */
 	int end_fds[2];		      /* eventfds that can end a wait, as in the library */
 };
 
@@ -39,6 +40,7 @@ enum operation {
 	RDMA_READ,
 	RDMA_SEND, /* until the answer with the same bytes has arrived */
 	RDMA_FETCH_AND_ADD,
+	TCP, /* a message over TCP, until its acknowledgment has arrived */
 	OPERATIONS
 };
 
@@ -46,7 +48,7 @@ enum operation {
 enum completions {
 	POLL,
 	WAIT, /* by a wait that can be ended, as in the library */
-	BLOCK, /* by rpma_cq_wait() alone, which only a completion ends; for librpma's operations */
+	BLOCK, /* by rpma_cq_wait() alone, which only a completion ends; for librpma's operations; by recv() for TCP */
 	COMPLETIONS
 };
 
@@ -62,7 +64,7 @@ struct load {
 /* whether librdmacm posts the operation, and not librpma */
 static inline bool is_rdmacm(enum operation operation)
 {
-	return operation >= RDMA_WRITE && operation < OPERATIONS;
+	return operation >= RDMA_WRITE && operation < TCP;
 }
 
 /* the operation with this name, or OPERATIONS */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "tcp.h"
 
 #define CAPACITY 16
 #define MOST_CHAINED 16
@@ -29,6 +30,7 @@ static const char *const names[OPERATIONS] = {
 	[RDMA_READ] = "rdma-read",
 	[RDMA_SEND] = "rdma-send",
 	[RDMA_FETCH_AND_ADD] = "rdma-fetch-and-add",
+	[TCP] = "tcp",
 };
 
 static const char *const ways[COMPLETIONS] = {
@@ -152,11 +154,21 @@ static void post_rdma(const struct rdma_connection *rdma, const struct load *loa
 							      rdma->memory, IBV_SEND_SIGNALED));
 }
 
+static void send_message(const struct client *client, const struct load *load, size_t offset)
+{
+	void *memory = NULL;
+	check("rpma_mr_get_ptr()", rpma_mr_get_ptr(client->memory, &memory));
+	send_tcp(client->tcp, (const char *)memory + offset, load->size);
+}
+
 void post_operation(const struct client *client, const struct connection *connection, const struct load *load,
 		    uint64_t number)
 {
 	size_t offset = offset_of(load, number);
 	switch (load->operation) {
+	case TCP:
+		send_message(client, load, offset);
+		break;
 	case WRITE:
 		check("rpma_write()", rpma_write(connection->conn, connection->dram, offset, client->memory, offset,
 						 load->size, RPMA_F_COMPLETION_ALWAYS, context_of(number)));
@@ -284,6 +296,8 @@ unsigned take_completions(const struct client *client, const struct connection *
 {
 	struct ibv_wc completions[CAPACITY];
 	unsigned counted = 0;
+	if (load->operation == TCP)
+		return take_acknowledgments(client->tcp);
 	int taken = is_rdmacm(load->operation) ? take_rdma(client, load, completions)
 					       : take_rpma(client, connection, load, completions);
 	if (taken == 0)

@@ -5,7 +5,7 @@
  * usage: target ADDRESS PORT [PMEM]
  *
  * Accepts connections until its standard input ends: at PORT connections with messages, at PORT + 1 connections without
- * messages and with small queues, and at PORT + 2 and PORT + 3 the same with librdmacm. The program sleeps unless a message or a
+ * messages and with small queues, at PORT + 2 and PORT + 3 the same with librdmacm, and at PORT + 4 TCP. The program sleeps unless a message or a
  * request arrives. Reads, writes and flushes do not wake it.
  */
 #include <fcntl.h>
@@ -205,6 +205,7 @@ int main(int argc, char **argv)
 	listen_at(&target, &measured, address, port);
 	listen_at(&target, &many, address, port + 1);
 	listen_for_rdma(&target, address, port + 2);
+	listen_for_tcp(&target, address, port + 4);
 	struct watch input = {end, NULL};
 	start_watch(&target, STDIN_FILENO, &input);
 	puts("ok");

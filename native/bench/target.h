@@ -22,4 +22,7 @@ void start_watch(const struct target *target, int fd, struct watch *watch);
  */
 void listen_for_rdma(const struct target *target, const char *address, int port);
 
+/* accepts TCP connections, and acknowledges each of their messages */
+void listen_for_tcp(const struct target *target, const char *address, int port);
+
 #endif

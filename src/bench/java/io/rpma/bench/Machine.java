@@ -13,17 +13,36 @@ import java.time.temporal.ChronoUnit;
  * @param kernel the name and the release of the kernel
  * @param jdk the name and the version of the virtual machine
  * @param librpma the version of librpma, or a description of its replacement
+ * @param device a description of the RDMA device
  * @param date the time of the run in UTC, in the format of ISO 8601
  */
-public record Machine(String cpu, String kernel, String jdk, String librpma, String date) {
+public record Machine(String cpu, String kernel, String jdk, String librpma, String device, String date) {
 
-    /** Returns this machine with the current date. */
-    public static Machine here(String librpma) throws IOException {
+    private static final int DATE = "2026-11-21".length();
+
+    /** Returns this machine with the current date. Its description of the device also states whether the machine is a guest. */
+    public static Machine here(String librpma, String device) throws IOException {
+        String cpu = Cpu.description();
         return new Machine(
-                Cpu.description(),
+                cpu,
                 System.getProperty("os.name") + " " + System.getProperty("os.version"),
                 System.getProperty("java.vm.name") + " " + Runtime.version(),
                 librpma,
+                device + guest(cpu),
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+    }
+
+    /** Returns the kind of an emulated guest, from the name of its processor. */
+    private static String guest(String cpu) {
+        if (cpu.contains("TCG")) {
+            return ", emulated";
+        }
+        return cpu.endsWith(" UML") ? ", user-mode Linux" : "";
+    }
+
+    /** Returns the machine and the date in one line. */
+    String description() {
+        String java = "Java " + jdk.substring(jdk.lastIndexOf(' ') + 1);
+        return String.join(", ", cpu, kernel, java, "librpma " + librpma, date.substring(0, DATE));
     }
 }

@@ -91,7 +91,7 @@ public final class SoakProgram {
 
     private SoakProgram(PrintStream samples) throws IOException {
         this.samples = samples;
-        Machine machine = Machine.here("");
+        Machine machine = Machine.here("", "");
         samples.println("# " + machine.cpu() + ", " + machine.kernel() + ", " + machine.jdk() + ", " + machine.date());
         samples.println(HEADER);
     }

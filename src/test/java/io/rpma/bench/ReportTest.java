@@ -25,7 +25,7 @@ class ReportTest {
     private static final Result CONTROL = Result.of("write", DEPTH, Language.CONTROL, "ns/op", List.of(2.0, 4.0));
     private static final Result JAVA = Result.of("write", DEPTH, Language.JAVA, "ns/op", List.of(15.0, 16.0, 206.0));
     private static final Machine MACHINE =
-            new Machine("2 x Model", "Linux 6.1", "VM 17", "1.3.0", "2026-11-21T00:00:00Z");
+            new Machine("2 x Model", "Linux 6.1", "VM 17", "1.3.0", "rxe0", "2026-11-21T00:00:00Z");
     private static final Report REPORT = new Report(
             "some",
             MACHINE,
@@ -176,9 +176,10 @@ class ReportTest {
 
     @Test
     void knowsTheMachine() throws IOException {
-        Machine machine = Machine.here("none");
+        Machine machine = Machine.here("none", "rxe0");
         assertThat(machine.cpu()).matches("\\d+ x .+");
         assertThat(machine.kernel()).startsWith("Linux ");
         assertThat(machine.librpma()).isEqualTo("none");
+        assertThat(machine.device()).startsWith("rxe0");
     }
 }

@@ -24,6 +24,9 @@ final class Client extends LoadClient {
     private static final int PAGE = 4096;
     private static final int SPREAD_BYTES = 8;
 
+    /** The distance of the port for TCP from the first port. */
+    private static final int TCP_PORT = 4;
+
     private final String address;
     private final int port;
     private final RpmaPeer peer;
@@ -82,7 +85,12 @@ final class Client extends LoadClient {
     }
 
     @Override
-    long run(Load load, long[] samples) throws InterruptedException {
+    long run(Load load, long[] samples) throws IOException, InterruptedException {
+        if (load.operation() == Operation.TCP) {
+            try (TcpConnection tcp = TcpConnection.open(address, port + TCP_PORT, load.size())) {
+                return tcp.run(load, samples);
+            }
+        }
         End end = load.operation().isRdmacm() ? rdmaConnection : connection;
         return load.run(end, completions, samples, 0);
     }

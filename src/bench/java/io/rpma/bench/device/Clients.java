@@ -28,7 +28,7 @@ final class Clients implements AutoCloseable {
      *
      * @param languages the languages of the clients
      * @param address the address of the device
-     * @param port the first of four free ports
+     * @param port the first of five free ports
      * @param pmem a device DAX, or null
      * @param jvmOptions the options of the clients in Java
      * @param placement the processors of the programs

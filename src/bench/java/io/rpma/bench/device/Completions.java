@@ -12,8 +12,8 @@ enum Completions {
     WAIT,
 
     /**
-     * By waiting. C calls only {@code rpma_cq_wait}, which only a completion ends. This way is only for librpma's operations.
-     * In Java it is the same as {@link #WAIT}.
+     * By waiting. C calls only {@code rpma_cq_wait}, which only a completion ends, or {@code recv(2)} for {@link Operation#TCP}.
+     * This way is only for librpma's operations, where it is the same as {@link #WAIT} in Java, and the only one for TCP.
      */
     BLOCK;
 

@@ -32,6 +32,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "device", description = "Measures operations on an RDMA device.")
 public final class DeviceSuite implements Callable<Integer> {
     private static final String SUITE = "device";
+    private static final int SOFT_ROCE_VENDOR = 0xffffff;
     private static final Path SAMPLES = Bench.OUTPUT.resolve("samples");
     /** The number of rounds of the measurements with many connections, after each start of the clients. */
     private static final int MANY_ROUNDS = 3;
@@ -89,7 +90,7 @@ public final class DeviceSuite implements Callable<Integer> {
             names = "--port",
             defaultValue = "7310",
             paramLabel = "PORT",
-            description = "The first of four free ports; default ${DEFAULT-VALUE}.")
+            description = "The first of five free ports; default ${DEFAULT-VALUE}.")
     private int port;
 
     @Option(
@@ -140,6 +141,8 @@ public final class DeviceSuite implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        RpmaDevice device = RpmaDevice.local(address);
+        String title = device.vendorId() == SOFT_ROCE_VENDOR ? "soft-RoCE" : device.name();
         // an emulated flush makes nothing persistent unless the target's platform does more
         boolean persistent = pmem != null && RpmaDevice.remote(address).isFlushNative();
         Plan plan = quick ? Plan.quick(persistent) : Plan.full(persistent);
@@ -163,7 +166,8 @@ public final class DeviceSuite implements Callable<Integer> {
             measureStartup(plan);
         }
         List<Result> results = measurements.results();
-        return Bench.finish(new Report(SUITE, Machine.here(librpma), results, DeviceTargets.of(results)), command);
+        return Bench.finish(
+                new Report(SUITE, Machine.here(librpma, title), results, DeviceTargets.of(results)), command);
     }
 
     /** Runs all operations before the first measurement, so that the JVMs compile the code of all operations. */

@@ -45,7 +45,10 @@ final class DeviceTargets {
         DeviceTargets all = new DeviceTargets(results);
         List<Target> targets = new ArrayList<>();
         for (Operation operation : Operation.values()) {
-            all.addOperation(operation.command(), targets);
+            // the library has no part in TCP
+            if (operation != Operation.TCP) {
+                all.addOperation(operation.command(), targets);
+            }
         }
         all.addInline(targets);
         all.addChained(targets);

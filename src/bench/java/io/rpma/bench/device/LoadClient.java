@@ -44,5 +44,5 @@ abstract class LoadClient {
      * @param samples gets the time from each completion to the next, or null
      * @return the duration in nanoseconds
      */
-    abstract long run(Load load, long[] samples) throws InterruptedException;
+    abstract long run(Load load, long[] samples) throws IOException, InterruptedException;
 }

@@ -14,7 +14,7 @@ enum Operation {
     SEND("send"),
     /** A write with immediate data, and the target's answer without bytes. */
     WRITE_WITH_IMM("write-with-imm"),
-    /** The first of librdmacm's operations; all before are librpma's. */
+    /** The first of librdmacm's operations; all before are librpma's, and all after are librdmacm's, except {@link #TCP}. */
     RDMA_WRITE("rdma-write"),
     /** A write whose bytes the post copies into the queue. */
     RDMA_WRITE_INLINE("rdma-write-inline"),
@@ -24,7 +24,9 @@ enum Operation {
     /** A message, and the target's answer with the same bytes. */
     RDMA_SEND("rdma-send"),
     /** An atomic of 8 bytes. */
-    RDMA_FETCH_AND_ADD("rdma-fetch-and-add");
+    RDMA_FETCH_AND_ADD("rdma-fetch-and-add"),
+    /** A message over TCP, for a comparison, and the target's acknowledgment of one byte. */
+    TCP("tcp");
 
     private final String command;
 
@@ -52,8 +54,13 @@ enum Operation {
         return this == SEND || this == WRITE_WITH_IMM || this == RDMA_SEND;
     }
 
-    /** Returns whether librdmacm posts the operation, on an id of its own. librpma posts the others. */
+    /** Returns whether librpma posts the operation. */
+    boolean isRpma() {
+        return compareTo(RDMA_WRITE) < 0;
+    }
+
+    /** Returns whether librdmacm posts the operation, on an id of its own. */
     boolean isRdmacm() {
-        return compareTo(RDMA_WRITE) >= 0;
+        return !isRpma() && this != TCP;
     }
 }

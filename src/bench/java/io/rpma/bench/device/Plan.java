@@ -45,6 +45,8 @@ record Plan(
     /** The size of an atomic write and of an atomic, and the smallest measured size of librpma's other operations. */
     private static final long WORD = 8;
 
+    private static final List<Long> SIZES = List.of(WORD, 64L, KIB, 64 * KIB, MIB);
+
     /**
      * The registration of one memory.
      *
@@ -69,7 +71,7 @@ record Plan(
         for (int depth : new int[] {1, 16, 64}) {
             for (Completions completions : List.of(Completions.POLL, Completions.WAIT)) {
                 for (Operation operation : ofLibrpma()) {
-                    for (long size : List.of(WORD, 64L, KIB, 64 * KIB, MIB)) {
+                    for (long size : SIZES) {
                         if (operation != Operation.ATOMIC_WRITE || size == WORD) {
                             points.add(new Point(operation, size, depth, completions));
                         }
@@ -90,6 +92,7 @@ record Plan(
             points.add(new Point(Operation.RDMA_WRITE, RdmaConnection.INLINE_SIZE, depth, Completions.WAIT));
             points.add(new Point(Operation.RDMA_SEND, RdmaConnection.INLINE_SIZE, depth, Completions.WAIT));
         }
+        addSizes(points);
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.BLOCK));
         points.add(new Point(Operation.SEND, WORD, 1, Completions.BLOCK));
         return new Plan(
@@ -115,7 +118,7 @@ record Plan(
                 Duration.ofMinutes(20));
     }
 
-    /** Returns the plan of a run of about three and a half minutes. */
+    /** Returns the plan of a run of about five minutes. */
     static Plan quick(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (Operation operation : ofLibrpma()) {
@@ -124,9 +127,8 @@ record Plan(
         addRdmacm(points, 1);
         points.add(new Point(Operation.RDMA_FETCH_AND_ADD, WORD, 1, Completions.POLL));
         points.add(new Point(Operation.RDMA_WRITE, RdmaConnection.INLINE_SIZE, 1, Completions.WAIT));
-        points.add(new Point(Operation.WRITE, 64 * KIB, 1, Completions.POLL));
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.WAIT));
-        points.add(new Point(Operation.WRITE, WORD, 16, Completions.POLL));
+        addSizes(points);
         points.add(new Point(Operation.RDMA_WRITE_CHAINED, WORD, 16, Completions.POLL));
         points.add(new Point(Operation.READ, KIB, 16, Completions.POLL));
         points.add(new Point(Operation.FLUSH_PERSISTENT, KIB, 16, Completions.POLL));
@@ -150,9 +152,7 @@ record Plan(
     }
 
     private static List<Operation> ofLibrpma() {
-        return Stream.of(Operation.values())
-                .filter(operation -> !operation.isRdmacm())
-                .toList();
+        return Stream.of(Operation.values()).filter(Operation::isRpma).toList();
     }
 
     /**
@@ -169,8 +169,19 @@ record Plan(
         }
     }
 
+    /** Adds the writes and the messages over TCP of the pictures by size. */
+    private static void addSizes(List<Point> points) {
+        for (int depth : new int[] {1, 16}) {
+            for (long size : SIZES) {
+                points.add(new Point(Operation.WRITE, size, depth, Completions.POLL));
+                points.add(new Point(Operation.TCP, size, depth, Completions.BLOCK));
+            }
+        }
+    }
+
     private static List<Point> possible(List<Point> points, boolean persistent) {
         return points.stream()
+                .distinct()
                 .filter(point -> persistent || point.operation() != Operation.FLUSH_PERSISTENT)
                 .toList();
     }

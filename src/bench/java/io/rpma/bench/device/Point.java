@@ -24,7 +24,7 @@ record Point(Operation operation, long size, int depth, Completions completions)
      * Returns the measured programs. Only librpma's waits include bare JNI, which is a part of Java's additional time there.
      */
     List<Language> languages() {
-        boolean bare = completions == Completions.WAIT && !operation.isRdmacm();
+        boolean bare = completions == Completions.WAIT && operation.isRpma();
         return bare ? List.of(Language.values()) : Language.EVERYWHERE;
     }
 

@@ -228,7 +228,8 @@ public final class Tax implements Callable<Integer> {
             targets.add(measured.timeTarget());
             targets.add(measured.allocationTarget());
         }
-        return Bench.finish(new Report("tax", Machine.here("that does nothing"), results, targets), command);
+        return Bench.finish(
+                new Report("tax", Machine.here("that does nothing", "no device"), results, targets), command);
     }
 
     static List<String> operations() {

@@ -221,7 +221,8 @@ public final class Threads implements Callable<Integer> {
         if (!quick) {
             CLOSES.forEach(name -> targets.add(targetAtOnce(name, all)));
         }
-        return Bench.finish(new Report("threads", Machine.here("that does nothing"), results, targets), command);
+        return Bench.finish(
+                new Report("threads", Machine.here("that does nothing", "no device"), results, targets), command);
     }
 
     private static Target targetAtOnce(String name, List<Measured> all) {

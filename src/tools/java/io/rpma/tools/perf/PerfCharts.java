@@ -2,54 +2,26 @@
 package io.rpma.tools.perf;
 
 import io.rpma.examples.common.Errors;
-import java.awt.Color;
 import java.awt.Dimension;
 import java.awt.Font;
-import java.awt.Graphics2D;
 import java.awt.font.FontRenderContext;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.DoubleFunction;
-import java.util.stream.DoubleStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
 import org.apache.batik.svggen.SVGGeneratorContext;
 import org.apache.batik.svggen.SVGGraphics2D;
-import org.knowm.xchart.XYChart;
-import org.knowm.xchart.XYChartBuilder;
-import org.knowm.xchart.XYSeries;
-import org.knowm.xchart.style.AxesChartStyler;
-import org.knowm.xchart.style.Styler.LegendPosition;
-import org.knowm.xchart.style.lines.SeriesLines;
 
-/**
- * Draws the results of {@code perf}. Both axes are logarithmic: a chart has the logarithms on linear axes, because XChart's
- * logarithmic axes have labels only at powers of ten, and end there.
- */
+/** Draws the results of {@code perf}. */
 final class PerfCharts {
-    private static final int WIDTH = 900;
-    private static final int HEIGHT = 560;
-
-    /** The line below the chart, which names the machine. */
-    private static final int FOOT = 30;
-
-    private static final int FOOT_SIZE = 12;
-    private static final int MARGIN = 12;
-
     /** The decimals of a coordinate. */
     private static final int PRECISION = 2;
-
-    private static final int PLOT_WIDTH = 650;
-    private static final int PLOT_HEIGHT = 440;
-    private static final int LEAST_SPACING_X = 74;
-    private static final int LEAST_SPACING_Y = 30;
 
     /** A distribution has a point at each of these percentiles, if there are enough operations. */
     private static final double[] PERCENTILES = {
@@ -58,31 +30,7 @@ final class PerfCharts {
 
     private static final double HUNDRED = 100;
 
-    /** The colours of the operations, which are distinguishable also for people who do not see all colours. */
-    private static final Color[] COLOURS = {
-        new Color(0x0072b2),
-        new Color(0xe69f00),
-        new Color(0xcc79a7),
-        new Color(0x000000),
-        new Color(0x009e73),
-        new Color(0x56b4e9),
-        new Color(0xd55e00)
-    };
-
-    /** The curves of a chart. A curve maps logarithms to logarithms. */
-    private final Map<PerfOperation, TreeMap<Double, Double>> curves = new LinkedHashMap<>();
-
-    private final String title;
-    private final String xTitle;
-    private final String yTitle;
-    private final DoubleFunction<String> xLabel;
-
-    private PerfCharts(String title, String xTitle, String yTitle, DoubleFunction<String> xLabel) {
-        this.title = title;
-        this.xTitle = xTitle;
-        this.yTitle = yTitle;
-        this.xLabel = xLabel;
-    }
+    private PerfCharts() {}
 
     /**
      * Draws charts into SVG files: the latency and the throughput by size, if there are several sizes, and the percentiles of
@@ -94,10 +42,10 @@ final class PerfCharts {
     static List<Path> draw(PerfReport.Machine machine, List<PerfResult> results, Path directory) throws IOException {
         Files.createDirectories(directory);
         List<Path> files = new ArrayList<>();
-        Map<String, PerfCharts> charts = charts(results);
-        charts.values().removeIf(chart -> chart.curves.isEmpty());
-        for (Map.Entry<String, PerfCharts> chart : charts.entrySet()) {
-            files.add(chart.getValue().write(machine, directory.resolve(chart.getKey() + ".svg")));
+        Map<String, LogChart> charts = charts(results);
+        charts.values().removeIf(LogChart::isEmpty);
+        for (Map.Entry<String, LogChart> chart : charts.entrySet()) {
+            files.add(write(chart.getValue(), machine, directory.resolve(chart.getKey() + ".svg")));
         }
         return files;
     }
@@ -111,7 +59,7 @@ final class PerfCharts {
         // also if the terminal is a window of a desktop, because a JVM without the libraries of a desktop can draw
         System.setProperty("java.awt.headless", "true");
         try {
-            new Font(Font.SANS_SERIF, Font.PLAIN, FOOT_SIZE)
+            new Font(Font.SANS_SERIF, Font.PLAIN, LogChart.FOOT_SIZE)
                     .createGlyphVector(new FontRenderContext(null, true, true), "text")
                     .getOutline();
         } catch (LinkageError | InternalError | RuntimeException e) {
@@ -125,8 +73,8 @@ final class PerfCharts {
     }
 
     /** Returns the charts by their names. */
-    private static Map<String, PerfCharts> charts(List<PerfResult> results) {
-        Map<String, PerfCharts> charts = new TreeMap<>();
+    private static Map<String, LogChart> charts(List<PerfResult> results) {
+        Map<String, LogChart> charts = new TreeMap<>();
         int threads = results.stream().mapToInt(PerfResult::threads).min().orElse(1);
         int least = results.stream().mapToInt(PerfResult::depth).min().orElse(1);
         int most = results.stream().mapToInt(PerfResult::depth).max().orElse(1);
@@ -140,20 +88,21 @@ final class PerfCharts {
                 charts.computeIfAbsent(
                                 "latency",
                                 name -> bySize("Latency: median, " + underWay(least, threads), "microseconds"))
-                        .add(operation, log2(result.size()), log2(result.median()));
+                        .add(curve(operation), LogChart.log2(result.size()), result.median());
             }
             if (sizes && result.depth() == most) {
                 charts.computeIfAbsent(
                                 "throughput",
                                 name -> bySize("Throughput, " + underWay(most, threads), "MiB per second"))
-                        .add(operation, log2(result.size()), log2(result.bytesPerSecond() / (1 << 20)));
+                        .add(curve(operation), LogChart.log2(result.size()), result.bytesPerSecond() / (1 << 20));
             }
             if (result.depth() == least) {
                 String size = PerfReport.size(result.size());
-                charts.computeIfAbsent(
+                addPercentiles(
+                        charts.computeIfAbsent(
                                 "percentiles-" + size.replace(" ", ""),
-                                name -> percentiles("Latency of " + size + ", " + underWay(least, threads)))
-                        .addPercentiles(operation, result);
+                                name -> percentiles("Latency of " + size + ", " + underWay(least, threads))),
+                        result);
             }
         }
         return charts;
@@ -164,12 +113,12 @@ final class PerfCharts {
         return threads == 1 ? operations : operations + " on each of " + threads + " connections";
     }
 
-    private static PerfCharts bySize(String title, String yTitle) {
-        return new PerfCharts(title, "size of an operation", yTitle, log -> PerfReport.size(1L << (int) log));
+    private static LogChart bySize(String title, String yTitle) {
+        return LogChart.bySize(title, "size of an operation", yTitle);
     }
 
-    private static PerfCharts percentiles(String title) {
-        return new PerfCharts(title, "percentile", "microseconds", PerfCharts::percentile);
+    private static LogChart percentiles(String title) {
+        return new LogChart(title, "percentile", "microseconds", PerfCharts::percentile);
     }
 
     /** Returns p90 for 1, p99 for 2, p99.9 for 3. */
@@ -182,36 +131,20 @@ final class PerfCharts {
                         : "p99." + "9".repeat(digits - 2);
     }
 
-    private void add(PerfOperation curve, double x, double y) {
-        curves.computeIfAbsent(curve, added -> new TreeMap<>()).put(x, y);
+    private static LogChart.Curve curve(PerfOperation operation) {
+        return new LogChart.Curve(operation.toString(), operation.ordinal(), operation.isRdmacm());
     }
 
-    private void addPercentiles(PerfOperation curve, PerfResult result) {
+    private static void addPercentiles(LogChart chart, PerfResult result) {
         for (double percentile : PERCENTILES) {
             Double micros = result.percentile(percentile);
             if (micros != null) {
-                add(curve, Math.log10(HUNDRED / (HUNDRED - percentile)), log2(micros));
+                chart.add(curve(result.operation()), Math.log10(HUNDRED / (HUNDRED - percentile)), micros);
             }
         }
     }
 
-    private static double log2(double value) {
-        return Math.log(value) / Math.log(2);
-    }
-
-    private DoubleStream xs() {
-        return curves.values().stream()
-                .flatMap(curve -> curve.keySet().stream())
-                .mapToDouble(Double::doubleValue);
-    }
-
-    private DoubleStream ys() {
-        return curves.values().stream()
-                .flatMap(curve -> curve.values().stream())
-                .mapToDouble(Double::doubleValue);
-    }
-
-    private Path write(PerfReport.Machine machine, Path file) throws IOException {
+    private static Path write(LogChart chart, PerfReport.Machine machine, Path file) throws IOException {
         SVGGeneratorContext context;
         try {
             context = SVGGeneratorContext.createDefault(
@@ -221,59 +154,14 @@ final class PerfCharts {
         }
         context.setPrecision(PRECISION);
         SVGGraphics2D graphics = new SVGGraphics2D(context, false);
-        graphics.setSVGCanvasSize(new Dimension(WIDTH, HEIGHT + FOOT));
-        paint(machine, graphics);
+        graphics.setSVGCanvasSize(new Dimension(LogChart.WIDTH, LogChart.HEIGHT));
+        chart.paint(
+                graphics,
+                machine.cpu() + ", " + machine.device() + " to " + machine.server() + ", Linux " + machine.kernel()
+                        + ", Java " + machine.java() + ", librpma " + machine.librpma());
         try (Writer writer = Files.newBufferedWriter(file)) {
             graphics.stream(writer, true);
         }
         return file;
-    }
-
-    private void paint(PerfReport.Machine machine, Graphics2D graphics) {
-        chart().paint(graphics, WIDTH, HEIGHT);
-        graphics.setColor(Color.WHITE);
-        graphics.fillRect(0, HEIGHT, WIDTH, FOOT);
-        graphics.setColor(Color.DARK_GRAY);
-        graphics.setFont(new Font(Font.SANS_SERIF, Font.PLAIN, FOOT_SIZE));
-        graphics.drawString(
-                machine.cpu() + ", " + machine.device() + " to " + machine.server() + ", Linux " + machine.kernel()
-                        + ", Java " + machine.java() + ", librpma " + machine.librpma(),
-                MARGIN,
-                HEIGHT + MARGIN);
-    }
-
-    private XYChart chart() {
-        XYChart chart = new XYChartBuilder()
-                .width(WIDTH)
-                .height(HEIGHT)
-                .title(title)
-                .xAxisTitle(xTitle)
-                .yAxisTitle(yTitle)
-                .build();
-        double left = xs().min().orElseThrow();
-        double right = Math.max(left + 1, xs().max().orElseThrow());
-        double bottom = Math.floor(ys().min().orElseThrow());
-        double top = Math.max(bottom + 1, Math.ceil(ys().max().orElseThrow()));
-        AxesChartStyler styler = chart.getStyler();
-        styler.setLegendPosition(LegendPosition.OutsideE);
-        styler.setChartBackgroundColor(Color.WHITE);
-        styler.setXAxisMin(left).setXAxisMax(right).setYAxisMin(bottom).setYAxisMax(top);
-        styler.setXAxisTickMarkSpacingHint(Math.max(LEAST_SPACING_X, (int) (PLOT_WIDTH / (right - left))));
-        styler.setYAxisTickMarkSpacingHint(Math.max(LEAST_SPACING_Y, (int) (PLOT_HEIGHT / (top - bottom))));
-        chart.setCustomXAxisTickLabelsFormatter(x -> x >= 0 && x == Math.rint(x) ? xLabel.apply(x) : "");
-        chart.setCustomYAxisTickLabelsFormatter(y -> y == Math.rint(y) ? power(y.intValue()) : "");
-        curves.forEach((operation, points) -> {
-            Color colour = COLOURS[operation.ordinal() % COLOURS.length];
-            XYSeries series = chart.addSeries(
-                    operation.toString(), new ArrayList<>(points.keySet()), new ArrayList<>(points.values()));
-            series.setLineColor(colour);
-            series.setLineStyle(operation.isRdmacm() ? SeriesLines.DASH_DASH : SeriesLines.SOLID);
-            series.setMarkerColor(colour);
-        });
-        return chart;
-    }
-
-    private static String power(int exponent) {
-        return exponent >= 0 ? Long.toString(1L << exponent) : "1/" + (1L << -exponent);
     }
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.bench.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Arrays;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Loads over TCP, with a target in this process. */
+@Tag("benchmarks")
+@Timeout(60)
+class TcpConnectionTest {
+    private static final int SIZE = 100_000;
+
+    private final ExecutorService executor = Executors.newSingleThreadExecutor();
+    private ServerSocket target;
+
+    @BeforeEach
+    void listen() throws IOException {
+        target = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        target.close();
+        executor.shutdownNow();
+    }
+
+    /** Acknowledges messages, and returns the size that the client has sent. */
+    private Future<Long> serve(int messages) {
+        return executor.submit(() -> {
+            try (Socket client = target.accept()) {
+                DataInputStream input = new DataInputStream(client.getInputStream());
+                // the benchmarks run only on machines whose least significant byte is the first
+                long size = Long.reverseBytes(input.readLong());
+                for (int i = 0; i < messages; i++) {
+                    input.readFully(new byte[(int) size]);
+                    client.getOutputStream().write(0);
+                }
+                return size;
+            }
+        });
+    }
+
+    private TcpConnection connect() throws IOException {
+        return TcpConnection.open(target.getInetAddress().getHostAddress(), target.getLocalPort(), SIZE);
+    }
+
+    @Test
+    void sendsItsMessagesAndMeasuresEach() throws Exception {
+        Future<Long> size = serve(40);
+        long[] samples = new long[40];
+        try (TcpConnection connection = connect()) {
+            long nanos = connection.run(new Load(Operation.TCP, SIZE, 16, Completions.BLOCK, 40), samples);
+            assertThat(samples).doesNotContain(0);
+            assertThat(Arrays.stream(samples).sum()).isLessThanOrEqualTo(nanos);
+        }
+        assertThat(size.get()).isEqualTo(SIZE);
+    }
+
+    @Test
+    void failsWhenTheTargetEnds() throws Exception {
+        Future<Long> size = serve(3);
+        try (TcpConnection connection = connect()) {
+            Load load = new Load(Operation.TCP, SIZE, 1, Completions.BLOCK, 4);
+            assertThatExceptionOfType(IOException.class).isThrownBy(() -> connection.run(load, null));
+        }
+        assertThat(size.get()).isEqualTo(SIZE);
+    }
+}
