@@ -66,7 +66,6 @@ struct record {
 struct batch {
 	jlong parts; /* the addresses of the copies */
 	jlong inline_data;
-	jlong built; /* the address of the built work requests of a prepared batch, or 0 */
 	_Alignas(64) struct record records[]; /* on a cache line, where Java copies them faster */
 };
 
@@ -452,16 +451,10 @@ static inline bool is_linked(const volatile struct batch *batch, jint index, jin
 	return index + 1 < end && (index + 1) % AT_ONCE != 0 && r[1].queue == r->queue && can_be_built(r[1].what, r[1].source);
 }
 
-static inline struct built *built_of(const volatile struct batch *batch, jint index)
-{
-	return (struct built *)jni_pointer(batch->built) + index;
-}
-
 /* builds the work request of an operation; returns whether it is built */
-static inline bool build(volatile struct batch *batch, jint index, jint end, struct ibv_qp *qp)
+static inline bool build(volatile struct batch *batch, struct built *built, jint index, jint end, struct ibv_qp *qp)
 {
 	volatile struct record *r = &batch->records[index];
-	struct built *built = built_of(batch, index);
 	struct send *send = &built->send;
 	jlong what = r->what;
 	jlong source = r->source;
@@ -480,28 +473,30 @@ static inline bool build(volatile struct batch *batch, jint index, jint end, str
 	return true;
 }
 
-/* whether the objects of a built operation are open */
+/* whether the objects of a built operation are open: the handles are those with which it was built */
 static inline bool is_open(const volatile struct record *r, jlong what)
 {
-	if (kind_of(r->source) == REGION && handle_marked(r->mr) == NULL)
+	jlong mr = r->mr;
+	if (kind_of(r->source) == REGION && !handle_is_of(handle_entry(mr), mr))
 		return false;
-	return !is_datagram(op_of(what)) || handle_marked(r->ah) != NULL;
+	jlong ah = r->ah;
+	return !is_datagram(op_of(what)) || handle_is_of(handle_entry(ah), ah);
 }
 
 /*
  * The number of operations of a chain of built work requests; 0 if an operation can't be built or has a closed object. Builds
  * the operations that are new or changed.
  */
-static inline jint check_built(volatile struct batch *batch, jint from, jint end, const struct built *first, struct ibv_qp *qp)
+static inline jint check_built(volatile struct batch *batch, struct built *first, jint from, jint end, struct ibv_qp *qp)
 {
 	const volatile struct record *r = &batch->records[from];
-	const struct built *built = first;
+	struct built *built = first;
 	jint count = 0;
 	do {
 		/* read before the work request, if the operation is built */
 		jlong what = __atomic_load_n(&r->what, __ATOMIC_ACQUIRE);
 		bool ready = __builtin_expect((what & BUILT) != 0, 1) ? is_open(r, what)
-								      : build(batch, from + count, end, qp);
+								      : build(batch, built, from + count, end, qp);
 		if (__builtin_expect(!ready, 0))
 			return 0;
 		r++;
@@ -526,28 +521,34 @@ static __attribute__((noinline)) struct ibv_qp *first_qp(const volatile struct r
 	return check_queue(id, is_recv) == RESULT_POSTED && !is_recv ? id->qp : NULL;
 }
 
-/* as post_copies(), with work requests that stay built */
-static inline jint post_built(volatile struct batch *batch, jint from, jint end, jint *done)
+/* as post_copies(), with work requests that stay built; built is the work request of the first record */
+static inline jint post_built(volatile struct batch *batch, struct built *built, jint from, jint end, jint *done)
 {
-	if (__builtin_expect(batch->built == 0, 0))
-		return post_copies(batch, from, end, done);
-	struct built *first = built_of(batch, from);
 	const volatile struct record *r = &batch->records[from];
-	struct ibv_qp *qp = built_qp(first, r->queue);
-	if (__builtin_expect(qp == NULL, 0))
+	struct ibv_qp *qp = built_qp(built, r->queue);
+	if (qp == NULL)
 		qp = first_qp(r);
-	jint count = qp != NULL ? check_built(batch, from, end, first, qp) : 0;
-	if (__builtin_expect(count == 0, 0))
+	jint count = qp != NULL ? check_built(batch, built, from, end, qp) : 0;
+	if (count == 0)
 		return post_copies(batch, from, end, done);
 	struct ibv_send_wr *bad = NULL;
-	int error = ibv_post_send(qp, &first->send.wr, &bad);
-	*done = before(count, error, bad, first, sizeof(*first));
+	int error = ibv_post_send(qp, &built->send.wr, &bad);
+	*done = before(count, error, bad, built, sizeof(*built));
 	return chain_result(error, *done, count);
 }
 
-/* posts chains under one mark each, because each close waits for the mark; returns as rdmaBatchPost() */
-static inline __attribute__((always_inline)) jlong post_chains(jlong address, jlong range,
-		jint (*post)(volatile struct batch *batch, jint from, jint end, jint *done))
+/* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
+static jlong batch_result(jint posted, jint result)
+{
+	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)posted);
+}
+
+/*
+ * Posts chains under one mark each, because each close waits for the mark. The first mark is that of the thread, unless it is NULL.
+ * built contains the work requests, or is NULL: each chain then has new ones. Returns as rdmaBatchPost().
+ */
+static inline __attribute__((always_inline)) jlong post_chains(struct thread *thread, jlong address, jlong range,
+		struct built *built)
 {
 	volatile struct batch *batch = jni_pointer(address);
 	jint from = (jint)(range >> 32);
@@ -555,34 +556,86 @@ static inline __attribute__((always_inline)) jlong post_chains(jlong address, jl
 	jint next = from;
 	jint result = RESULT_POSTED;
 	while (next < to && result == RESULT_POSTED) {
-		struct thread *thread = thread_mark();
+		if (thread == NULL)
+			thread = thread_mark();
 		if (thread == NULL) {
 			result = rdmacm_no_memory();
 			break;
 		}
 		jint done = 0;
-		result = post(batch, next, to, &done);
+		result = built != NULL ? post_built(batch, &built[next], next, to, &done)
+				       : post_copies(batch, next, to, &done);
 		thread_unmark(thread);
+		thread = NULL;
 		next += done;
 	}
-	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)(next - from));
+	return batch_result(next - from, result);
 }
 
-/* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
+/* as rdmaBatchPost() */
 static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 {
-	return post_chains(address, range, post_copies);
+	return post_chains(NULL, address, range, NULL);
 }
 
-/* as batch_post() */
-static jlong prepared_post(JNI_PARAMS, jlong address, jlong range)
+/* a post that prepared_post() does not take */
+static __attribute__((noinline)) jlong post_any(struct thread *thread, jlong address, jlong range, struct built *built)
 {
-	return post_chains(address, range, post_built);
+	return post_chains(thread, address, range, built);
+}
+
+/* the result of a chain whose post has failed, at the work request bad */
+static __attribute__((noinline)) jlong chain_failed(const struct built *first, jint count, int error, const void *bad)
+{
+	jint done = before(count, error, bad, first, sizeof(*first));
+	return batch_result(done, chain_result(error, done, count));
+}
+
+/* the queue pair of the range, if it is one chain from 0 and the work requests are built and their objects are open; or NULL */
+static inline struct ibv_qp *ready_qp(const volatile struct batch *batch, const struct built *built, jlong range)
+{
+	const volatile struct record *r = batch->records;
+	struct ibv_qp *qp = built_qp(built, r->queue);
+	if (__builtin_expect(qp == NULL, 0))
+		return NULL;
+	jlong count = 0;
+	do {
+		jlong what = __atomic_load_n(&r->what, __ATOMIC_ACQUIRE);
+		if (__builtin_expect((what & BUILT) == 0 || !is_open(r, what), 0))
+			return NULL;
+		r++;
+		count++;
+	} while ((built++)->send.wr.next != NULL);
+	return __builtin_expect(count == range, 1) ? qp : NULL;
+}
+
+/*
+ * As rdmaBatchPost(). JNI's return waits for all loads and stores of the call, and so does the next post: this function has only the
+ * usual case, with few of both. Whether the first work request is built is read before the mark, because the registers that the
+ * rest needs are then not yet saved.
+ */
+static jlong prepared_post(JNI_PARAMS, jlong address, jlong range, jlong built_address)
+{
+	const volatile struct batch *batch = jni_pointer(address);
+	struct built *built = jni_pointer(built_address);
+	struct thread *thread = thread_self;
+	if (__builtin_expect(thread == NULL || built == NULL || (batch->records->what & BUILT) == 0, 0))
+		return post_any(NULL, address, range, built);
+	thread_begin(thread);
+	struct ibv_qp *qp = ready_qp(batch, built, range);
+	if (__builtin_expect(qp == NULL, 0))
+		return post_any(thread, address, range, built);
+	struct ibv_send_wr *bad = NULL;
+	int error = ibv_post_send(qp, &built->send.wr, &bad);
+	thread_unmark(thread);
+	if (__builtin_expect(error != 0 || bad != NULL, 0))
+		return chain_failed(built, (jint)range, error, bad);
+	return range;
 }
 
 static const JNINativeMethod methods[] = {
 	{"rdmaBatchPost", "(JJ)J", batch_post},
-	{"rdmaPreparedPost", "(JJ)J", prepared_post},
+	{"rdmaPreparedPost", "(JJJ)J", prepared_post},
 };
 
 const struct jni_table rdmacm_batch_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -48,12 +48,8 @@ static inline struct thread *thread_get(void)
 	return __builtin_expect(thread != NULL, 1) ? thread : thread_attach();
 }
 
-/* begins a call of the hot path; look up handles only after it; NULL if out of memory */
-static inline struct thread *thread_mark(void)
+static inline void thread_begin(struct thread *thread)
 {
-	struct thread *thread = thread_get();
-	if (__builtin_expect(thread == NULL, 0))
-		return NULL;
 	thread->text_length = 0;
 	uint64_t mark = atomic_load_explicit(&thread->mark, memory_order_relaxed);
 	atomic_store_explicit(&thread->mark, mark + 1, memory_order_relaxed);
@@ -61,6 +57,15 @@ static inline struct thread *thread_mark(void)
 		atomic_signal_fence(memory_order_seq_cst);
 	else
 		atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* begins a call of the hot path; look up handles only after it; NULL if out of memory */
+static inline struct thread *thread_mark(void)
+{
+	struct thread *thread = thread_get();
+	if (__builtin_expect(thread == NULL, 0))
+		return NULL;
+	thread_begin(thread);
 	return thread;
 }
 

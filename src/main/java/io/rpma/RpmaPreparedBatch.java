@@ -51,6 +51,13 @@ public final class RpmaPreparedBatch {
 
     private final PreparedRecords records;
 
+    // the arguments of the downcall: fields of this object, because a load from another object would delay each post
+
+    private final long address;
+
+    /** As {@link PreparedRecords#range}. */
+    private long range;
+
     // of each operation
 
     private final RpmaBatch.Op[] ops;
@@ -63,6 +70,8 @@ public final class RpmaPreparedBatch {
 
     RpmaPreparedBatch(PreparedRecords records) {
         this.records = records;
+        address = records.address();
+        range = records.range(0);
         int count = records.count();
         ops = new RpmaBatch.Op[count];
         localSizes = new long[count];
@@ -99,7 +108,7 @@ public final class RpmaPreparedBatch {
      * operations}
      */
     public int posted() {
-        return records.next();
+        return (int) (range >>> Integer.SIZE);
     }
 
     /**
@@ -118,12 +127,24 @@ public final class RpmaPreparedBatch {
      *     {@link #posted()} is then the number of that operation
      */
     public boolean post() {
-        long result = Natives.batchPost(records.address(), records.range());
+        long result = Natives.batchPost(address, range);
         Reference.reachabilityFence(this);
-        boolean complete = records.posted(result);
-        if (result < 0) {
-            throw RpmaBatch.refused(result >> Integer.SIZE, records.nextRecord());
+        // the usual case: the whole sequence at once
+        if (result == range) {
+            return true;
         }
+        boolean complete = advance((int) result);
+        if (result < 0) {
+            throw RpmaBatch.refused(result >> Integer.SIZE, records.get(posted()));
+        }
+        return complete;
+    }
+
+    /** Counts the operations that an incomplete round or a failed post has posted. Returns whether the round is complete. */
+    private boolean advance(int count) {
+        int next = posted() + count;
+        boolean complete = next >= count();
+        range = records.range(complete ? 0 : next);
         return complete;
     }
 
@@ -133,7 +154,7 @@ public final class RpmaPreparedBatch {
      * can fill the send queue for good.
      */
     public void rewind() {
-        records.rewind();
+        range = records.range(0);
     }
 
     /**

@@ -549,9 +549,10 @@ public final class Natives {
      *
      * @param address the address of the header
      * @param range as {@link #batchPost}
+     * @param built the address of the work requests, or 0 to copy the operations
      * @return as {@link #batchPost}
      */
-    public static native long rdmaPreparedPost(long address, long range);
+    public static native long rdmaPreparedPost(long address, long range, long built);
 
     // rdmacm_cq.c
     public static native int pollSendComp(long queue, int capacity, long completions);

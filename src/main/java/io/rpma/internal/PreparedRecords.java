@@ -21,12 +21,6 @@ public final class PreparedRecords {
     private final long address;
 
     /**
-     * Upper half: the number of the record that is posted next. Lower half: the number of records. One field, so that both are
-     * consistent if threads race.
-     */
-    private long range;
-
-    /**
      * Copies records.
      *
      * @param records the array that contains the records
@@ -43,7 +37,6 @@ public final class PreparedRecords {
         memory = bytes.order(ByteOrder.nativeOrder()).asLongBuffer();
         memory.put(header, records, from, to - from);
         address = Natives.bufferAddress(bytes);
-        move(0);
     }
 
     /**
@@ -61,46 +54,20 @@ public final class PreparedRecords {
         return count;
     }
 
-    /** {@return the number of records that the current round has posted} */
-    public int next() {
-        return (int) (range >>> Integer.SIZE);
-    }
-
     /** {@return the address of the header} */
     public long address() {
         return address;
     }
 
-    /** {@return the range of the records that the current round has not posted, as an argument of the native methods} */
-    public long range() {
-        return range;
-    }
-
     /**
-     * Counts posted operations. A complete round starts the next one.
+     * {@return the range of the records that a round has not posted, as an argument of the native methods. Upper half: the number
+     * of the record that is posted next. Lower half: the number of records. One number, so that both are consistent if threads
+     * race}
      *
-     * @param result the result of the native method
-     * @return whether the round is complete; {@code false} also for a failure
+     * @param next the number of the record that is posted next
      */
-    public boolean posted(long result) {
-        // the usual case: the whole sequence at once
-        return result == count || advance((int) result);
-    }
-
-    private boolean advance(int posted) {
-        int now = next() + posted;
-        boolean complete = now >= count;
-        move(complete ? 0 : now);
-        return complete;
-    }
-
-    private void move(int next) {
-        range = (long) next << Integer.SIZE | count;
-    }
-
-    /** Starts a new round. */
-    public void rewind() {
-        move(0);
+    public long range(int next) {
+        return (long) next << Integer.SIZE | count;
     }
 
     /**
@@ -140,10 +107,14 @@ public final class PreparedRecords {
         return record;
     }
 
-    /** {@return the fields of the record that is posted next} */
-    public long[] nextRecord() {
-        long[] record = new long[fields];
-        memory.get(header + next() * fields, record);
-        return record;
+    /**
+     * {@return the fields of a record}
+     *
+     * @param record the number of the record
+     */
+    public long[] get(int record) {
+        long[] copy = new long[fields];
+        memory.get(header + record * fields, copy);
+        return copy;
     }
 }

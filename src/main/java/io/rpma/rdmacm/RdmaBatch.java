@@ -125,8 +125,7 @@ public final class RdmaBatch {
         Loader.ensureLoaded();
         parts = ByteBuffer.allocateDirect(partCapacity * RdmaSgeList.SIZE);
         inlineData = ByteBuffer.allocateDirect(inlineBytes);
-        records =
-                new BatchRecords(capacity, FIELDS, Natives.bufferAddress(parts), Natives.bufferAddress(inlineData), 0);
+        records = new BatchRecords(capacity, FIELDS, Natives.bufferAddress(parts), Natives.bufferAddress(inlineData));
     }
 
     /**

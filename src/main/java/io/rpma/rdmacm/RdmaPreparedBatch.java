@@ -54,10 +54,22 @@ public final class RdmaPreparedBatch {
 
     private final PreparedRecords records;
 
-    // the copies of the operations, and their work requests; the header of the records contains their addresses
+    // the copies of the operations; the header of the records contains their addresses
     private final ByteBuffer parts;
     private final ByteBuffer inlineData;
+
+    /** The work requests. */
     private final ByteBuffer built;
+
+    // the arguments of the downcall: fields of this object, because a load from another object would delay each post
+
+    private final long address;
+
+    /** The address of the work requests, or 0 if they would exceed a buffer: C then copies the operations in each post. */
+    private final long builtAddress;
+
+    /** As {@link PreparedRecords#range}. */
+    private long range;
 
     // of each operation
 
@@ -110,9 +122,10 @@ public final class RdmaPreparedBatch {
         this.inlineData = copyOf(inlineData, inlineEnd);
         records.setHeader(0, Natives.bufferAddress(this.parts));
         records.setHeader(1, Natives.bufferAddress(this.inlineData));
-        // the work requests of more operations would exceed a buffer: C then copies the operations in each post
+        address = records.address();
+        range = records.range(0);
         built = ByteBuffer.allocateDirect(count <= Integer.MAX_VALUE / BUILT_SIZE ? count * BUILT_SIZE : 0);
-        records.setHeader(2, built.capacity() > 0 ? Natives.bufferAddress(built) : 0);
+        builtAddress = built.capacity() > 0 ? Natives.bufferAddress(built) : 0;
     }
 
     private static ByteBuffer copyOf(ByteBuffer bytes, int length) {
@@ -147,7 +160,7 @@ public final class RdmaPreparedBatch {
      * operations}
      */
     public int posted() {
-        return records.next();
+        return (int) (range >>> Integer.SIZE);
     }
 
     /**
@@ -165,12 +178,24 @@ public final class RdmaPreparedBatch {
      *     refuses the operation; {@link #posted()} is then the number of that operation
      */
     public boolean post() {
-        long result = Natives.rdmaPreparedPost(records.address(), records.range());
+        long result = Natives.rdmaPreparedPost(address, range, builtAddress);
         Reference.reachabilityFence(this);
-        boolean complete = records.posted(result);
-        if (result < 0) {
-            throw RdmaBatch.refused(result >> Integer.SIZE, records.nextRecord());
+        // the usual case: the whole sequence at once
+        if (result == range) {
+            return true;
         }
+        boolean complete = advance((int) result);
+        if (result < 0) {
+            throw RdmaBatch.refused(result >> Integer.SIZE, records.get(posted()));
+        }
+        return complete;
+    }
+
+    /** Counts the operations that an incomplete round or a failed post has posted. Returns whether the round is complete. */
+    private boolean advance(int count) {
+        int next = posted() + count;
+        boolean complete = next >= count();
+        range = records.range(complete ? 0 : next);
         return complete;
     }
 
@@ -180,7 +205,7 @@ public final class RdmaPreparedBatch {
      * can fill the send queue for good.
      */
     public void rewind() {
-        records.rewind();
+        range = records.range(0);
     }
 
     /**
