@@ -99,11 +99,17 @@ static bool queue_pairs_lack(size_t functions)
 	return ibv_qp_to_qp_ex(&pair.qp) != NULL;
 }
 
-/* the path of the shared object that contains the address; the caller frees it */
+/*
+ * The path of the shared object that contains the address, also if the file was deleted, as Java deletes what it unpacks. The
+ * caller frees it.
+ */
 static char *path_of(void *address)
 {
 	Dl_info object;
-	return dladdr(address, &object) == 0 ? NULL : realpath(object.dli_fname, NULL);
+	if (dladdr(address, &object) == 0)
+		return NULL;
+	char *path = realpath(object.dli_fname, NULL);
+	return path != NULL ? path : strdup(object.dli_fname);
 }
 
 /*

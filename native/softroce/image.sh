@@ -42,22 +42,6 @@ image_path() {
     echo "$cache/image-$row-$key"
 }
 
-# Prints the mirror of this host's package sources if they are Debian's, otherwise debootstrap's default.
-debian_mirror() {
-    local mirror=
-    if command -v apt-get >/dev/null; then
-        # shellcheck disable=SC2016 # apt's own variables
-        mirror=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' 'Identifier: Packages' 2>/dev/null |
-            awk '$1 == "Debian" && $2 == "Debian" && $3 == "main" { print $4; exit }')
-    fi
-    mirror=${mirror%/}
-    if [[ $mirror == http://* || $mirror == https://* ]]; then
-        echo "$mirror"
-    else
-        sed -n 's/^DEF_MIRROR="\(.*\)"$/\1/p' "$(command -v debootstrap)"
-    fi
-}
-
 check_mirror() {
     local url=$1/dists/$2/InRelease
     supervise wget -q -T 20 -t 2 -O /dev/null "$url" 2>/dev/null ||

@@ -2,6 +2,7 @@
 package io.rpma;
 
 import io.rpma.internal.Closer;
+import io.rpma.internal.Loader;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import java.nio.ByteBuffer;
@@ -69,16 +70,25 @@ public final class RpmaPeer implements AutoCloseable {
     public static RpmaPeer create(RpmaDevice device) {
         byte[] mismatch = Natives.versionsMismatch();
         if (mismatch != null) {
-            throw new RpmaException(
-                    "rpma_peer_new",
-                    RpmaError.NOSUPP,
-                    0,
-                    new String(mismatch, StandardCharsets.UTF_8),
-                    "install rdma-core 45 or later, or librpma and rdma-core from the same release of the distribution");
+            throw mismatch(new String(mismatch, StandardCharsets.UTF_8));
         }
         RpmaPeer peer = new RpmaPeer(device);
         peer.object.made("rpma_peer_new", Natives.peerNew(device.context()));
         return peer;
+    }
+
+    private static RpmaException mismatch(String reason) {
+        String unpacked = Loader.unpackedLibrpma();
+        boolean ofArtifact = unpacked != null && reason.contains(unpacked);
+        return new RpmaException(
+                "rpma_peer_new",
+                RpmaError.NOSUPP,
+                0,
+                ofArtifact ? reason.replace(unpacked, Loader.ARTIFACT) : reason,
+                "install rdma-core 45 or later, or "
+                        + (ofArtifact
+                                ? "install librpma from the distribution and remove the artifact with the classifier librpma"
+                                : "librpma and rdma-core from the same release of the distribution"));
     }
 
     /** {@return the device} */

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.internal.Loader;
 import io.rpma.testing.Document;
+import io.rpma.testing.LibrpmaJar;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.lang.module.ModuleDescriptor;
 import java.lang.module.ModuleFinder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -66,12 +66,8 @@ class DocumentTest {
     }
 
     private static List<String> exported() throws Exception {
-        RpmaConnCfg.create().close();
-        // the names of mapped files need not be UTF-8
-        String maps = Files.readString(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1);
-        Matcher librpma = Pattern.compile("(?m)/\\S*/librpma\\.so\\S*$").matcher(maps);
-        assertThat(librpma.find()).as("librpma is loaded").isTrue();
-        return functions(Tool.run("nm", "--dynamic", "--defined-only", librpma.group()));
+        return functions(Tool.run(
+                "nm", "--dynamic", "--defined-only", LibrpmaJar.ofSystem().toString()));
     }
 
     @Test
@@ -121,6 +117,17 @@ class DocumentTest {
     void theDependencyIsThatOfTheProjectWhichIsTested() throws IOException {
         assertThat(Files.readString(CONSUMER.resolve("pom.xml")))
                 .contains(Document.README.block("dependency").indent(4));
+    }
+
+    /** {@code .ci/release-check} builds and runs this project. */
+    @Test
+    void theDependencyOnLibrpmaIsTheOneThatIsTested() throws IOException {
+        String version = versions(Files.readString(Path.of("pom.xml"))).get(0);
+        assertThat(Files.readString(Path.of(".ci/consumer/pom.xml")))
+                .contains(Document.README
+                        .block("librpma-dependency")
+                        .replace(version, "${rpma.version}")
+                        .indent(8));
     }
 
     @Test

@@ -4,7 +4,6 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.rpma.internal.Loader;
 import io.rpma.programs.ClassLoadersProgram;
 import io.rpma.programs.CodeSourceProgram;
 import io.rpma.programs.InterruptedProgram;
@@ -16,9 +15,9 @@ import io.rpma.programs.PackagesProgram;
 import io.rpma.programs.ThreadLimitProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.LibrpmaJar;
 import io.rpma.testing.Tool;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,13 +58,6 @@ class LoadingTest {
         return jvm.run(LoadProgram.class);
     }
 
-    private static byte[] shim() throws IOException {
-        String resource = Loader.resource(System.getProperty("os.name"), System.getProperty("os.arch"));
-        try (InputStream stream = Loader.class.getResourceAsStream(resource)) {
-            return stream.readAllBytes();
-        }
-    }
-
     private static void assertFails(Jvm.Finished finished, String... parts) {
         assertThat(finished.status()).as(finished.toString()).isEqualTo(FAILED);
         assertThat(finished.out())
@@ -75,7 +67,7 @@ class LoadingTest {
 
     @Test
     void aLibraryThatTheUserNames() throws Exception {
-        Path library = Files.write(directory.resolve("other name.so"), shim());
+        Path library = Files.write(directory.resolve("other name.so"), LibrpmaJar.shim());
         Jvm.Finished finished = load(jvm().options("-Dio.rpma.library=" + library, "-Djava.io.tmpdir=/nowhere"));
         assertThat(finished.status()).as(finished.toString()).isZero();
         assertThat(finished.out()).isEqualTo("loaded, 1000 ms\n");
@@ -197,7 +189,7 @@ class LoadingTest {
     @ParameterizedTest
     @CsvSource({"librpma.so.0, librpma.so.Z, librpma0", "libibverbs.so.1, libibverbs.so.Z, libibverbs1"})
     void aLibraryOfTheSystemThatIsMissing(String name, String missing, String debianPackage) throws Exception {
-        String bytes = new String(shim(), StandardCharsets.ISO_8859_1);
+        String bytes = new String(LibrpmaJar.shim(), StandardCharsets.ISO_8859_1);
         assertThat(bytes).containsOnlyOnce(name + "\0");
         Path library = directory.resolve("patched.so");
         Files.write(library, bytes.replace(name + "\0", missing + "\0").getBytes(StandardCharsets.ISO_8859_1));
@@ -216,7 +208,7 @@ class LoadingTest {
                 "nm",
                 "--dynamic",
                 "--undefined-only",
-                Files.write(directory.resolve("shim.so"), shim()).toString());
+                Files.write(directory.resolve("shim.so"), LibrpmaJar.shim()).toString());
         String functions = Pattern.compile("\\brpma_\\w+")
                 .matcher(symbols)
                 .results()

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.programs.OsgiProgram;
 import io.rpma.testing.Jdk;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.LibrpmaJar;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.Tool;
 import java.io.IOException;
@@ -38,6 +39,7 @@ class PackagingTest {
     private static final String MAIN = MODULE + ".Main";
     private static final String MAIN_IN_MODULE = MODULE + "/" + MAIN;
     private static final String LIBRARY = "io.rpma";
+    private static final String ARTIFACT = "io.rpma.librpma";
     private static final String CLASS_PATH = "ALL-UNNAMED";
 
     private static final String GREETING = "Hello, remote memory!\n";
@@ -164,6 +166,40 @@ class PackagingTest {
                 MAIN_IN_MODULE);
     }
 
+    /** The other tests have no artifact. */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    @Tag("newer-jdk")
+    void theLibrpmaOfTheArtifactOnTheClassPath(Jdk jdk) throws Exception {
+        assertTransfers(
+                strict(jdk, withoutLibrpma(Jvm.of(jdk.home())))
+                        .options(
+                                "-cp",
+                                Jvm.join(classes, Jvm.libraryJar(), LibrpmaJar.make(directory)),
+                                "--enable-native-access=" + CLASS_PATH),
+                MAIN);
+    }
+
+    @ParameterizedTest
+    @MethodSource("jdks")
+    @Tag("newer-jdk")
+    void theLibrpmaOfTheArtifactOnTheModulePath(Jdk jdk) throws Exception {
+        assertTransfers(
+                strict(jdk, withoutLibrpma(Jvm.of(jdk.home())))
+                        .options(
+                                "-p",
+                                Jvm.join(application, Jvm.libraryJar(), LibrpmaJar.make(directory)),
+                                "--add-modules=" + ARTIFACT,
+                                "--enable-native-access=" + LIBRARY),
+                "-m",
+                MAIN_IN_MODULE);
+    }
+
+    /** Hides the librpma of this machine. */
+    private Jvm withoutLibrpma(Jvm jvm) throws IOException {
+        return jvm.environment("LD_LIBRARY_PATH", LibrpmaJar.hiding(directory));
+    }
+
     @ParameterizedTest(allowZeroInvocations = true)
     @MethodSource("strictJdks")
     @Tag("newer-jdk")
@@ -187,20 +223,33 @@ class PackagingTest {
     @ParameterizedTest
     @MethodSource("jdks")
     void aLinkedImage(Jdk jdk) throws Exception {
+        assertTransfers(linkedImage(jdk, MODULE, application, Jvm.libraryJar()), "-m", MAIN_IN_MODULE);
+    }
+
+    /** No module of the application requires the artifact. */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void theLibrpmaOfTheArtifactInALinkedImage(Jdk jdk) throws Exception {
+        Jvm image =
+                linkedImage(jdk, MODULE + "," + ARTIFACT, application, Jvm.libraryJar(), LibrpmaJar.make(directory));
+        assertTransfers(withoutLibrpma(image), "-m", MAIN_IN_MODULE);
+    }
+
+    private Jvm linkedImage(Jdk jdk, String modules, Path... modulePath) throws Exception {
         Path image = directory.resolve("image");
-        String options =
-                "--enable-native-access=" + LIBRARY + (jdk.deniesNativeAccess() ? " --illegal-native-access=deny" : "");
+        String options = "--add-modules=" + modules + " --enable-native-access=" + LIBRARY
+                + (jdk.deniesNativeAccess() ? " --illegal-native-access=deny" : "");
         Tool.run(
                 jdk.tool("jlink"),
                 "--module-path",
-                Jvm.join(application, Jvm.libraryJar()),
+                Jvm.join(modulePath),
                 "--add-modules",
-                MODULE,
+                modules,
                 // JDK 17 takes a value that begins with a hyphen for another option
                 "--add-options= " + options,
                 "--output",
                 image.toString());
-        assertTransfers(Jvm.of(image), "-m", MAIN_IN_MODULE);
+        return Jvm.of(image);
     }
 
     /** As spring-boot-maven-plugin packages an application: the jars are nested, and Spring's class loader reads them. */
@@ -208,19 +257,33 @@ class PackagingTest {
     @MethodSource("jdks")
     @Tag("newer-jdk")
     void aJarInAJarOfSpringBoot(Jdk jdk) throws Exception {
+        assertTransfers(
+                strict(jdk, Jvm.of(jdk.home())), "-jar", boot(Jvm.libraryJar()).toString());
+    }
+
+    @ParameterizedTest
+    @MethodSource("jdks")
+    @Tag("newer-jdk")
+    void theLibrpmaOfTheArtifactInAJarOfSpringBoot(Jdk jdk) throws Exception {
+        Path boot = boot(Jvm.libraryJar(), LibrpmaJar.make(directory));
+        assertTransfers(strict(jdk, withoutLibrpma(Jvm.of(jdk.home()))), "-jar", boot.toString());
+    }
+
+    private Path boot(Path... nested) throws IOException {
         Path content = Files.createDirectory(directory.resolve("content"));
         unpack(Jvm.placeOf(JarLauncher.class), content);
         unpack(application, content.resolve("BOOT-INF/classes"));
         Path libraries = Files.createDirectory(content.resolve("BOOT-INF/lib"));
-        Files.copy(Jvm.libraryJar(), libraries.resolve("rpma-java.jar"));
-        Path boot = jar(directory.resolve("boot.jar"), content, """
+        for (Path jar : nested) {
+            Files.copy(jar, libraries.resolve(jar.getFileName()));
+        }
+        return jar(directory.resolve("boot.jar"), content, """
                 Main-Class: %s
                 Start-Class: %s
                 Spring-Boot-Classes: BOOT-INF/classes/
                 Spring-Boot-Lib: BOOT-INF/lib/
                 Enable-Native-Access: ALL-UNNAMED
                 """.formatted(JarLauncher.class.getName(), MAIN));
-        assertTransfers(strict(jdk, Jvm.of(jdk.home())), "-jar", boot.toString());
     }
 
     private static void unpack(Path archive, Path target) throws IOException {
@@ -241,11 +304,23 @@ class PackagingTest {
     @MethodSource("jdks")
     @Tag("newer-jdk")
     void aBundleOfOsgi(Jdk jdk) throws Exception {
+        assertTransfersInOsgi(Jvm.of(jdk.home()), jdk, Jvm.libraryJar());
+    }
+
+    /** The jar of librpma is a fragment of the bundle. */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    @Tag("newer-jdk")
+    void theLibrpmaOfTheArtifactInOsgi(Jdk jdk) throws Exception {
+        assertTransfersInOsgi(withoutLibrpma(Jvm.of(jdk.home())), jdk, Jvm.libraryJar(), LibrpmaJar.make(directory));
+    }
+
+    private void assertTransfersInOsgi(Jvm ofJdk, Jdk jdk, Path... bundles) throws Exception {
         String version;
         try (JarFile jar = new JarFile(Jvm.libraryJar().toFile())) {
             version = jar.getManifest().getMainAttributes().getValue("Implementation-Version");
         }
-        Jvm jvm = strict(jdk, Jvm.of(jdk.home()))
+        Jvm jvm = strict(jdk, ofJdk)
                 .options(
                         "-cp",
                         Jvm.join(Jvm.placeOf(FrameworkFactory.class), Jvm.testClasses()),
@@ -254,7 +329,7 @@ class PackagingTest {
                 jvm,
                 OsgiProgram.class.getName(),
                 directory.resolve("framework").toString(),
-                Jvm.libraryJar().toUri().toString(),
+                Stream.of(bundles).map(bundle -> bundle.toUri().toString()).collect(Collectors.joining(" ")),
                 application.toUri().toString(),
                 MAIN);
         assertThat(finished.status()).as(finished.toString()).isZero();

@@ -21,9 +21,9 @@ import java.util.regex.Pattern;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
-/** Finds and loads the shim. If that fails, the error names the remedy. */
+/** Finds and loads the shim, and before it the librpma of the artifact. If that fails, the error names the remedy. */
 public final class Loader {
-    /** The system property with the path of the shim. If it is set, the loader tries no other path. */
+    /** The system property with the path of the shim. If it is set, the loader unpacks nothing. */
     public static final String LIBRARY_PROPERTY = "io.rpma.library";
 
     /**
@@ -35,12 +35,24 @@ public final class Loader {
     /** The system property from which the shim takes the name of the class of its natives. */
     private static final String NATIVES_PROPERTY = "rpma-java.natives";
 
+    /** The module of the artifact with the classifier librpma. */
+    public static final String ARTIFACT = "io.rpma.librpma";
+
+    /** A class of the artifact, beside its libraries. To find a class is faster than to find a resource: the JDK's are not opened. */
+    private static final String NEIGHBOUR = "io.rpma.librpma.Librpma";
+
     private static final String LIBRARY = "librpma-java.so";
 
-    private static final String LIBRPMA =
-            "rpma-java needs librpma 1.2 or later: librpma0 on Debian and Ubuntu, librpma on Fedora";
+    private static final String LIBRPMA = "librpma.so.0";
+
+    private static final String REMEDY =
+            "rpma-java needs librpma 1.2 or later: librpma0 on Debian and Ubuntu, librpma on Fedora, or the artifact rpma-java with"
+                    + " the classifier librpma (module " + ARTIFACT + ")";
 
     private static volatile boolean loaded;
+
+    /** The path from which the librpma of the artifact was loaded, or null. */
+    private static volatile String unpackedLibrpma;
 
     /** The failure of the first attempt, or null. */
     private static Throwable firstFailure;
@@ -131,15 +143,10 @@ public final class Loader {
     }
 
     private static void loadPackaged() {
-        String resource = resource(System.getProperty("os.name"), System.getProperty("os.arch"));
+        String directory = directory(System.getProperty("os.name"), System.getProperty("os.arch"));
         try {
-            byte[] library = read(resource);
-            if (library == null) {
-                throw new UnsatisfiedLinkError(
-                        resource + " is not in the jar: this build of rpma-java has no library for"
-                                + " this platform; build it there and name the result with -D" + LIBRARY_PROPERTY);
-            }
-            loadCopy(library);
+            loadLibrpma(directory);
+            loadCopy(Loader.class, directory + LIBRARY, LIBRARY);
         } catch (IOException e) {
             throw withCause(
                     new UnsatisfiedLinkError("can't unpack the library into " + temporaryDirectory() + " (" + e
@@ -149,24 +156,47 @@ public final class Loader {
         }
     }
 
-    /** Returns the bytes of a resource, or null if it does not exist. */
-    private static byte[] read(String resource) throws IOException {
-        byte[] bytes = readFromJar(resource);
+    /**
+     * Loads the librpma of the artifact, if the program has the artifact. The dynamic linker then takes it for the librpma that
+     * the shim needs, because it has the name that the shim needs. After a failure of the shim it stays loaded.
+     */
+    private static void loadLibrpma(String directory) throws IOException {
+        if (unpackedLibrpma != null) {
+            return;
+        }
+        Class<?> neighbour;
+        try {
+            neighbour = Class.forName(NEIGHBOUR, false, Loader.class.getClassLoader());
+        } catch (ClassNotFoundException e) {
+            // the dynamic linker finds the librpma of the system
+            return;
+        }
+        unpackedLibrpma = loadCopy(neighbour, directory + LIBRPMA, ARTIFACT);
+    }
+
+    /** Returns the path from which the librpma of the artifact was loaded, or null. The file is deleted. */
+    public static String unpackedLibrpma() {
+        return unpackedLibrpma;
+    }
+
+    /** Returns the bytes of a resource that is beside a class, or null if it does not exist. */
+    private static byte[] read(Class<?> neighbour, String resource) throws IOException {
+        byte[] bytes = readFromJar(neighbour, resource);
         if (bytes != null) {
             return bytes;
         }
-        try (InputStream stream = Loader.class.getResourceAsStream(resource)) {
+        try (InputStream stream = neighbour.getResourceAsStream(resource)) {
             return stream == null ? null : stream.readAllBytes();
         }
     }
 
     /**
-     * Returns the bytes of a resource, or null if this class is not from an ordinary jar file that has the resource. Reads the
+     * Returns the bytes of a resource, or null if the class is not from an ordinary jar file that has the resource. Reads the
      * jar itself, because the class loader would first open the JDK's resources, which takes longer than the rest of the
      * loading.
      */
-    private static byte[] readFromJar(String resource) {
-        CodeSource source = Loader.class.getProtectionDomain().getCodeSource();
+    private static byte[] readFromJar(Class<?> neighbour, String resource) {
+        CodeSource source = neighbour.getProtectionDomain().getCodeSource();
         if (source == null || source.getLocation() == null) {
             return null;
         }
@@ -179,14 +209,21 @@ public final class Loader {
         }
     }
 
-    private static void loadCopy(byte[] library) throws IOException {
+    /** Loads a library that is beside a class, and returns the path of the copy. In messages, the name replaces the path. */
+    private static String loadCopy(Class<?> neighbour, String resource, String name) throws IOException {
+        byte[] library = read(neighbour, resource);
+        if (library == null) {
+            throw new UnsatisfiedLinkError(resource + " is not in the jar: this build of rpma-java has no library for"
+                    + " this platform; build it there and name the result with -D" + LIBRARY_PROPERTY);
+        }
         Path directory = createDirectory();
-        Path copy = directory.resolve(LIBRARY);
+        Path copy = directory.resolve(resource.substring(resource.lastIndexOf('/') + 1));
         try {
             try (OutputStream file = new FileOutputStream(copy.toFile())) {
                 file.write(library);
             }
-            load(copy, LIBRARY);
+            load(copy, name);
+            return copy.toAbsolutePath().toString();
         } finally {
             delete(copy);
             delete(directory);
@@ -244,6 +281,11 @@ public final class Loader {
 
     /** Returns the path of the shim in the jar, or throws an error for a platform that is not supported. */
     public static String resource(String os, String arch) {
+        return directory(os, arch) + LIBRARY;
+    }
+
+    /** Returns the path of the libraries in their jars, or throws an error for a platform that is not supported. */
+    private static String directory(String os, String arch) {
         String directory;
         switch (arch.toLowerCase(Locale.ROOT)) {
             case "amd64":
@@ -260,7 +302,7 @@ public final class Loader {
             throw new UnsatisfiedLinkError(
                     "rpma-java runs on Linux on x86_64 and aarch64, this is " + os + " on " + arch);
         }
-        return "/META-INF/native/" + directory + "/" + LIBRARY;
+        return "/META-INF/native/" + directory + "/";
     }
 
     /** Adds the remedy to a message of the dynamic linker. */
@@ -268,14 +310,14 @@ public final class Loader {
         Matcher old =
                 Pattern.compile("(/\\S*librpma\\.so\\S*): version `LIBRPMA_").matcher(message);
         if (old.find()) {
-            return message + "; " + old.group(1) + " is librpma" + versionOf(Path.of(old.group(1))) + ". " + LIBRPMA;
+            return message + "; " + old.group(1) + " is librpma" + versionOf(Path.of(old.group(1))) + ". " + REMEDY;
         }
         if (message.contains("undefined symbol: rpma_")) {
-            return message + "; the librpma that was found lacks this function. " + LIBRPMA
+            return message + "; the librpma that was found lacks this function. " + REMEDY
                     + "; LD_LIBRARY_PATH and 'ldconfig -p' name the librpma that is found";
         }
         if (message.contains("librpma.so")) {
-            return message + "; librpma is not installed. " + LIBRPMA;
+            return message + "; librpma is not installed. " + REMEDY;
         }
         if (message.contains("libibverbs.so")) {
             return message

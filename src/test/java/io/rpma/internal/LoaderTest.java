@@ -47,6 +47,7 @@ class LoaderTest {
     @ParameterizedTest
     @CsvSource({
         "librpma.so.0, librpma0",
+        "librpma.so.0, the artifact rpma-java with the classifier librpma",
         "libibverbs.so.1, libibverbs1",
         "libibverbs.so.1, ibverbs-providers",
         "librdmacm.so.1, librdmacm1"

@@ -39,7 +39,7 @@ class ReachabilityMetadataTest {
             + "(,\\s*\"methods\": \\[\\{\"name\": \"(?<method>[\\w<>]+)\", \"parameterTypes\": \\[(?<parameters>[^]]*)]}])?"
             + "\\s*}\\s*(,|$)");
 
-    /** Java's look-ups, C's look-ups and the resource. */
+    /** Java's look-ups, C's look-ups and the resources. */
     private static final Pattern SECTIONS = Pattern.compile(
             "\\{\\s*\"reflection\": \\[(?<reflection>.*)],\\s*\"jni\": \\[(?<jni>.*)],\\s*"
                     + "\"resources\": \\[\\s*\\{\"glob\": \"(?<glob>[^\"]+)\"}\\s*]\\s*}\\s*",
@@ -138,6 +138,11 @@ class ReachabilityMetadataTest {
                     .results()
                     .map((MatchResult implementation) -> implementation.group(1) + " <init>()")
                     .forEach(lookUps::add);
+            Pattern.compile("String NEIGHBOUR = \"([\\w.]+)\"")
+                    .matcher(source)
+                    .results()
+                    .map((MatchResult neighbour) -> neighbour.group(1))
+                    .forEach(lookUps::add);
             Pattern.compile("findVirtual\\((\\w+)\\.class, \"(\\w+)\", MethodType\\.methodType\\(\\w+\\.class\\)\\)")
                     .matcher(source)
                     .results()
@@ -150,20 +155,21 @@ class ReachabilityMetadataTest {
                             .results()
                             .count();
         }
-        assertThat(lookUps).hasSize(3);
+        assertThat(lookUps).hasSize(4);
         assertThat(reflective)
-                .as("forName and getDeclaredConstructor of Access, findVirtual of VirtualWaits")
-                .isEqualTo(3);
+                .as("forName and getDeclaredConstructor of Access, forName of Loader, findVirtual of VirtualWaits")
+                .isEqualTo(4);
         assertThat(entries("reflection")).isEqualTo(lookUps);
     }
 
     @Test
-    void hasTheShimOfEachPlatform() throws IOException {
+    void hasTheLibrariesOfEachPlatform() throws IOException {
         PathMatcher glob =
                 FileSystems.getDefault().getPathMatcher("glob:" + metadata().group("glob"));
         for (String arch : List.of("amd64", "aarch64")) {
             Path resource = Path.of(Loader.resource("Linux", arch).substring(1));
             assertThat(glob.matches(resource)).as(resource.toString()).isTrue();
+            assertThat(glob.matches(resource.resolveSibling("librpma.so.0"))).isTrue();
         }
     }
 }

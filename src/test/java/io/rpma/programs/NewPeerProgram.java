@@ -12,10 +12,12 @@ public final class NewPeerProgram {
     /**
      * Prints the peer, or the exception.
      *
-     * @param arguments the path of that librpma
+     * @param arguments the path of that librpma, unless the library loads it
      */
     public static void main(String[] arguments) {
-        System.load(arguments[0]);
+        for (String librpma : arguments) {
+            System.load(librpma);
+        }
         try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local("localhost"))) {
             System.out.println("made " + peer.getClass().getSimpleName());
         } catch (RpmaException e) {

@@ -16,7 +16,10 @@ public final class OsgiProgram {
 
     private OsgiProgram() {}
 
-    /** Arguments: a directory for the framework, the library, the bundle, its main class, and the arguments of the class. */
+    /**
+     * Arguments: a directory for the framework, the library and its fragments with blanks between, the bundle, its main class,
+     * and the arguments of the class.
+     */
     public static void main(String[] arguments) throws Exception {
         Framework framework = ServiceLoader.load(FrameworkFactory.class)
                 .findFirst()
@@ -25,7 +28,11 @@ public final class OsgiProgram {
         framework.start();
         try {
             BundleContext context = framework.getBundleContext();
-            Bundle library = context.installBundle(arguments[1]);
+            String[] bundles = arguments[1].split(" ");
+            Bundle library = context.installBundle(bundles[0]);
+            for (String fragment : Arrays.copyOfRange(bundles, 1, bundles.length)) {
+                context.installBundle(fragment);
+            }
             Bundle application = context.installBundle(arguments[2]);
             library.start();
             application.start();

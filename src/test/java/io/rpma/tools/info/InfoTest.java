@@ -7,9 +7,12 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.rpma.RpmaDevice;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.LibrpmaJar;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The command info on this machine, which may have no device. {@code ToolsIT} runs it with a device. */
 @Tag("examples")
@@ -37,6 +40,14 @@ class InfoTest {
                 .containsPattern("(?m)^librpma +\\S")
                 .containsPattern("(?m)^kernel +" + System.getProperty("os.version") + "$")
                 .containsPattern("(?m)^Java +" + System.getProperty("java.version") + "$");
+        assertEnded(end);
+    }
+
+    @Test
+    void theVersionOfTheLibrpmaOfTheArtifact(@TempDir Path directory) throws Exception {
+        Jvm.Finished end =
+                Jvm.onClassPath(Jvm.toolsJar(), LibrpmaJar.make(directory)).run(Tools.class, "info");
+        assertThat(end.out()).containsPattern("(?m)^librpma +" + LibrpmaJar.VERSION + "$");
         assertEnded(end);
     }
 

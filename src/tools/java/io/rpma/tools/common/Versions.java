@@ -14,7 +14,8 @@ import java.util.regex.Pattern;
  * The versions of the software below a program. A version is null if it is not known.
  *
  * @param rpmaJava of this library
- * @param librpma of the package that has installed the loaded librpma, because librpma does not contain its version
+ * @param librpma of the package that has installed the loaded librpma, or of the artifact, because librpma does not contain its
+ *     version
  * @param rdmaCore of the loaded libibverbs
  * @param kernel of the running kernel
  * @param java of this JVM
@@ -25,6 +26,9 @@ public record Versions(String rpmaJava, String librpma, String rdmaCore, String 
     /** The number of the file ends with the version of rdma-core. */
     private static final Pattern LIBIBVERBS = Pattern.compile("libibverbs\\.so\\.\\d+\\.\\d+\\.([\\d.]+)");
 
+    /** A class of the artifact with the classifier librpma, which has the version of librpma in its manifest. */
+    private static final String ARTIFACT = "io.rpma.librpma.Librpma";
+
     private static final int LIMIT_S = 10;
 
     /** Finds the versions. The libraries must be loaded. */
@@ -33,23 +37,37 @@ public record Versions(String rpmaJava, String librpma, String rdmaCore, String 
         String maps = Files.readString(MAPPED, StandardCharsets.ISO_8859_1);
         return new Versions(
                 Product.version(),
-                packageVersion(mapped(maps, "librpma.so")),
+                librpma(mapped(maps, "librpma.so")),
                 rdmaCore(mapped(maps, "libibverbs.so")),
                 System.getProperty("os.version"),
                 System.getProperty("java.version"));
     }
 
+    /** Returns the file of a library, or null if the file was deleted, as the one of the artifact is. */
     private static Path mapped(String maps, String library) {
         Matcher path =
                 Pattern.compile("(?m)/.*/" + Pattern.quote(library) + "\\S*$").matcher(maps);
-        if (!path.find()) {
-            throw new IllegalStateException(library + " is not loaded");
-        }
-        return Path.of(path.group());
+        return path.find() ? Path.of(path.group()) : null;
     }
 
-    /** Returns the version of rdma-core, or null if the name of the file has none. */
+    /** Returns the version of librpma, or null if it is not known. */
+    private static String librpma(Path file) throws IOException, InterruptedException {
+        if (file != null) {
+            return packageVersion(file);
+        }
+        try {
+            Class<?> artifact = Class.forName(ARTIFACT, false, Versions.class.getClassLoader());
+            return upstream(artifact.getPackage().getImplementationVersion());
+        } catch (ClassNotFoundException e) {
+            return null;
+        }
+    }
+
+    /** Returns the version of rdma-core, or null if the name of the file has none or the file was deleted. */
     static String rdmaCore(Path libibverbs) {
+        if (libibverbs == null) {
+            return null;
+        }
         Matcher version = LIBIBVERBS.matcher(libibverbs.getFileName().toString());
         return version.matches() ? version.group(1) : null;
     }
