@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.bench;
 
-import io.rpma.tools.LogChart;
+import io.rpma.tools.common.LogChart;
 import java.awt.Graphics2D;
 import java.awt.image.BufferedImage;
 import java.io.IOException;

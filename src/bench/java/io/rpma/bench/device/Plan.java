@@ -118,7 +118,7 @@ record Plan(
                 Duration.ofMinutes(20));
     }
 
-    /** Returns the plan of a run of about five minutes. */
+    /** Returns the plan of a run of about three and a half minutes. */
     static Plan quick(boolean persistent) {
         List<Point> points = new ArrayList<>();
         for (Operation operation : ofLibrpma()) {
@@ -127,8 +127,9 @@ record Plan(
         addRdmacm(points, 1);
         points.add(new Point(Operation.RDMA_FETCH_AND_ADD, WORD, 1, Completions.POLL));
         points.add(new Point(Operation.RDMA_WRITE, RdmaConnection.INLINE_SIZE, 1, Completions.WAIT));
+        points.add(new Point(Operation.WRITE, 64 * KIB, 1, Completions.POLL));
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.WAIT));
-        addSizes(points);
+        points.add(new Point(Operation.WRITE, WORD, 16, Completions.POLL));
         points.add(new Point(Operation.RDMA_WRITE_CHAINED, WORD, 16, Completions.POLL));
         points.add(new Point(Operation.READ, KIB, 16, Completions.POLL));
         points.add(new Point(Operation.FLUSH_PERSISTENT, KIB, 16, Completions.POLL));

@@ -8,6 +8,7 @@ import com.google.gson.JsonParser;
 import io.rpma.RpmaDevice;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.LibrpmaJar;
+import io.rpma.tools.Tools;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -9,6 +9,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.rpma.examples.common.CommandLines;
 import io.rpma.tools.Tools;
+import io.rpma.tools.common.ByteSize;
 import io.rpma.tools.common.Listener;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -248,7 +249,7 @@ class PerfTest {
     @Test
     void sizesAreExact() {
         assertThat(List.of(1L, 64L, 1000L, 1024L, 1025L, 1536L, 4096L, 1L << 20, (1L << 20) + 1024, 64L << 20))
-                .extracting(PerfReport::size)
+                .extracting(ByteSize::text)
                 .containsExactly(
                         "1 B", "64 B", "1000 B", "1 KiB", "1025 B", "1536 B", "4 KiB", "1 MiB", "1025 KiB", "64 MiB");
     }

@@ -2,6 +2,8 @@
 package io.rpma.tools.perf;
 
 import io.rpma.examples.common.Errors;
+import io.rpma.tools.common.ByteSize;
+import io.rpma.tools.common.LogChart;
 import java.awt.Dimension;
 import java.awt.Font;
 import java.awt.font.FontRenderContext;
@@ -97,7 +99,7 @@ final class PerfCharts {
                         .add(curve(operation), LogChart.log2(result.size()), result.bytesPerSecond() / (1 << 20));
             }
             if (result.depth() == least) {
-                String size = PerfReport.size(result.size());
+                String size = ByteSize.text(result.size());
                 addPercentiles(
                         charts.computeIfAbsent(
                                 "percentiles-" + size.replace(" ", ""),

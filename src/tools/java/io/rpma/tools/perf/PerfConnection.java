@@ -20,6 +20,7 @@ import io.rpma.RpmaPeerCfg;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.examples.common.LostException;
 import io.rpma.examples.common.Offer;
+import io.rpma.tools.common.ByteSize;
 import io.rpma.tools.common.Connector;
 import java.io.IOException;
 import java.util.Optional;
@@ -120,7 +121,7 @@ final class PerfConnection implements PerfEnd {
         if (operation == PerfOperation.FLUSH_PERSISTENT) {
             if (!remote.getFlushType().contains(RpmaFlushType.PERSISTENT)) {
                 throw new UnsupportedOperationException("the server has no persistent memory for "
-                        + PerfReport.size(remote.getSize()) + " (server --memory)");
+                        + ByteSize.text(remote.getSize()) + " (server --memory)");
             }
             if (!conn.isFlushNative() && !offer.isDirectWrite()) {
                 throw new UnsupportedOperationException("flushes are emulated, and the server's operator has not"

@@ -2,6 +2,7 @@
 package io.rpma.tools.perf;
 
 import com.google.gson.GsonBuilder;
+import io.rpma.tools.common.ByteSize;
 import java.util.List;
 import java.util.Locale;
 
@@ -113,7 +114,7 @@ final class PerfReport {
                 Locale.ROOT,
                 "%-16s %7s %5d %3d %8s %8s %8s %9s %8s",
                 result.operation(),
-                size(result.size()),
+                ByteSize.text(result.size()),
                 result.depth(),
                 result.threads(),
                 number(result.median()),
@@ -121,14 +122,6 @@ final class PerfReport {
                 number(result.percentile(99.9)),
                 number(result.operationsPerSecond()),
                 number(result.bytesPerSecond() / (1 << 20)));
-    }
-
-    /** Returns the exact size, in at most 7 characters if it is a power of 2. */
-    static String size(long bytes) {
-        if (bytes % (1 << 20) == 0) {
-            return (bytes >> 20) + " MiB";
-        }
-        return bytes % (1 << 10) == 0 ? (bytes >> 10) + " KiB" : bytes + " B";
     }
 
     /** Returns a number with three significant digits or more; a dash for null. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.perf;
 
+import io.rpma.tools.common.ByteSize;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
@@ -71,6 +72,6 @@ record PerfRequest(PerfOperation operation, int size, int depth, boolean events)
 
     @Override
     public String toString() {
-        return operation + ", " + PerfReport.size(size) + ", depth " + depth;
+        return operation + ", " + ByteSize.text(size) + ", depth " + depth;
     }
 }

@@ -18,6 +18,7 @@ import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQpInitAttr;
+import io.rpma.tools.common.ByteSize;
 import io.rpma.tools.common.Listener;
 import java.io.IOException;
 import java.util.concurrent.Semaphore;
@@ -151,8 +152,8 @@ final class PerfService {
                 .filter(read -> read.operation().isRdmacm() == rdmacm)
                 .orElseThrow(Listener.RefusedException::ofAnotherProgram);
         if (request.size() > mostMessage) {
-            throw new Listener.RefusedException("an operation of " + PerfReport.size(request.size())
-                    + ": the largest message of the device is " + PerfReport.size(mostMessage));
+            throw new Listener.RefusedException("an operation of " + ByteSize.text(request.size())
+                    + ": the largest message of the device is " + ByteSize.text(mostMessage));
         }
         return request;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.tools;
+package io.rpma.tools.common;
 
 import java.awt.Color;
 import java.awt.Font;
@@ -30,7 +30,7 @@ public final class LogChart {
     public static final int HEIGHT = 590;
 
     /** The size of the line's font. */
-    static final int FOOT_SIZE = 12;
+    public static final int FOOT_SIZE = 12;
 
     private static final int FOOT = 30;
     private static final int MARGIN = 12;
@@ -81,7 +81,7 @@ public final class LogChart {
 
     /** Makes a chart by size. The horizontal axis has logarithms of bytes to the base 2. */
     public static LogChart bySize(String title, String xTitle, String yTitle) {
-        return new LogChart(title, xTitle, yTitle, log -> PerfReport.size(1L << (int) log));
+        return new LogChart(title, xTitle, yTitle, log -> ByteSize.text(1L << (int) log));
     }
 
     /** Returns the logarithm to the base 2. */
