@@ -10,9 +10,9 @@ import com.google.gson.JsonParser;
 import io.rpma.examples.common.CommandLines;
 import io.rpma.tools.Tools;
 import io.rpma.tools.common.ByteSize;
+import io.rpma.tools.common.Connector;
 import io.rpma.tools.common.Listener;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -130,49 +130,69 @@ class PerfTest {
     }
 
     /** Completes the oldest operation at each call. */
-    private static final class FakeEnd implements PerfEnd {
+    private static final class FakeEnd extends PerfEnd {
         private final List<Integer> posts = new ArrayList<>();
+        private int recorded;
         private int underWay;
         private int mostUnderWay;
         private boolean silent;
 
-        /** The number of calls of {@link #take} after which the send of an answered operation completes. */
+        /** The number of calls of {@link #take} after which the sends of answered operations complete. */
         private int sendsLate;
 
+        private int sends;
+        private int mostSends;
         private int lateFor;
 
-        @Override
-        public boolean hasRoom(int count) {
-            return lateFor == 0;
+        FakeEnd(PerfOperation operation, int depth, int list) {
+            super(
+                    new Connector("10.0.0.1", 7204, "perf server ADDRESS"),
+                    new PerfRequest(operation, 64, depth, false),
+                    list);
         }
 
         @Override
-        public void post(int count) {
+        void post() {
+            record();
+            postRecorded();
+        }
+
+        @Override
+        void record() {
+            recorded++;
+        }
+
+        @Override
+        void postRecorded() {
+            posts.add(recorded);
+            underWay += recorded;
+            sends += recorded;
+            mostSends = Math.max(mostSends, sends);
+            recorded = 0;
             lateFor = sendsLate;
-            posts.add(count);
-            underWay += count;
             mostUnderWay = Math.max(mostUnderWay, underWay);
         }
 
         @Override
-        public int take() {
+        int take() {
             if (silent) {
                 return 0;
             }
-            if (underWay == 0) {
-                lateFor--;
-                return 0;
+            if (underWay > 0) {
+                underWay--;
+                return 1;
             }
-            underWay--;
-            return 1;
+            lateFor--;
+            if (lateFor <= 0) {
+                sent(sends);
+                sends = 0;
+            }
+            return 0;
         }
 
         @Override
-        public void checkConnected() {}
-
-        @Override
-        public IOException silent(long nanos) {
-            return new IOException("silent");
+        boolean isEnded() {
+            return false;
         }
 
         @Override
@@ -181,7 +201,7 @@ class PerfTest {
 
     @Test
     void aLoadOfANumberOfOperations() throws Exception {
-        FakeEnd end = new FakeEnd();
+        FakeEnd end = new FakeEnd(PerfOperation.WRITE, 8, 4);
         PerfLoad.Times times = new PerfLoad(8, 4, 102, 0, Long.MAX_VALUE).run(end);
         assertThat(times.histogram().getTotalCount()).isEqualTo(102);
         assertThat(times.end()).isGreaterThan(times.begin());
@@ -192,15 +212,16 @@ class PerfTest {
 
     @Test
     void aLoadWaitsForTheCompletionsOfSendsAfterTheAnswers() throws Exception {
-        FakeEnd end = new FakeEnd();
+        FakeEnd end = new FakeEnd(PerfOperation.SEND, 2, 1);
         end.sendsLate = 3;
         PerfLoad.Times times = new PerfLoad(2, 1, 10, 0, Long.MAX_VALUE).run(end);
         assertThat(times.histogram().getTotalCount()).isEqualTo(10);
+        assertThat(end.mostSends).isEqualTo(4);
     }
 
     @Test
     void aLoadOfATime() throws Exception {
-        FakeEnd end = new FakeEnd();
+        FakeEnd end = new FakeEnd(PerfOperation.WRITE, 1, 1);
         PerfLoad.Times times = new PerfLoad(1, 1, 0, 20_000_000, Long.MAX_VALUE).run(end);
         assertThat(times.end() - times.begin()).isGreaterThanOrEqualTo(20_000_000);
         assertThat(times.histogram().getTotalCount()).isEqualTo(end.posts.size());
@@ -209,14 +230,15 @@ class PerfTest {
 
     @Test
     void aLoadEndsIfNothingCompletes() {
-        FakeEnd end = new FakeEnd();
+        FakeEnd end = new FakeEnd(PerfOperation.WRITE, 4, 1);
         end.silent = true;
-        assertThatThrownBy(() -> new PerfLoad(4, 1, 10, 0, 1_000_000).run(end)).hasMessage("silent");
+        assertThatThrownBy(() -> new PerfLoad(4, 1, 10, 0, 1_000_000).run(end))
+                .hasMessageEndingWith("no answer within 1 ms");
     }
 
     @Test
     void aLoadEndsIfItsThreadIsInterrupted() {
-        FakeEnd end = new FakeEnd();
+        FakeEnd end = new FakeEnd(PerfOperation.WRITE, 4, 1);
         end.silent = true;
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> new PerfLoad(4, 1, 10, 0, Long.MAX_VALUE).run(end))

@@ -60,6 +60,11 @@ public final class Listener {
         public static RefusedException ofAnotherProgram() {
             return new RefusedException("the client is another program, or another version of this one");
         }
+
+        /** The other clients are as many as there can be. */
+        public static RefusedException beyond(int most) {
+            return new RefusedException("there are " + most + " clients already");
+        }
     }
 
     /** Accepts one client. */
@@ -160,7 +165,7 @@ public final class Listener {
         boolean served = false;
         try {
             if (clients.get() >= most) {
-                throw new RefusedException("there are " + most + " clients already");
+                throw RefusedException.beyond(most);
             }
             session = acceptance.accept(accepted.get() + 1);
             accepted.incrementAndGet();

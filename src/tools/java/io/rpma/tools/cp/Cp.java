@@ -5,6 +5,7 @@ import io.rpma.examples.common.EndpointOptions;
 import io.rpma.examples.common.Program;
 import io.rpma.tools.common.Connector;
 import io.rpma.tools.common.Interruption;
+import io.rpma.tools.common.Options;
 import io.rpma.tools.common.Product;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
@@ -80,7 +81,7 @@ public final class Cp implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Program.check(command, "--port", port >= 1 && port <= 65535, "must be 1 to 65535");
+        Options.checkPort(command, port, Options.MOST_PORT);
         Program.check(command, "--timeout", timeout >= 1, "must be at least 1 second");
         return listen == null ? send() : listen();
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.perf;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
-
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
 import io.rpma.RpmaPeer;
@@ -13,6 +11,7 @@ import io.rpma.examples.common.Size;
 import io.rpma.tools.common.Connector;
 import io.rpma.tools.common.Cpu;
 import io.rpma.tools.common.Interruption;
+import io.rpma.tools.common.Options;
 import io.rpma.tools.common.Page;
 import io.rpma.tools.common.Versions;
 import java.io.IOException;
@@ -201,8 +200,7 @@ final class PerfClient implements Callable<Integer> {
                                     .collect(Collectors.joining(", "))
                             + ": " + title);
         }
-        Program.check(
-                command, "--port", port >= 1 && port <= PerfRequest.MOST_PORT, "must be 1 to " + PerfRequest.MOST_PORT);
+        Options.checkPort(command, port, PerfRequest.MOST_PORT);
         Program.check(
                 command,
                 "--size",
@@ -228,13 +226,8 @@ final class PerfClient implements Callable<Integer> {
         Program.check(command, "--iters", iterations == null || iterations >= 1, "must be at least 1");
         boolean durationGiven = command.commandLine().getParseResult().hasMatchedOption("--duration");
         Program.check(command, "--iters", iterations == null || !durationGiven, "excludes --duration");
-        Program.check(
-                command,
-                "--duration",
-                duration > 0 && duration <= 3600,
-                "must be more than 0, and at most 3600 seconds");
-        Program.check(
-                command, "--timeout", timeout > 0 && timeout <= 3600, "must be more than 0, and at most 3600 seconds");
+        Options.checkSeconds(command, "--duration", duration);
+        Options.checkSeconds(command, "--timeout", timeout);
         checkDirectory("--csv", csv);
         checkDirectory("--json", json);
         Program.check(
@@ -352,7 +345,11 @@ final class PerfClient implements Callable<Integer> {
 
     private PerfLoad load(int depth) {
         return new PerfLoad(
-                depth, Math.min(list, depth), iterations == null ? 0 : iterations, nanos(duration), nanos(timeout));
+                depth,
+                Math.min(list, depth),
+                iterations == null ? 0 : iterations,
+                Options.nanos(duration),
+                Options.nanos(timeout));
     }
 
     private PerfReport.Machine machine(RpmaDevice device) throws IOException, InterruptedException {
@@ -381,9 +378,5 @@ final class PerfClient implements Callable<Integer> {
 
     private static void print(String line) throws IOException {
         Program.print(System.out, line);
-    }
-
-    private static long nanos(double seconds) {
-        return (long) (seconds * SECONDS.toNanos(1));
     }
 }

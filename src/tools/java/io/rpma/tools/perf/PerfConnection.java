@@ -8,7 +8,6 @@ import io.rpma.RpmaBatch;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
-import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaCq;
 import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMemory;
@@ -23,13 +22,9 @@ import io.rpma.examples.common.Offer;
 import io.rpma.tools.common.ByteSize;
 import io.rpma.tools.common.Connector;
 import java.io.IOException;
-import java.util.Optional;
 
-/** A connection of librpma for one measurement. All its operations use the same bytes. */
-final class PerfConnection implements PerfEnd {
-    private static final int WAIT_MS = 100;
-
-    private final Connector connector;
+/** A connection of librpma for one measurement. */
+final class PerfConnection extends PerfEnd {
     private final PerfRequest request;
     private final RpmaMemory memory;
     private final RpmaMrLocal region;
@@ -39,9 +34,6 @@ final class PerfConnection implements PerfEnd {
     private final RpmaBatch batch;
     private final RpmaCompletions completions;
 
-    /** The sends without a completion. They can outlast the answers of the server. */
-    private int sends;
-
     private PerfConnection(
             Connector connector,
             PerfRequest request,
@@ -50,7 +42,7 @@ final class PerfConnection implements PerfEnd {
             RpmaConn conn,
             RpmaMrRemote remote,
             int list) {
-        this.connector = connector;
+        super(connector, request, list);
         this.request = request;
         this.memory = memory;
         this.region = region;
@@ -58,7 +50,7 @@ final class PerfConnection implements PerfEnd {
         this.remote = remote;
         cq = conn.getCq();
         batch = list == 1 ? null : RpmaBatch.create(2 * list);
-        completions = RpmaCompletions.create(Math.max(2, request.depth()));
+        completions = RpmaCompletions.create(completions(request));
         for (int i = 0; request.operation().isAnswered() && i < request.depth(); i++) {
             receive();
         }
@@ -99,9 +91,8 @@ final class PerfConnection implements PerfEnd {
         }
     }
 
-    /** A flush takes two operations, and the send of an answered operation can complete after the answer. */
     private static RpmaConnCfg connCfg(PerfRequest request) {
-        int size = 2 * request.depth();
+        int size = sendQueue(request);
         return RpmaConnCfg.create().setSqSize(size).setRqSize(request.depth()).setCqSize(size + request.depth());
     }
 
@@ -141,27 +132,7 @@ final class PerfConnection implements PerfEnd {
     }
 
     @Override
-    public boolean hasRoom(int count) {
-        return sends + count <= 2 * request.depth();
-    }
-
-    @Override
-    public void post(int count) {
-        if (request.operation().isAnswered()) {
-            sends += count;
-        }
-        if (batch == null) {
-            post();
-            return;
-        }
-        for (int i = 0; i < count; i++) {
-            record();
-        }
-        int recorded = batch.count();
-        check(batch.post() == recorded);
-    }
-
-    private void post() {
+    void post() {
         int size = request.size();
         switch (request.operation()) {
             case WRITE -> check(conn.write(remote, 0, region, 0, size, RpmaConn.F_COMPLETION_ALWAYS, 0));
@@ -177,7 +148,8 @@ final class PerfConnection implements PerfEnd {
         }
     }
 
-    private void record() {
+    @Override
+    void record() {
         int size = request.size();
         switch (request.operation()) {
             case WRITE -> check(batch.write(conn, remote, 0, region, 0, size, RpmaConn.F_COMPLETION_ALWAYS, 0));
@@ -194,52 +166,42 @@ final class PerfConnection implements PerfEnd {
         }
     }
 
+    @Override
+    void postRecorded() {
+        int recorded = batch.count();
+        check(batch.post() == recorded);
+    }
+
     private RpmaFlushType flushType() {
         return request.operation() == PerfOperation.FLUSH_PERSISTENT
                 ? RpmaFlushType.PERSISTENT
                 : RpmaFlushType.VISIBILITY;
     }
 
-    private static void check(boolean posted) {
-        if (!posted) {
-            throw new IllegalStateException("a queue is full, although it has room for all operations");
-        }
-    }
-
     @Override
-    public int take() throws IOException, InterruptedException {
+    int take() throws IOException, InterruptedException {
         int taken = request.events() ? cq.await(completions, WAIT_MS, MILLISECONDS) : cq.poll(completions);
         if (taken == 0 && !request.events()) {
             Spin.pause();
         }
         int done = 0;
         for (int i = 0; i < taken; i++) {
-            if (!completions.isSuccess(i)) {
-                throw PerfEnd.failure(connector, completions, i);
-            }
+            check(completions, i);
             if (!request.operation().isAnswered()) {
                 done++;
             } else if (completions.opcode(i) == RpmaWcOpcode.RECV) {
                 receive();
                 done++;
             } else {
-                sends--;
+                sent(1);
             }
         }
         return done;
     }
 
     @Override
-    public void checkConnected() throws IOException, InterruptedException {
-        Optional<RpmaConnEvent> event = conn.nextEvent(0, NANOSECONDS);
-        if (event.isPresent()) {
-            throw new LostException(connector, "the server has ended the connection");
-        }
-    }
-
-    @Override
-    public IOException silent(long nanos) {
-        return new LostException(connector, "no answer within " + NANOSECONDS.toMillis(nanos) + " ms");
+    boolean isEnded() throws InterruptedException {
+        return conn.nextEvent(0, NANOSECONDS).isPresent();
     }
 
     @Override

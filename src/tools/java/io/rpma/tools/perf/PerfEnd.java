@@ -1,57 +1,136 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.perf;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaWcStatus;
 import io.rpma.examples.common.LostException;
 import io.rpma.tools.common.Connector;
 import java.io.IOException;
 
-/** The client's side of one connection, on which a load runs. */
-interface PerfEnd extends AutoCloseable {
+/** The client's side of one connection, on which a load runs. All its operations use the same bytes. */
+abstract class PerfEnd implements AutoCloseable {
+    /** The time of a wait for events, after which the connection is checked. */
+    static final int WAIT_MS = 100;
+
+    private final Connector connector;
+    private final PerfRequest request;
+    private final int list;
+
+    /** The sends without a completion. They can outlast the answers of the server. */
+    private int sends;
+
+    /**
+     * Makes the side of a connection.
+     *
+     * @param list the most operations of one post
+     */
+    PerfEnd(Connector connector, PerfRequest request, int list) {
+        this.connector = connector;
+        this.request = request;
+        this.list = list;
+    }
+
+    /** Returns the length of the send queue: a flush takes two operations, and a send can complete after its answer. */
+    static int sendQueue(PerfRequest request) {
+        return 2 * request.depth();
+    }
+
+    /** Returns the length of the lists of completions. */
+    static int completions(PerfRequest request) {
+        return Math.max(2, request.depth());
+    }
+
     /**
      * Returns whether the send queue has room for this number of operations. It can lack room although all operations are
      * completed by answers, because the completions of the sends can follow.
      */
-    boolean hasRoom(int count);
+    final boolean hasRoom(int count) {
+        return sends + count <= sendQueue(request);
+    }
 
     /** Posts operations. */
-    void post(int count);
+    final void post(int count) {
+        if (request.operation().isAnswered()) {
+            sends += count;
+        }
+        if (list == 1) {
+            post();
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            record();
+        }
+        postRecorded();
+    }
+
+    /** Posts one operation. */
+    abstract void post();
+
+    /** Records one operation, for a post of several. */
+    abstract void record();
+
+    /** Posts the recorded operations. */
+    abstract void postRecorded();
+
+    /** Checks the result of a post or of a record. */
+    static void check(boolean posted) {
+        if (!posted) {
+            throw new IllegalStateException("a queue is full, although it has room for all operations");
+        }
+    }
 
     /**
      * Takes completions.
      *
      * @return the number of completed operations, which complete in the order of the posts; 0 if none is complete
      */
-    int take() throws IOException, InterruptedException;
+    abstract int take() throws IOException, InterruptedException;
+
+    /** Counts the completions of the sends of answered operations. */
+    final void sent(int count) {
+        sends -= count;
+    }
 
     /**
      * Checks the connection while operations are under way.
      *
      * @throws IOException if the other side has ended the connection
      */
-    void checkConnected() throws IOException, InterruptedException;
+    final void checkConnected() throws IOException, InterruptedException {
+        if (isEnded()) {
+            throw new LostException(connector, "the server has ended the connection");
+        }
+    }
+
+    /** Returns whether the other side has ended the connection. */
+    abstract boolean isEnded() throws InterruptedException;
 
     /** Returns an exception which reports that no operation has completed for some time. */
-    IOException silent(long nanos);
+    final IOException silent(long nanos) {
+        return new LostException(connector, "no answer within " + NANOSECONDS.toMillis(nanos) + " ms");
+    }
 
     /**
-     * Returns the failure of a completion: the loss of the connection.
+     * Checks a completion.
      *
+     * @throws LostException if the connection is lost
      * @throws UnsupportedOperationException if a device does not carry out the operation
      */
-    static LostException failure(Connector connector, RpmaCompletions completions, int i) {
+    final void check(RpmaCompletions completions, int i) throws LostException {
+        if (completions.isSuccess(i)) {
+            return;
+        }
         RpmaWcStatus status = completions.status(i);
         String reason = status + " (" + status.description() + ")";
         switch (status) {
             case LOC_QP_OP_ERR, REM_INV_REQ_ERR, REM_OP_ERR, REM_INV_RD_REQ_ERR ->
                 throw new UnsupportedOperationException("a device does not carry it out: " + reason);
-            default -> {
-                return new LostException(connector, "the connection is lost: " + reason);
-            }
+            default -> throw new LostException(connector, "the connection is lost: " + reason);
         }
     }
 
     @Override
-    void close();
+    public abstract void close();
 }

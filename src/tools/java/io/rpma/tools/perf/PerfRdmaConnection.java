@@ -25,11 +25,8 @@ import io.rpma.tools.common.Connector;
 import java.io.IOException;
 import java.util.Optional;
 
-/** A connection of librdmacm for one measurement. All its operations use the same bytes. */
-final class PerfRdmaConnection implements PerfEnd {
-    private static final int WAIT_MS = 100;
-
-    private final Connector connector;
+/** A connection of librdmacm for one measurement. */
+final class PerfRdmaConnection extends PerfEnd {
     private final PerfRequest request;
     private final RpmaMemory memory;
     private final RdmaId id;
@@ -40,7 +37,6 @@ final class PerfRdmaConnection implements PerfEnd {
     private final RdmaInlineData inlineData;
     private final RdmaBatch batch;
     private final RpmaCompletions completions;
-    private int sends;
 
     private PerfRdmaConnection(
             Connector connector,
@@ -50,7 +46,7 @@ final class PerfRdmaConnection implements PerfEnd {
             RdmaMr region,
             PerfRdmaOffer offer,
             int list) {
-        this.connector = connector;
+        super(connector, request, list);
         this.request = request;
         this.memory = memory;
         this.id = id;
@@ -60,7 +56,7 @@ final class PerfRdmaConnection implements PerfEnd {
         rkey = offer.key();
         inlineData = RdmaInlineData.create(PerfRequest.MOST_INLINE);
         batch = list == 1 ? null : RdmaBatch.create(list, 0, list * PerfRequest.MOST_INLINE);
-        completions = RpmaCompletions.create(Math.max(2, request.depth()));
+        completions = RpmaCompletions.create(completions(request));
     }
 
     /**
@@ -107,7 +103,7 @@ final class PerfRdmaConnection implements PerfEnd {
             return RdmaId.createEp(
                     info,
                     new RdmaQpInitAttr()
-                            .maxSendWr(2 * request.depth())
+                            .maxSendWr(sendQueue(request))
                             .maxRecvWr(request.depth())
                             .maxInlineData(
                                     request.operation() == PerfOperation.RDMA_WRITE_INLINE
@@ -137,26 +133,7 @@ final class PerfRdmaConnection implements PerfEnd {
     }
 
     @Override
-    public boolean hasRoom(int count) {
-        return sends + count <= 2 * request.depth();
-    }
-
-    @Override
-    public void post(int count) {
-        if (request.operation().isAnswered()) {
-            sends += count;
-        }
-        if (batch == null) {
-            post();
-            return;
-        }
-        for (int i = 0; i < count; i++) {
-            record();
-        }
-        check(batch.post() == count);
-    }
-
-    private void post() {
+    void post() {
         int size = request.size();
         check(
                 switch (request.operation()) {
@@ -172,7 +149,8 @@ final class PerfRdmaConnection implements PerfEnd {
                 });
     }
 
-    private void record() {
+    @Override
+    void record() {
         int size = request.size();
         check(
                 switch (request.operation()) {
@@ -189,14 +167,14 @@ final class PerfRdmaConnection implements PerfEnd {
                 });
     }
 
-    private static void check(boolean posted) {
-        if (!posted) {
-            throw new IllegalStateException("a queue is full, although it has room for all operations");
-        }
+    @Override
+    void postRecorded() {
+        int recorded = batch.count();
+        check(batch.post() == recorded);
     }
 
     @Override
-    public int take() throws IOException, InterruptedException {
+    int take() throws IOException, InterruptedException {
         boolean answered = request.operation().isAnswered();
         int sent;
         if (!answered) {
@@ -206,7 +184,7 @@ final class PerfRdmaConnection implements PerfEnd {
         }
         sent = qp.pollSendComp(completions);
         checkTaken(sent);
-        sends -= sent;
+        sent(sent);
         int received =
                 request.events() ? qp.getRecvComp(completions, WAIT_MS, MILLISECONDS) : qp.pollRecvComp(completions);
         checkTaken(received);
@@ -221,22 +199,13 @@ final class PerfRdmaConnection implements PerfEnd {
             Spin.pause();
         }
         for (int i = 0; i < taken; i++) {
-            if (!completions.isSuccess(i)) {
-                throw PerfEnd.failure(connector, completions, i);
-            }
+            check(completions, i);
         }
     }
 
     @Override
-    public void checkConnected() throws IOException, InterruptedException {
-        if (id.nextEvent(0, NANOSECONDS).isPresent()) {
-            throw new LostException(connector, "the server has ended the connection");
-        }
-    }
-
-    @Override
-    public IOException silent(long nanos) {
-        return new LostException(connector, "no answer within " + NANOSECONDS.toMillis(nanos) + " ms");
+    boolean isEnded() throws InterruptedException {
+        return id.nextEvent(0, NANOSECONDS).isPresent();
     }
 
     @Override

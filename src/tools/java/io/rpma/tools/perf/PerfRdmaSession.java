@@ -16,18 +16,10 @@ import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaQp;
-import io.rpma.tools.common.Listener;
 import java.util.Optional;
 
 /** The server's side of one measurement of librdmacm. */
-final class PerfRdmaSession implements Listener.Session {
-    private static final int BATCH = 64;
-    private static final int WAIT_MS = 100;
-
-    /** The time without a message or an answer after which a client counts as gone. */
-    private static final int SILENCE_S = 30;
-
-    private final int number;
+final class PerfRdmaSession extends PerfServerEnd {
     private final PerfRequest request;
     private final RpmaMemory memory;
     private final RdmaId id;
@@ -36,12 +28,9 @@ final class PerfRdmaSession implements Listener.Session {
     private final Runnable end;
     private final RpmaCompletions completions = RpmaCompletions.create(BATCH);
 
-    /** The answers that wait for room in the send queue. */
-    private int owed;
-
     private PerfRdmaSession(
             int number, PerfRequest request, RpmaMemory memory, RdmaId id, RdmaMr region, Runnable end) {
-        this.number = number;
+        super(number, request);
         this.request = request;
         this.memory = memory;
         this.id = id;
@@ -93,70 +82,46 @@ final class PerfRdmaSession implements Listener.Session {
     }
 
     @Override
-    public void serve() throws InterruptedException {
+    Optional<String> awaitEstablished() throws InterruptedException {
         Optional<RdmaEvent> event = id.nextEvent(SILENCE_S, SECONDS);
-        if (event.filter(established -> established.type() == RdmaEventType.ESTABLISHED)
-                .isEmpty()) {
-            Listener.say("%d: not established", number);
-        } else if (request.operation().isAnswered()) {
-            answer();
-        } else {
-            await();
-        }
+        return event.filter(established -> established.type() == RdmaEventType.ESTABLISHED)
+                        .isPresent()
+                ? Optional.empty()
+                : Optional.of(event.map(RdmaEvent::toString).orElse("no answer"));
     }
 
-    /** Waits until the client has ended, or its host does not answer. */
-    private void await() throws InterruptedException {
-        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
-            loop.onFailure((source, failure) -> loop.stop());
-            id.onEvent(loop, event -> loop.stop());
-            qp.onSendComp(loop, BATCH, taken -> loop.stop());
-            qp.onPeerLost(loop, SILENCE_S, SILENCE_S, SECONDS, lost -> loop.stop());
-            loop.run();
-        }
+    @Override
+    void watch(RpmaEventLoop loop, Runnable lost) {
+        id.onEvent(loop, event -> loop.stop());
+        qp.onSendComp(loop, BATCH, taken -> loop.stop());
+        qp.onPeerLost(loop, SILENCE_S, SILENCE_S, SECONDS, gone -> lost.run());
     }
 
-    private void answer() throws InterruptedException {
-        long last = System.nanoTime();
-        long checked = last;
-        while (true) {
-            int taken = request.events()
-                    ? qp.getRecvComp(completions, WAIT_MS, MILLISECONDS)
-                    : qp.pollRecvComp(completions);
-            long now = System.nanoTime();
-            if (taken > 0) {
-                last = now;
-                for (int i = 0; i < taken; i++) {
-                    if (!completions.isSuccess(i)) {
-                        return;
-                    }
-                    receive();
-                    owed++;
-                }
-            } else if (!request.events()) {
-                Spin.pause();
-            }
-            send();
-            if (now - checked > MILLISECONDS.toNanos(WAIT_MS)) {
-                checked = now;
-                if (Thread.interrupted()) {
-                    throw new InterruptedException();
-                }
-                if (id.nextEvent(0, NANOSECONDS).isPresent() || now - last > SECONDS.toNanos(SILENCE_S)) {
-                    return;
-                }
-            }
-        }
-    }
-
-    private void send() {
+    @Override
+    int take() throws InterruptedException {
+        // makes room for the next answers
         qp.pollSendComp(completions);
-        boolean message = request.operation() == PerfOperation.RDMA_SEND;
-        while (owed > 0
-                && qp.postSend(
-                        region, message ? request.size() : 0, message ? request.size() : 0, RdmaQp.F_SIGNALED, 0)) {
-            owed--;
+        int taken =
+                request.events() ? qp.getRecvComp(completions, WAIT_MS, MILLISECONDS) : qp.pollRecvComp(completions);
+        for (int i = 0; i < taken; i++) {
+            if (!completions.isSuccess(i)) {
+                return -1;
+            }
+            receive();
+            received();
         }
+        return taken;
+    }
+
+    @Override
+    boolean send() {
+        int length = request.operation() == PerfOperation.RDMA_SEND ? request.size() : 0;
+        return qp.postSend(region, length, length, RdmaQp.F_SIGNALED, 0);
+    }
+
+    @Override
+    boolean isEnded() throws InterruptedException {
+        return id.nextEvent(0, NANOSECONDS).isPresent();
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.rpma.tools.perf;
 
 import io.rpma.tools.common.ByteSize;
+import io.rpma.tools.common.Options;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
@@ -22,7 +23,7 @@ record PerfRequest(PerfOperation operation, int size, int depth, boolean events)
     static final int MOST_DEPTH = 1024;
 
     /** The largest port, because the server also listens at the next one. */
-    static final int MOST_PORT = 65534;
+    static final int MOST_PORT = Options.MOST_PORT - 1;
 
     /** The largest inline operation. */
     static final int MOST_INLINE = 64;

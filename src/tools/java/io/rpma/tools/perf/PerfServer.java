@@ -6,6 +6,7 @@ import io.rpma.examples.common.EndpointOptions;
 import io.rpma.examples.common.Program;
 import io.rpma.examples.common.Size;
 import io.rpma.tools.common.Interruption;
+import io.rpma.tools.common.Options;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -66,8 +67,7 @@ final class PerfServer implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Program.check(command, "ADDRESS", !address.isEmpty(), "must not be empty");
-        Program.check(
-                command, "--port", port >= 1 && port <= PerfRequest.MOST_PORT, "must be 1 to " + PerfRequest.MOST_PORT);
+        Options.checkPort(command, port, PerfRequest.MOST_PORT);
         Program.check(command, "--limit", limit >= 1024, "must be at least 1k");
         Program.check(command, "--direct-write-to-pmem", !directWrite || memory != null, "needs --memory");
         return Interruption.endsNormally(() -> {

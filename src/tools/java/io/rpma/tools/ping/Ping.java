@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.ping;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
-
 import io.rpma.examples.common.EndpointOptions;
 import io.rpma.examples.common.Program;
 import io.rpma.examples.common.Size;
 import io.rpma.tools.common.Interruption;
+import io.rpma.tools.common.Options;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -95,11 +94,10 @@ public final class Ping implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Program.check(command, "ADDRESS", !address.isEmpty(), "must not be empty");
-        Program.check(command, "--port", port >= 1 && port <= 65535, "must be 1 to 65535");
+        Options.checkPort(command, port, Options.MOST_PORT);
         Program.check(command, "--count", count >= 0, "must not be negative");
         Program.check(command, "--interval", interval >= 0 && interval <= 3600, "must be 0 to 3600 seconds");
-        Program.check(
-                command, "--timeout", timeout > 0 && timeout <= 3600, "must be more than 0, and at most 3600 seconds");
+        Options.checkSeconds(command, "--timeout", timeout);
         Program.check(command, "--size", size >= Long.BYTES && size <= MOST, "must be 8 to 1M");
         return listen ? listen() : send();
     }
@@ -117,11 +115,7 @@ public final class Ping implements Callable<Integer> {
     }
 
     private int send() throws IOException {
-        PingClient client = new PingClient(address, port, size.intValue(), nanos(timeout), quiet);
-        return Interruption.endsNormally(() -> client.ping(count, nanos(interval)) ? 0 : 1);
-    }
-
-    private static long nanos(double seconds) {
-        return (long) (seconds * SECONDS.toNanos(1));
+        PingClient client = new PingClient(address, port, size.intValue(), Options.nanos(timeout), quiet);
+        return Interruption.endsNormally(() -> client.ping(count, Options.nanos(interval)) ? 0 : 1);
     }
 }

@@ -17,8 +17,8 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.examples.common.Errors;
+import io.rpma.tools.common.Listener;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.ExecutorService;
@@ -55,7 +55,7 @@ final class PingServer {
             try {
                 conn.close();
             } catch (RpmaException e) {
-                say("client %d: %s", number, Errors.line(e));
+                Listener.say("client %d: %s", number, Errors.line(e));
             }
             region.close();
             memory.close();
@@ -70,14 +70,14 @@ final class PingServer {
             RpmaEp endpoint = RpmaEp.listen(peer, address, port);
             loop.onFailure(this::failed);
             loop.onRequest(endpoint, null, request -> accept(loop, peer, request));
-            say("listening at %s port %d through %s, until Ctrl-C", address, port, device.name());
+            Listener.say("listening at %s port %d through %s, until Ctrl-C", address, port, device.name());
             try {
                 loop.run();
             } catch (InterruptedException e) {
                 // Ctrl-C is the usual end
             } finally {
-                clients.values().forEach(client -> say("client %d: this side ends", client.number));
-                say("%d messages of %d clients answered", answered, accepted);
+                clients.values().forEach(client -> Listener.say("client %d: this side ends", client.number));
+                Listener.say("%d messages of %d clients answered", answered, accepted);
             }
         } finally {
             closeAll(peer);
@@ -90,24 +90,21 @@ final class PingServer {
         try {
             peer.closeAll();
         } catch (RpmaException e) {
-            say("%s", Errors.line(e));
+            Listener.say("%s", Errors.line(e));
         }
         clients.values().forEach(client -> client.memory.close());
     }
 
     private void accept(RpmaEventLoop loop, RpmaPeer peer, RpmaConnReq request) {
-        OptionalInt size = PingMessage.size(request.getPrivateData());
-        if (size.isEmpty()) {
-            say("rejected: the client is another program, or another version of this one");
+        int size;
+        try {
+            size = size(request);
+        } catch (Listener.RefusedException e) {
+            Listener.say("rejected: %s", e.getMessage());
             request.close();
             return;
         }
-        if (clients.size() == MOST_CLIENTS) {
-            say("rejected: there are %d clients already", MOST_CLIENTS);
-            request.close();
-            return;
-        }
-        Client client = connect(peer, request, size.getAsInt());
+        Client client = connect(peer, request, size);
         clients.put(client.conn, client);
         try {
             serve(loop, client);
@@ -117,8 +114,19 @@ final class PingServer {
         }
     }
 
+    private int size(RpmaConnReq request) throws Listener.RefusedException {
+        OptionalInt size = PingMessage.size(request.getPrivateData());
+        if (size.isEmpty()) {
+            throw Listener.RefusedException.ofAnotherProgram();
+        }
+        if (clients.size() == MOST_CLIENTS) {
+            throw Listener.RefusedException.beyond(MOST_CLIENTS);
+        }
+        return size.getAsInt();
+    }
+
     private void serve(RpmaEventLoop loop, Client client) {
-        say("client %d has connected, with messages of %d bytes", client.number, client.size);
+        Listener.say("client %d has connected, with messages of %d bytes", client.number, client.size);
         loop.onEvent(client.conn, event -> {
             if (event != RpmaConnEvent.ESTABLISHED) {
                 end(client, "it has ended");
@@ -170,7 +178,7 @@ final class PingServer {
     }
 
     private void failed(Object source, Throwable failure) {
-        say("%s", Errors.line(failure));
+        Listener.say("%s", Errors.line(failure));
         Client client = clients.get(source);
         if (client != null) {
             end(client, "its connection has failed");
@@ -179,12 +187,8 @@ final class PingServer {
 
     private void end(Client client, String reason) {
         if (clients.remove(client.conn) != null) {
-            say("client %d: %s", client.number, reason);
+            Listener.say("client %d: %s", client.number, reason);
             closer.execute(client::close);
         }
-    }
-
-    private static void say(String format, Object... values) {
-        System.out.println(String.format(Locale.ROOT, format, values));
     }
 }
