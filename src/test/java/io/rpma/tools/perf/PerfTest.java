@@ -55,6 +55,7 @@ class PerfTest {
                 "perf client a -t 1,1025 | --tx-depth must be 1 to 1024",
                 "perf client a -q 65 | --qp must be 1 to 64",
                 "perf client a -l 0 | --post-list must be 1 to 1024",
+                "perf client a -l 3 -t 1,6,16 | --post-list must divide the depth 16 of --tx-depth",
                 "perf client a -n 0 | --iters must be at least 1",
                 "perf client a -n 1 -D 1 | --iters excludes --duration",
                 "perf client a -D 0 | --duration must be more than 0",

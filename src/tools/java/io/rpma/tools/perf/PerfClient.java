@@ -223,6 +223,14 @@ final class PerfClient implements Callable<Integer> {
                 "--post-list",
                 list >= 1 && list <= PerfRequest.MOST_DEPTH,
                 "must be 1 to " + PerfRequest.MOST_DEPTH);
+        // otherwise fewer operations than the depth would be under way
+        for (int depth : depths) {
+            Program.check(
+                    command,
+                    "--post-list",
+                    depth <= list || depth % list == 0,
+                    "must divide the depth " + depth + " of --tx-depth");
+        }
         Program.check(command, "--iters", iterations == null || iterations >= 1, "must be at least 1");
         boolean durationGiven = command.commandLine().getParseResult().hasMatchedOption("--duration");
         Program.check(command, "--iters", iterations == null || !durationGiven, "excludes --duration");
