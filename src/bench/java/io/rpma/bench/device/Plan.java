@@ -129,6 +129,7 @@ record Plan(
         points.add(new Point(Operation.RDMA_WRITE, RdmaConnection.INLINE_SIZE, 1, Completions.WAIT));
         points.add(new Point(Operation.WRITE, 64 * KIB, 1, Completions.POLL));
         points.add(new Point(Operation.WRITE, WORD, 1, Completions.WAIT));
+        points.add(new Point(Operation.TCP, WORD, 1, Completions.BLOCK));
         points.add(new Point(Operation.WRITE, WORD, 16, Completions.POLL));
         points.add(new Point(Operation.RDMA_WRITE_CHAINED, WORD, 16, Completions.POLL));
         points.add(new Point(Operation.READ, KIB, 16, Completions.POLL));
