@@ -611,8 +611,8 @@ static inline struct ibv_qp *ready_qp(const volatile struct batch *batch, const 
 
 /*
  * As rdmaBatchPost(). JNI's return waits for all loads and stores of the call, and so does the next post: this function has only the
- * usual case, with few of both. Whether the first work request is built is read before the mark, because the registers that the
- * rest needs are then not yet saved.
+ * usual case, with few of both. Whether the first work request is built is read before the mark: post_any() then marks the thread
+ * itself.
  */
 static jlong prepared_post(JNI_PARAMS, jlong address, jlong range, jlong built_address)
 {
