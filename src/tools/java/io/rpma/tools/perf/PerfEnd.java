@@ -21,6 +21,9 @@ abstract class PerfEnd implements AutoCloseable {
     /** The sends without a completion. They can outlast the answers of the server. */
     private int sends;
 
+    /** Whether an operation has succeeded, so that the devices carry it out. */
+    private boolean isSupported;
+
     /**
      * Makes the side of a connection.
      *
@@ -120,10 +123,15 @@ abstract class PerfEnd implements AutoCloseable {
      */
     final void check(RpmaCompletions completions, int i) throws LostException {
         if (completions.isSuccess(i)) {
+            isSupported = true;
             return;
         }
         RpmaWcStatus status = completions.status(i);
         String reason = status + " (" + status.description() + ")";
+        // a server that is killed loses its memory regions before its connection, which REM_OP_ERR can report
+        if (isSupported) {
+            throw new LostException(connector, "the connection is lost: " + reason);
+        }
         switch (status) {
             case LOC_QP_OP_ERR, REM_INV_REQ_ERR, REM_OP_ERR, REM_INV_RD_REQ_ERR ->
                 throw new UnsupportedOperationException("a device does not carry it out: " + reason);
