@@ -544,8 +544,8 @@ static jlong batch_result(jint posted, jint result)
 }
 
 /*
- * Posts chains under one mark each, because each close waits for the mark. The first mark is that of the thread, unless it is NULL.
- * built contains the work requests, or is NULL: each chain then has new ones. Returns as rdmaBatchPost().
+ * Posts chains under one mark each, because each close waits for the mark. A thread that is not NULL is marked
+ * already, and this function ends its mark. built contains the work requests, or is NULL: each chain then has new ones. Returns as rdmaBatchPost().
  */
 static inline __attribute__((always_inline)) jlong post_chains(struct thread *thread, jlong address, jlong range,
 		struct built *built)
@@ -569,6 +569,8 @@ static inline __attribute__((always_inline)) jlong post_chains(struct thread *th
 		thread = NULL;
 		next += done;
 	}
+	if (thread != NULL)
+		thread_unmark(thread);
 	return batch_result(next - from, result);
 }
 

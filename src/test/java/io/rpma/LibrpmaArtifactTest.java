@@ -109,11 +109,16 @@ class LibrpmaArtifactTest {
                         mapped -> assertThat(mapped).isEqualTo("copy of librpma.so.0"));
     }
 
+    /** The temporary directory is a symbolic link: messages have the path without links. */
     @Test
     void rdmaCoreIsMissing() throws Exception {
+        Path link = Files.createSymbolicLink(
+                directory.resolve("link"), Files.createDirectory(directory.resolve("temporary")));
         byte[] librpma =
                 LibrpmaJar.replace(Files.readAllBytes(LibrpmaJar.ofSystem()), "libibverbs.so.1", "libibverbs.so.Z");
-        Jvm.Finished finished = onClassPath(Jvm.libraryJar(), LibrpmaJar.make(directory, librpma));
+        Jvm.Finished finished = jvm(Jvm.libraryJar(), LibrpmaJar.make(directory, librpma))
+                .options("-Djava.io.tmpdir=" + link)
+                .run(LibrpmaProgram.class);
         assertThat(finished.out())
                 .startsWith("io.rpma.librpma: libibverbs.so.Z: cannot open shared object file")
                 .contains("rdma-core is not installed or too old: libibverbs1")

@@ -222,8 +222,10 @@ public final class Loader {
             try (OutputStream file = new FileOutputStream(copy.toFile())) {
                 file.write(library);
             }
-            load(copy, name);
-            return copy.toAbsolutePath().toString();
+            // the JDK and the dynamic linker use the path without symbolic links
+            Path real = copy.toRealPath();
+            load(real, name);
+            return real.toString();
         } finally {
             delete(copy);
             delete(directory);

@@ -65,8 +65,8 @@ class TcpConnectionTest {
         long[] samples = new long[40];
         try (TcpConnection connection = connect()) {
             long nanos = connection.run(new Load(Operation.TCP, SIZE, 16, Completions.BLOCK, 40), samples);
-            assertThat(samples).doesNotContain(0);
-            assertThat(Arrays.stream(samples).sum()).isLessThanOrEqualTo(nanos);
+            assertThat(Arrays.stream(samples).min().orElseThrow()).isNotNegative();
+            assertThat(Arrays.stream(samples).sum()).isBetween(1L, nanos);
         }
         assertThat(size.get()).isEqualTo(SIZE);
     }
