@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 final class Side {
     private static final int MISUSED = 255;
     private static final long WAIT_S = 30;
-    private static final long STARTING_S = 10;
+    private static final long STARTING_S = 30;
     private static final long RETRY_MS = 100;
     private static final long LOOK_MS = 10;
 
