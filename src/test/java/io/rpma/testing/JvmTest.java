@@ -87,8 +87,8 @@ class JvmTest {
 
     @Test
     void anotherProgramThatDoesNotEnd() throws Exception {
-        try (Jvm.Running program = Jvm.command(
-                Duration.ofMillis(300), "sh", "-c", "trap 'echo quit; exit' QUIT; while :; do :; done")) {
+        try (Jvm.Running program =
+                Jvm.command(Duration.ofMillis(300), "sh", "-c", "trap 'echo quit; exit' QUIT; while :; do :; done")) {
             assertThatThrownBy(program::awaitEnd)
                     .isInstanceOf(AssertionError.class)
                     .hasMessage("a JVM did not end within PT0.3S:\n");
