@@ -192,7 +192,7 @@ class PerfTest {
         }
 
         @Override
-        boolean isEnded() {
+        boolean isEnded(long millis) {
             return false;
         }
 

@@ -2,7 +2,6 @@
 package io.rpma.tools.perf;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.rpma.RpmaBatch;
 import io.rpma.RpmaCompletions;
@@ -200,8 +199,8 @@ final class PerfConnection extends PerfEnd {
     }
 
     @Override
-    boolean isEnded() throws InterruptedException {
-        return conn.nextEvent(0, NANOSECONDS).isPresent();
+    boolean isEnded(long millis) throws InterruptedException {
+        return conn.nextEvent(millis, MILLISECONDS).isPresent();
     }
 
     @Override

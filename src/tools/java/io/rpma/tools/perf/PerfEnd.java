@@ -14,6 +14,9 @@ abstract class PerfEnd implements AutoCloseable {
     /** The time of a wait for events, after which the connection is checked. */
     static final int WAIT_MS = 100;
 
+    /** The time in which the end of a connection follows the error completion that the end of the server causes. */
+    private static final int END_MS = 1000;
+
     private final Connector connector;
     private final PerfRequest request;
     private final int list;
@@ -102,13 +105,13 @@ abstract class PerfEnd implements AutoCloseable {
      * @throws IOException if the other side has ended the connection
      */
     final void checkConnected() throws IOException, InterruptedException {
-        if (isEnded()) {
+        if (isEnded(0)) {
             throw new LostException(connector, "the server has ended the connection");
         }
     }
 
-    /** Returns whether the other side has ended the connection. */
-    abstract boolean isEnded() throws InterruptedException;
+    /** Waits up to this time until the other side ends the connection. Returns whether it has ended the connection. */
+    abstract boolean isEnded(long millis) throws InterruptedException;
 
     /** Returns an exception which reports that no operation has completed for some time. */
     final IOException silent(long nanos) {
@@ -121,7 +124,7 @@ abstract class PerfEnd implements AutoCloseable {
      * @throws LostException if the connection is lost
      * @throws UnsupportedOperationException if a device does not carry out the operation
      */
-    final void check(RpmaCompletions completions, int i) throws LostException {
+    final void check(RpmaCompletions completions, int i) throws LostException, InterruptedException {
         if (completions.isSuccess(i)) {
             isSupported = true;
             return;
@@ -129,14 +132,18 @@ abstract class PerfEnd implements AutoCloseable {
         RpmaWcStatus status = completions.status(i);
         String reason = status + " (" + status.description() + ")";
         // a server that is killed loses its memory regions before its connection, which REM_OP_ERR can report
-        if (isSupported) {
-            throw new LostException(connector, "the connection is lost: " + reason);
+        if (!isSupported && isRefusal(status) && !isEnded(END_MS)) {
+            throw new UnsupportedOperationException("a device does not carry it out: " + reason);
         }
-        switch (status) {
-            case LOC_QP_OP_ERR, REM_INV_REQ_ERR, REM_OP_ERR, REM_INV_RD_REQ_ERR ->
-                throw new UnsupportedOperationException("a device does not carry it out: " + reason);
-            default -> throw new LostException(connector, "the connection is lost: " + reason);
-        }
+        throw new LostException(connector, "the connection is lost: " + reason);
+    }
+
+    /** Returns whether a device that does not carry out an operation reports this status. */
+    private static boolean isRefusal(RpmaWcStatus status) {
+        return switch (status) {
+            case LOC_QP_OP_ERR, REM_INV_REQ_ERR, REM_OP_ERR, REM_INV_RD_REQ_ERR -> true;
+            default -> false;
+        };
     }
 
     @Override

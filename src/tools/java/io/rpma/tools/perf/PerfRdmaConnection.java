@@ -196,15 +196,15 @@ final class PerfRdmaConnection extends PerfEnd {
         return done;
     }
 
-    private void checkTaken(int taken) throws LostException {
+    private void checkTaken(int taken) throws LostException, InterruptedException {
         for (int i = 0; i < taken; i++) {
             check(completions, i);
         }
     }
 
     @Override
-    boolean isEnded() throws InterruptedException {
-        return id.nextEvent(0, NANOSECONDS).isPresent();
+    boolean isEnded(long millis) throws InterruptedException {
+        return id.nextEvent(millis, MILLISECONDS).isPresent();
     }
 
     @Override
