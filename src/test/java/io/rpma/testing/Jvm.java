@@ -33,6 +33,12 @@ public final class Jvm {
 
     private static final String CHECK_JNI = "-Xcheck:jni";
 
+    /**
+     * No file with performance data: a JVM that starts locks the files of others for a moment, to find stale ones, and a JVM
+     * whose own file is locked when it starts prints a warning between the lines of its program.
+     */
+    private static final String NO_PERFORMANCE_DATA = "-XX:-UsePerfData";
+
     /** A part of the last lines that a JVM prints after SIGQUIT, behind the stacks, the deadlocks and the heap. */
     private static final String LAST_OF_DUMP = "Metaspace       used";
 
@@ -60,6 +66,7 @@ public final class Jvm {
         if (!options.contains(CHECK_JNI)) {
             options.add(CHECK_JNI);
         }
+        options.add(NO_PERFORMANCE_DATA);
     }
 
     /** A JVM of another JDK or of a run-time image, with no option about its classes and native code. */
