@@ -126,10 +126,39 @@ await_boot() {
     end_progress
 }
 
+# Ends this script if the guest has shown no sign of life for two minutes: its kernel does nothing any more, and the command would
+# never end. Counts pauses, because this script may have been stopped with the guest. Reads and sets pauses, life and silent.
+check_alive() {
+    local sign
+    ((++pauses % 100 == 0)) || return 0
+    sign=$(stat -c %y "$run_directory/share/alive" 2>/dev/null)
+    if [[ $sign != "$life" ]]; then
+        life=$sign silent=0
+    elif ((++silent == 12)); then
+        guest_failed "the guest does nothing any more ($(machine_state))"
+    fi
+}
+
+# Prints the state of the guest's process, its place in the kernel of this host, and its use of the processor in a second.
+machine_state() {
+    local before
+    before=$(machine_ticks)
+    sleep 1
+    echo "state $(sed -n 's/^State:[[:space:]]*//p' "/proc/$machine/status"), in $(<"/proc/$machine/wchan")," \
+        "$(($(machine_ticks) - before)) % of a processor"
+}
+
+# Prints the processor time of the guest's process in ticks, of which a second has 100.
+machine_ticks() {
+    sed 's/.*) //' "/proc/$machine/stat" | awk '{ print $12 + $13 }'
+}
+
 await_status() {
+    local pauses=0 life= silent=0
     until [[ -e $run_directory/share/status ]]; do
         alive "$machine" || guest_failed "the guest ended without a status"
         check_reader
+        check_alive
         check_time_limit
         pause
     done

@@ -350,7 +350,7 @@ show_part() {
         if [[ $line =~ $result ]]; then
             printf '%s: %s: %s tests, %s\n' "$1" "${BASH_REMATCH[3]}" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
         elif [[ $line == "[ERROR] "*[.:]* && $line != *"[Help "* && $line != *" -X switch"* && $line != *"following articles"* ||
-            $line == *" -- in "* || $line == rxe:* ]]; then
+            $line == *" -- in "* || $line == rxe:* || $line == "  | "* ]]; then
             printf '%s: %s\n' "$1" "$line"
         fi
     done 3>"$log"

@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -102,6 +103,30 @@ class UmlBedEndIT {
             assertThat(finished.err()).isEqualTo(Rxe.BOOTING + "rxe: ended by SIG" + signal + "\n");
             assertNothingIsLeft(processes);
         }
+    }
+
+    /** A defect of a kernel can stop a guest for good. */
+    @Test
+    void byAKernelThatDoesNothing() throws IOException, InterruptedException {
+        Rxe silent = uml(List.of(), "sh", "-c", AFTER_INPUT).within(Duration.ofSeconds(280));
+        try (Jvm.Running rxe = silent.start()) {
+            List<Long> processes = begin(rxe);
+            Tool.run("kill", "-STOP", Long.toString(kernel(rxe.process())));
+            Jvm.Finished finished = rxe.awaitEnd();
+            assertThat(finished.status()).isEqualTo(1);
+            assertThat(finished.err())
+                    .containsPattern(
+                            "rxe: the guest does nothing any more \\(state T .*, in \\w+, 0 % of a processor\\)");
+            assertNothingIsLeft(processes);
+        }
+    }
+
+    private static long kernel(Process rxe) {
+        return rxe.children()
+                .filter(child -> child.info().command().orElse("").endsWith("/linux"))
+                .mapToLong(ProcessHandle::pid)
+                .findFirst()
+                .orElseThrow();
     }
 
     /** The guest has a link and an endless standard input, so that every process that could be left exists. */
