@@ -131,6 +131,7 @@ await_boot() {
 check_alive() {
     local sign
     ((++pauses % 100 == 0)) || return 0
+    [[ $bed != uml ]] || check_mappings
     sign=$(stat -c %y "$run_directory/share/alive" 2>/dev/null)
     if [[ $sign != "$life" ]]; then
         life=$sign silent=0

@@ -281,6 +281,8 @@ make_guest_java() {
     ! $sanitize || command+=("LD_PRELOAD=libasan.so.8")
     # The second compiler takes longer under emulation than its code saves.
     ! is_foreign "$2" || program="java -XX:TieredStopAtLevel=1"
+    # Few mappings on this host, which permits 65,530 of them for a process: see check_mappings in uml.sh.
+    [[ $3 != uml ]] || program="java -Xms384m -Xmx384m -XX:+AlwaysPreTouch"
     mkdir -p "${java%/*}"
     cat >"$java" <<END
 #!/bin/bash

@@ -3,6 +3,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.programs.MappingsProgram;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Rxe;
@@ -119,6 +120,37 @@ class UmlBedEndIT {
                             "rxe: the guest does nothing any more \\(state T .*, in \\w+, 0 % of a processor\\)");
             assertNothingIsLeft(processes);
         }
+    }
+
+    /**
+     * A process of the guest needs more mappings than this host permits, which lets the kernel of user-mode Linux repeat a page
+     * fault for ever. A host that permits more is no limit.
+     */
+    @Test
+    void byAProcessWithTooManyMappings() throws IOException, InterruptedException {
+        int pages = 75_000;
+        int limit =
+                Integer.parseInt(Tool.run("sysctl", "-n", "vm.max_map_count").strip());
+        Rxe.Finished finished = uml(
+                        List.of("--memory", "1024"),
+                        "java",
+                        "-cp",
+                        Jvm.testClasses().toString(),
+                        MappingsProgram.class.getName(),
+                        "/dev/shm",
+                        Integer.toString(pages))
+                .run();
+        if (limit > pages + 1000) {
+            assertThat(finished.out()).isEqualTo("used " + pages + " pages\n");
+            assertThat(finished.status()).isZero();
+        } else {
+            assertThat(finished.err())
+                    .isEqualTo(Rxe.BOOTING + "rxe: a process in the guest needs more than the " + limit
+                            + " mappings that a process of this host can have: permit more with"
+                            + " 'sysctl -w vm.max_map_count=262144' as root, or use --bed qemu\n");
+            assertThat(finished.status()).isEqualTo(1);
+        }
+        assertThat(Rxe.runs(cache)).isEmpty();
     }
 
     private static long kernel(Process rxe) {

@@ -28,8 +28,8 @@ import java.util.stream.Stream;
  */
 public final class Jvm {
     /** Options that a second JVM gets only if a test adds them. */
-    private static final List<String> NOT_INHERITED =
-            List.of("--enable-native-access", "-Dio.rpma.", "-javaagent", "-agentlib");
+    private static final List<String> NOT_INHERITED = List.of(
+            "--enable-native-access", "-Dio.rpma.", "-javaagent", "-agentlib", "-Xms", "-Xmx", "-XX:+AlwaysPreTouch");
 
     private static final String CHECK_JNI = "-Xcheck:jni";
 
