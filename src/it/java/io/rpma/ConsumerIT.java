@@ -141,6 +141,33 @@ class ConsumerIT {
         assertThat(Document.README.block("project")).endsWith(Document.GUIDE_TESTING.block("test"));
     }
 
+    /** Two linked guests are the two hosts. The address of the first one is that of the page. */
+    @Test
+    void twoHostsOfTheGuide() throws IOException, InterruptedException {
+        Files.createDirectories(project.resolve("cable"));
+        run(project, Document.FIRST_PROCESSES.block("project").lines().skip(4).collect(Collectors.joining("\n")));
+        try (Jvm.Running server =
+                onHost(1, Document.FIRST_PROCESSES.block("server-host")).start()) {
+            server.awaitLine("listening at 10.0.0.1");
+            Rxe.Finished client =
+                    onHost(2, Document.FIRST_PROCESSES.block("client-host")).run();
+            assertThat(client.status()).as(client.toString()).isZero();
+            assertThat(client.out()).isEqualTo("read: Hello\n");
+            Jvm.Finished end = server.awaitEnd();
+            assertThat(end.status()).as(end.toString()).isZero();
+            assertThat(end.out()).isEqualTo("listening at 10.0.0.1\nHello\n");
+        }
+    }
+
+    /** The shell of the host gets the commands as an argument, so that nothing of them is changed. */
+    private static Rxe onHost(int side, String commands) {
+        return command(
+                        project,
+                        "exec ~/rpma-java/native/rxe run --memory 1024 --link cable:" + side
+                                + " sh -e -c \"$COMMANDS\"")
+                .environment("COMMANDS", commands);
+    }
+
     @Test
     void theMapOfTheGuide() throws IOException, InterruptedException {
         run(home, Document.REPLICATED_MAP.block("map"));

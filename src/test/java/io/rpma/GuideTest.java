@@ -84,17 +84,58 @@ class GuideTest {
         }
     }
 
+    static List<Path> pagesAndReadme() throws IOException {
+        List<Path> pages = new ArrayList<>(pages());
+        pages.add(Path.of("README.md"));
+        return pages;
+    }
+
+    /**
+     * The list of blocks is in {@code DocumentTest.everyBlockIsReadByATest}, and has the blocks of each {@link Document} by their
+     * names. So no page may have a block that is not found there.
+     */
     @ParameterizedTest
-    @MethodSource("pages")
-    void aPageWithCommandsIsADocumentWhoseCommandsAreRun(Path page) throws IOException {
+    @MethodSource("pagesAndReadme")
+    void eachBlockIsInTheListOfBlocksThatTestsRun(Path page) throws IOException {
         String text = Files.readString(page);
-        if (Pattern.compile("(?m)^```(?!java|$)").matcher(text).find()) {
-            List<String> documents = new ArrayList<>();
-            for (Document document : Document.values()) {
-                documents.add(document.text());
-            }
-            assertThat(documents).contains(text);
+        List<String> documents = new ArrayList<>();
+        for (Document document : Document.values()) {
+            documents.add(document.text());
         }
+        assertThat(faults(text, documents.contains(text))).isEmpty();
+    }
+
+    /** Returns the lines that begin a block which no test can read. */
+    private static List<String> faults(String text, boolean isDocument) {
+        List<String> faults = new ArrayList<>();
+        boolean inside = false;
+        for (String line : text.lines().collect(Collectors.toList())) {
+            if (line.startsWith("```") && inside) {
+                inside = false;
+            } else if (line.startsWith("```")) {
+                inside = true;
+                boolean named = line.matches("```\\w+ [\\w.-]+");
+                if (!named || !isDocument && !line.startsWith("```java ")) {
+                    faults.add(line);
+                }
+            } else if (!inside && line.matches(" {4,}\\S.*|\\t.*|\\s*(~~~|```|<pre).*|[>*-]\\s+(~~~|```).*")) {
+                faults.add(line);
+            }
+        }
+        return faults;
+    }
+
+    @Test
+    void aBlockThatNoTestRunsIsFound() {
+        assertThat(faults("```sh name\ntrue\n```\n", true)).isEmpty();
+        assertThat(faults("```java A.part\na();\n```\n", false)).isEmpty();
+        assertThat(faults("```sh name\ntrue\n```\n", false)).containsExactly("```sh name");
+        assertThat(faults("```sh\ntrue\n```\n", true)).containsExactly("```sh");
+        assertThat(faults("```\ntrue\n```\n", true)).containsExactly("```");
+        assertThat(faults("* item\n\n  ```sh name\n  true\n  ```\n", true)).hasSize(2);
+        assertThat(faults("* ```sh name\n", true)).hasSize(1);
+        assertThat(faults("~~~sh name\ntrue\n~~~\n", true)).hasSize(2);
+        assertThat(faults("text:\n\n    true\n", true)).containsExactly("    true");
     }
 
     @Test

@@ -28,6 +28,8 @@ public enum Document {
     FIRST_PROCESSES("docs/guide/first-processes.md"),
     /** The page of the guide with the map. */
     REPLICATED_MAP("docs/guide/replicated-map.md"),
+    /** The page of the guide about kinds of memory. */
+    MEMORY("docs/guide/memory.md"),
     /** The page of the guide about limits. */
     GUIDE_CONTAINERS("docs/guide/containers.md"),
     /** The page of the guide about tests. */
@@ -54,15 +56,12 @@ public enum Document {
                 .orElseThrow(() -> new AssertionError("no block '" + name + "' in " + file));
     }
 
-    /**
-     * The names of all code blocks; empty for a block without a name. In the guide, {@code GuideTest} reads the blocks of Java, and
-     * a block without a language is for the administrator of a machine that the tests do not have.
-     */
+    /** The names of all code blocks; empty for a block without a name. In the guide, {@code GuideTest} reads the blocks of Java. */
     public List<String> blockNames() throws IOException {
         boolean guide = file.startsWith("docs/guide");
         return BLOCK.matcher(text())
                 .results()
-                .filter(block -> !guide || !block.group(1).matches("java|"))
+                .filter(block -> !guide || !block.group(1).equals("java"))
                 .map((MatchResult block) -> block.group(2))
                 .collect(Collectors.toList());
     }
