@@ -35,7 +35,9 @@ public enum Document {
     /** The page of the guide about tests. */
     GUIDE_TESTING("docs/guide/testing.md"),
     /** The events for Flight Recorder, and the log. */
-    OBSERVABILITY("docs/guide/observability.md");
+    OBSERVABILITY("docs/guide/observability.md"),
+    /** The commands of the tools. */
+    TOOLS("docs/tools.md");
 
     /** A code block: its language, its name if it has one, and its text. */
     private static final Pattern BLOCK = Pattern.compile("(?ms)^```(\\S*) *(\\S*)$\\R(.*?)^```$");
