@@ -3,12 +3,21 @@ package io.rpma.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import io.rpma.internal.Loader;
 import io.rpma.testing.Jvm;
+import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
@@ -59,6 +68,47 @@ class ToolsJarTest {
             assertThat(names())
                     .contains("native/rxe")
                     .containsAll(scripts.map(Path::toString).toList());
+        }
+    }
+
+    /** The components are the files of the class path that have a class in the jar. */
+    @Test
+    void itsSbomHasEachLibrary() throws IOException {
+        Set<String> classes = new HashSet<>(names());
+        classes.removeIf(name -> !name.endsWith(".class") || name.startsWith("io/rpma/"));
+        Set<String> libraries = new TreeSet<>();
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            if (entry.endsWith(".jar")) {
+                try (JarFile library = new JarFile(entry)) {
+                    if (library.stream().map(ZipEntry::getName).anyMatch(classes::contains)) {
+                        libraries.add(Path.of(entry).getFileName().toString());
+                    }
+                }
+            }
+        }
+        Set<String> listed = new TreeSet<>();
+        JsonObject sbom = sbom();
+        for (JsonElement element : sbom.getAsJsonArray("components")) {
+            JsonObject component = element.getAsJsonObject();
+            String name = component.get("name").getAsString();
+            String version = component.get("version").getAsString();
+            listed.add(name + "-" + version + ".jar");
+            assertThat(component.get("purl").getAsString())
+                    .isEqualTo("pkg:maven/" + component.get("group").getAsString() + "/" + name + "@" + version
+                            + "?type=jar");
+            assertThat(component.getAsJsonArray("licenses")).hasSize(1);
+        }
+        assertThat(listed).containsExactlyElementsOf(libraries).hasSizeGreaterThanOrEqualTo(9);
+        JsonObject main = sbom.getAsJsonObject("metadata").getAsJsonObject("component");
+        assertThat(Jvm.toolsJar())
+                .hasFileName("rpma-java-" + main.get("version").getAsString() + "-tools.jar");
+    }
+
+    private static JsonObject sbom() throws IOException {
+        try (JarFile jar = new JarFile(Jvm.toolsJar().toFile());
+                InputStream entry = jar.getInputStream(jar.getEntry("META-INF/sbom/rpma-java-tools.cdx.json"))) {
+            return JsonParser.parseString(new String(entry.readAllBytes(), StandardCharsets.UTF_8))
+                    .getAsJsonObject();
         }
     }
 
