@@ -8,13 +8,20 @@ import io.rpma.programs.LibrpmaProgram;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.LibrpmaJar;
 import io.rpma.testing.Tool;
+import java.io.IOException;
 import java.io.InputStream;
 import java.lang.module.ModuleFinder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.jar.JarFile;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,6 +54,7 @@ class LibrpmaJarTest {
                             "META-INF/MANIFEST.MF",
                             "META-INF/LICENSE",
                             "META-INF/licences/librpma/copyright",
+                            "META-INF/sbom/librpma.cdx.json",
                             "META-INF/native/linux-x86_64/librpma.so.0",
                             "META-INF/native/linux-aarch64/librpma.so.0",
                             "io/rpma/librpma/Librpma.class",
@@ -58,6 +66,39 @@ class LibrpmaJarTest {
             assertThat(jar.getManifest().getMainAttributes().getValue("Implementation-Version"))
                     .startsWith("1.3.0-");
         }
+    }
+
+    @Test
+    void itsSbomHasEachLibrary() throws Exception {
+        try (JarFile jar = new JarFile(JAR.toFile())) {
+            String sbom = new String(bytes(jar, "META-INF/sbom/librpma.cdx.json"), StandardCharsets.UTF_8);
+            String version = jar.getManifest().getMainAttributes().getValue("Implementation-Version");
+            List<String> sums = new ArrayList<>();
+            for (String architecture : List.of("x86_64", "aarch64")) {
+                byte[] library = bytes(jar, "META-INF/native/linux-" + architecture + "/librpma.so.0");
+                sums.add(HexFormat.of()
+                        .formatHex(MessageDigest.getInstance("SHA-256").digest(library)));
+            }
+            assertThat(values(sbom, "content")).isEqualTo(sums);
+            assertThat(values(sbom, "version")).containsExactly(version, version);
+            String purl = "pkg:deb/debian/librpma0@" + version.replace("+", "%2B") + "?arch=";
+            assertThat(values(sbom, "purl")).containsExactly(purl + "amd64", purl + "arm64");
+        }
+    }
+
+    private static byte[] bytes(JarFile jar, String name) throws IOException {
+        try (InputStream stream = jar.getInputStream(jar.getEntry(name))) {
+            return stream.readAllBytes();
+        }
+    }
+
+    /** Returns the texts of a name in JSON. The class path of this test has no parser. */
+    private static List<String> values(String json, String name) {
+        return Pattern.compile("\"" + name + "\": \"([^\"]*)\"")
+                .matcher(json)
+                .results()
+                .map((MatchResult value) -> value.group(1))
+                .collect(Collectors.toList());
     }
 
     @ParameterizedTest
