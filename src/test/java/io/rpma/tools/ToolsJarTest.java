@@ -142,9 +142,9 @@ class ToolsJarTest {
     @ParameterizedTest
     @CsvSource({
         "'', Missing required subcommand",
-        "nothing, Unmatched argument at index 0: 'nothing'",
+        "nothing, 'nothing' is no command",
         "info --jsn, Unknown option: '--jsn'",
-        "doctor 10.0.0.1 10.0.0.2, Unmatched argument at index 2: '10.0.0.2'",
+        "doctor 10.0.0.1 10.0.0.2, the argument '10.0.0.2' is superfluous",
     })
     void aWrongCommandLine(String arguments, String message) throws InterruptedException {
         Jvm.Finished end = Jvm.ofTools().run(arguments.isEmpty() ? new String[0] : arguments.split(" "));

@@ -3,6 +3,7 @@ package io.rpma.examples.common;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine;
@@ -10,6 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * A command line program: the options of all programs, and the messages of failures.
@@ -87,9 +89,22 @@ public abstract class Program {
         CommandSpec command = commandLine.getCommandSpec();
         commandLine
                 .getErr()
-                .println(command.qualifiedName() + ": " + e.getMessage() + "; see " + command.qualifiedName()
-                        + " --help");
+                .println(command.qualifiedName() + ": " + reason(e) + "; see " + command.qualifiedName() + " --help");
         return command.exitCodeOnInvalidInput();
+    }
+
+    /** Names a superfluous argument, because picocli's message has its index, which also counts the subcommands. */
+    private static String reason(ParameterException e) {
+        if (!(e instanceof UnmatchedArgumentException unmatched) || unmatched.isUnknownOption()) {
+            return e.getMessage();
+        }
+        List<String> arguments = unmatched.getUnmatched();
+        if (!e.getCommandLine().getSubcommands().isEmpty()) {
+            return "'" + arguments.get(0) + "' is no command";
+        }
+        return arguments.size() == 1
+                ? "the argument '" + arguments.get(0) + "' is superfluous"
+                : "the arguments '" + String.join("', '", arguments) + "' are superfluous";
     }
 
     private int failed(CommandLine command, Throwable e) {

@@ -51,7 +51,7 @@ class ReplicatedLogTest {
                 "append --replica a --replica b --timeout 0 | --timeout must be at least 1 second",
                 "append --replica a --replica b --stdin --writers 2 | --stdin can't be combined with --writers",
                 "append --replica a --replica b --stdin --size 100 | --stdin can't be combined with --writers",
-                "append --replica a --replica b FILE | Unmatched argument at index 5: 'FILE'",
+                "append --replica a --replica b FILE | the argument 'FILE' is superfluous",
                 "show | Missing required option: '--memory=PATH'",
             })
     void misuse(String arguments, String message) {

@@ -47,7 +47,7 @@ class StreamTest {
                 "client --address a --block x | Invalid value for option '--block'",
                 "client --address a --ring 1M | Unknown option",
                 "client --address a --timeout 0 | --timeout must be at least 1 second",
-                "client --address a ONE TWO | Unmatched argument",
+                "client --address a ONE TWO | the argument 'TWO' is superfluous",
             })
     void misuse(String arguments, String message) {
         CommandLines.assertMisused(new Stream(), arguments, message);

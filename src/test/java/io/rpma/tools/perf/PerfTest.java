@@ -40,6 +40,8 @@ class PerfTest {
             quoteCharacter = '"',
             value = {
                 "perf | Missing required subcommand",
+                "perf clent a | 'clent' is no command; see rpma-java perf --help",
+                "perf server a b | the argument 'b' is superfluous",
                 "perf server | Missing required parameter: 'ADDRESS'",
                 "perf server a --port 0 | --port must be 1 to 65534",
                 "perf server a --port 65535 | --port must be 1 to 65534",
