@@ -19,6 +19,8 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The tools on a device, from their jar. */
 @Tag("processes")
@@ -161,8 +163,28 @@ class ToolsIT extends WithTools {
     void noHostHasTheAddress() throws InterruptedException {
         Jvm.Finished end = assertEnds(start("ping", TestDevice.silentAddress(), "--timeout", "2"), 1);
         assertThat(end.err())
-                .startsWith("rpma-java ping: no RDMA device of this machine reaches " + TestDevice.silentAddress()
-                        + ": see 'rpma-java doctor " + TestDevice.silentAddress() + "'")
+                .isEqualTo("rpma-java ping: no host answers at " + TestDevice.silentAddress()
+                        + ": is it the address of the other host's RDMA device, and is that host up? See"
+                        + " 'rpma-java doctor " + TestDevice.silentAddress() + "' here, and 'rpma-java info' on that"
+                        + " host\n");
+    }
+
+    @Test
+    void anUnknownHost() throws InterruptedException {
+        Jvm.Finished end = assertEnds(start("ping", "host.invalid"), 1);
+        assertThat(end.err())
+                .isEqualTo("rpma-java ping: the host name host.invalid is unknown on this machine: see"
+                        + " 'getent hosts host.invalid', or name the address of the RDMA device\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ping --listen ADDRESS", "perf server ADDRESS", "cp --listen ADDRESS ."})
+    void anAddressThatIsNotOfThisMachine(String command) throws InterruptedException {
+        String other = TestDevice.silentAddress();
+        Jvm.Finished end = assertEnds(start(command.replace("ADDRESS", other).split(" ")), 1);
+        assertThat(end.err())
+                .endsWith(": no RDMA device of this machine has the address " + other
+                        + ": 'rpma-java info' lists the addresses\n")
                 .hasLineCount(1);
     }
 

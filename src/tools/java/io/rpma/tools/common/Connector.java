@@ -35,16 +35,13 @@ public record Connector(String address, int port, String listener) {
     /**
      * Finds the device of this machine that reaches the other side.
      *
-     * @throws IOException if there is none
+     * @throws IOException if there is none; the message has the reason and the remedy
      */
     public RpmaDevice device() throws IOException {
         try {
             return RpmaDevice.remote(address);
         } catch (RpmaException e) {
-            throw new IOException(
-                    "no RDMA device of this machine reaches " + address + ": see '" + Product.NAME + " doctor "
-                            + address + "' (" + e.detail() + ")",
-                    e);
+            throw DeviceFault.ofThisMachine().remote(address, e);
         }
     }
 
@@ -82,7 +79,7 @@ public record Connector(String address, int port, String listener) {
         try {
             return RpmaConnReq.create(peer, address, port, cfg).connect(privateData);
         } catch (RpmaException e) {
-            throw new LostException(this, Errors.line(e));
+            throw DeviceFault.isSilent(e) ? noAnswer() : new LostException(this, Errors.line(e));
         }
     }
 

@@ -89,6 +89,19 @@ public final class Listener {
         void run() throws InterruptedException;
     }
 
+    /**
+     * Finds the device of this machine that has an address.
+     *
+     * @throws IOException if there is none; the message has the reason and the remedy
+     */
+    public static RpmaDevice device(String address) throws IOException {
+        try {
+            return RpmaDevice.local(address);
+        } catch (RpmaException e) {
+            throw DeviceFault.ofThisMachine().local(address, e);
+        }
+    }
+
     /** Runs another task until {@link #serve} ends. */
     public void start(Task task) {
         threads.execute(() -> {
@@ -104,11 +117,11 @@ public final class Listener {
      * Serves clients until the thread is interrupted.
      *
      * @param cfg the configuration of the connections
-     * @throws IOException if the endpoint is broken
+     * @throws IOException if no device has the address, or the endpoint is broken
      */
     public void serve(String address, int port, RpmaConnCfg cfg, Acceptor acceptor)
             throws IOException, InterruptedException {
-        RpmaDevice device = RpmaDevice.local(address);
+        RpmaDevice device = device(address);
         RpmaPeer peer = RpmaPeer.create(device);
         try {
             RpmaEp endpoint = RpmaEp.listen(peer, address, port);

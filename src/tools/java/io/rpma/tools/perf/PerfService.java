@@ -4,7 +4,6 @@ package io.rpma.tools.perf;
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnReq;
-import io.rpma.RpmaDevice;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
@@ -63,7 +62,7 @@ final class PerfService {
 
     /** Serves until the thread is interrupted. */
     void serve() throws IOException, InterruptedException {
-        mostMessage = RpmaDevice.local(address).ports().stream()
+        mostMessage = Listener.device(address).ports().stream()
                 .mapToLong(RpmaPort::maxMessage)
                 .filter(most -> most > 0)
                 .min()

@@ -18,6 +18,7 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.examples.common.Errors;
 import io.rpma.tools.common.Listener;
+import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -62,9 +63,13 @@ final class PingServer {
         }
     }
 
-    /** Serves until the thread is interrupted. */
-    void serve() throws InterruptedException {
-        RpmaDevice device = RpmaDevice.local(address);
+    /**
+     * Serves until the thread is interrupted.
+     *
+     * @throws IOException if no device has the address
+     */
+    void serve() throws IOException, InterruptedException {
+        RpmaDevice device = Listener.device(address);
         RpmaPeer peer = RpmaPeer.create(device);
         try (RpmaEventLoop loop = RpmaEventLoop.create()) {
             RpmaEp endpoint = RpmaEp.listen(peer, address, port);
