@@ -177,22 +177,29 @@ class HostChecksTest {
 
     @ParameterizedTest
     @CsvSource({
-        "65536, 65536, MISSING, 64",
-        "65536, unlimited, MISSING, 64",
-        "8388608, 8388608, WARNING, 8192",
-        "8388608, unlimited, WARNING, 8192",
+        "65536, 65536, 64, the queues of one connection can exceed it",
+        "65536, unlimited, 64, the queues of one connection can exceed it",
+        "8388608, 8388608, 8192, programs that register more fail",
+        "8388608, unlimited, 8192, programs that register more fail",
     })
-    void tooLittleLockedMemory(String soft, String hard, State state, int kib) throws IOException {
+    void littleLockedMemory(String soft, String hard, int kib, String consequence) throws IOException {
         lock(soft, hard, 0x4000L - 1);
         assertThat(fault())
                 .isEqualTo(
-                        new Finding(
-                                state,
+                        Finding.warning(
                                 "locked memory",
-                                "at most " + kib + " KiB, for queues and registered memory",
+                                "the limit is low: " + kib + " KiB, for queues and registered memory; " + consequence,
                                 hard.equals("unlimited")
                                         ? "ulimit -l unlimited"
                                         : "echo '* - memlock unlimited' | sudo tee /etc/security/limits.d/rdma.conf, and log in again"));
+    }
+
+    @Test
+    void noLockedMemory() throws IOException {
+        lock("0", "unlimited", 0);
+        assertThat(fault())
+                .isEqualTo(Finding.missing(
+                        "locked memory", "the limit is 0 KiB: no memory can be registered", "ulimit -l unlimited"));
     }
 
     @Test

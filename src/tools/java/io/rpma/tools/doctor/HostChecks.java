@@ -18,8 +18,11 @@ final class HostChecks {
     /** The capability to lock memory without a limit, in the mask of {@code /proc/self/status}. */
     private static final long CAP_IPC_LOCK = 1L << 14;
 
-    /** Up to Linux 5.15 the default limit is 64 KiB, which the queues of one connection can exceed. */
-    private static final long LEAST_LOCKED = 1 << 20;
+    /** The least size of a page, and so of registered memory. */
+    private static final long PAGE = 4096;
+
+    /** Up to Linux 5.15 the default limit is 64 KiB, which the queues of one connection can exceed, but need not. */
+    private static final long ENOUGH_FOR_QUEUES = 1 << 20;
 
     /** The kernel's own default is at most 8 MiB, and programs register more. */
     private static final long FEW_LOCKED = 64 << 20;
@@ -149,16 +152,20 @@ final class HostChecks {
             return Finding.ok("locked memory", unlimited ? "unlimited" : "unlimited (CAP_IPC_LOCK)");
         }
         long bytes = Long.parseLong(limit.group(1));
-        String detail = "at most " + bytes / 1024 + " KiB, for queues and registered memory";
+        String size = bytes / 1024 + " KiB, for queues and registered memory";
         String remedy = limit.group(2).equals("unlimited")
                 ? "ulimit -l unlimited"
                 : "echo '* - memlock unlimited' | sudo tee /etc/security/limits.d/rdma.conf, and log in again";
-        if (bytes < LEAST_LOCKED) {
-            return Finding.missing("locked memory", detail, remedy);
+        if (bytes < PAGE) {
+            return Finding.missing("locked memory", "the limit is 0 KiB: no memory can be registered", remedy);
         }
-        return bytes < FEW_LOCKED
-                ? Finding.warning("locked memory", detail, remedy)
-                : Finding.ok("locked memory", detail);
+        if (bytes < FEW_LOCKED) {
+            String consequence = bytes < ENOUGH_FOR_QUEUES
+                    ? "; the queues of one connection can exceed it"
+                    : "; programs that register more fail";
+            return Finding.warning("locked memory", "the limit is low: " + size + consequence, remedy);
+        }
+        return Finding.ok("locked memory", "at most " + size);
     }
 
     Finding hugePages() throws IOException {
