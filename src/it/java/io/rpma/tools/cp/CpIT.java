@@ -11,8 +11,10 @@ import io.rpma.RpmaPeer;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
 import io.rpma.tools.WithTools;
+import io.rpma.tools.common.Connector;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -181,7 +183,10 @@ class CpIT extends WithTools {
         Path file = file(3 * CpMessage.BLOCK);
         Jvm.Running server = listen();
         assertEnds(copy(file, "copy"), 0);
-        assertThat(assertEnds(copy(file, "copy"), 0).out()).contains("of which 0 bytes");
+        assertThat(assertEnds(copy(file, "copy"), 0).out())
+                .containsPattern("(?m)^cp: +complete +3145728 bytes \\(3 MiB\\) were already there, and are verified$")
+                .containsPattern("(?m)^cp: +SHA-256 +[0-9a-f]{64}$")
+                .doesNotContain("continues", "copied");
         server.awaitLine("2: copy: complete");
         assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
         assertThat(incomplete()).isEmpty();
@@ -207,6 +212,31 @@ class CpIT extends WithTools {
                 .startsWith("rpma-java cp: " + address + " port " + port + ": rejected: nothing listens there, or")
                 .contains("start 'rpma-java cp --listen ADDRESS DIRECTORY' on that host")
                 .hasLineCount(1);
+    }
+
+    /** The whole file could not be read in the time of the test. */
+    @Test
+    void nothingListensForALargeFile() throws Exception {
+        Path file = directory.resolve("large");
+        try (RandomAccessFile large = new RandomAccessFile(file.toFile(), "rw")) {
+            large.setLength(1L << 40);
+        }
+        Jvm.Finished end = assertEnds(copy(file, ""), 1);
+        assertThat(end.err()).contains(": rejected: nothing listens there, or").hasLineCount(1);
+        assertThat(end.out()).isEmpty();
+    }
+
+    /** The receiver is free for others while a large file is read. */
+    @Test
+    void theFirstConnectionEndsIfTheReadOfTheFileTakesLong() throws Exception {
+        Path file = file(3 * CpMessage.BLOCK);
+        Jvm.Running server = listen();
+        Connector connector = new Connector(address, Integer.parseInt(port), "cp --listen ADDRESS DIRECTORY");
+        new CpSender(connector, file, "copy", 60, 0).send();
+        server.awaitLine("2: copy: complete");
+        assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
+        server.signal("INT");
+        assertThat(assertEnds(server, 0).out()).endsWith("2 connections served\n");
     }
 
     @Test

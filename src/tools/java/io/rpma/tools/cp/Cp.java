@@ -109,7 +109,8 @@ public final class Cp implements Callable<Integer> {
         Path name = file.getFileName();
         Program.check(command, "FILE", name != null, "must be a file");
         String path = parts.group(3).isEmpty() || parts.group(3).endsWith("/") ? parts.group(3) + name : parts.group(3);
-        CpSender sender = new CpSender(new Connector(host, port, "cp --listen ADDRESS DIRECTORY"), file, path, timeout);
+        Connector connector = new Connector(host, port, "cp --listen ADDRESS DIRECTORY");
+        CpSender sender = new CpSender(connector, file, path, timeout, CpSender.PATIENCE);
         return Interruption.endsNormally(() -> {
             try {
                 sender.send();

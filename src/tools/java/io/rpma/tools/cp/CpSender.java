@@ -23,10 +23,14 @@ import java.nio.file.Path;
 
 /** Sends a file. Connects again after the loss of the receiver, and continues. */
 final class CpSender {
+    /** Much less than the time after which the receiver closes a silent connection. */
+    static final long PATIENCE = SECONDS.toNanos(20);
+
     private final Connector connector;
     private final Path path;
     private final String target;
     private final int timeout;
+    private final long patience;
     private final BackOff backOff;
     private boolean connected;
 
@@ -40,12 +44,14 @@ final class CpSender {
      *
      * @param target the path of the copy in the directory of the receiver
      * @param timeout the longest time without progress, in seconds
+     * @param patience the longest time for which a connection is open while the file is read for its SHA-256, in nanoseconds
      */
-    CpSender(Connector connector, Path path, String target, int timeout) {
+    CpSender(Connector connector, Path path, String target, int timeout, long patience) {
         this.connector = connector;
         this.path = path;
         this.target = target;
         this.timeout = timeout;
+        this.patience = patience;
         backOff = new BackOff(timeout);
     }
 
@@ -69,31 +75,81 @@ final class CpSender {
         }
         try (SourceFile file = SourceFile.open(path)) {
             byte[] digest;
-            try (Progress progress = output.progress("reading", file.size())) {
-                digest = file.sha256(progress::update);
-            }
-            CpMessage.Request request = new CpMessage.Request(file.size(), digest, target);
-            long begin = System.nanoTime();
+            long begin;
             try (RpmaPeer peer = RpmaPeer.create(connector.device());
                     RpmaMemory memory = RpmaMemory.allocate(CpConnection.MEMORY);
                     RpmaMrLocal region =
                             peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.SEND, RpmaMrUsage.RECV)) {
-                boolean complete = false;
-                while (!complete) {
-                    try (CpConnection connection = connect(peer, memory, region)) {
-                        send(connection, file, request);
-                        complete = true;
-                    } catch (LostException e) {
-                        output.say("lost: " + Errors.line(e));
-                        backOff.pause("no progress", e);
+                // a wrong address or port must not be noticed only after the file is read
+                try (Contact contact = new Contact(connect(peer, memory, region))) {
+                    digest = digest(file, contact);
+                    begin = System.nanoTime();
+                    CpMessage.Request request = new CpMessage.Request(file.size(), digest, target);
+                    boolean complete = false;
+                    while (!complete) {
+                        try (CpConnection connection =
+                                contact.isOpen() ? contact.take() : connect(peer, memory, region)) {
+                            send(connection, file, request);
+                            complete = true;
+                        } catch (LostException e) {
+                            output.say("lost: " + Errors.line(e));
+                            backOff.pause("no progress", e);
+                        }
                     }
                 }
             }
             long nanos = System.nanoTime() - begin;
-            output.say(
-                    "copied",
-                    Size.exact(file.size()) + ", of which " + Size.format(sent) + " at " + Size.rate(sent, nanos));
+            if (sent == 0 && file.size() > 0) {
+                output.say("complete", Size.exact(file.size()) + " were already there, and are verified");
+            } else {
+                output.say(
+                        "copied",
+                        Size.exact(file.size()) + ", of which " + Size.format(sent) + " at " + Size.rate(sent, nanos));
+            }
             Program.print(System.out, String.format("%-9s %-12s %s", "cp:", "SHA-256", Sha256.format(digest)));
+        }
+    }
+
+    private byte[] digest(SourceFile file, Contact contact) throws IOException {
+        try (Progress progress = output.progress("reading", file.size())) {
+            return file.sha256(done -> {
+                progress.update(done);
+                contact.closeIfLate();
+            });
+        }
+    }
+
+    /** The first connection, while the file is read. */
+    private final class Contact implements AutoCloseable {
+        private final long begin = System.nanoTime();
+        private CpConnection connection;
+
+        Contact(CpConnection connection) {
+            this.connection = connection;
+        }
+
+        boolean isOpen() {
+            return connection != null;
+        }
+
+        CpConnection take() {
+            CpConnection taken = connection;
+            connection = null;
+            return taken;
+        }
+
+        /** Ends a connection that would keep others from the receiver, which also closes it when it is silent for long. */
+        void closeIfLate() {
+            if (System.nanoTime() - begin > patience) {
+                close();
+            }
+        }
+
+        @Override
+        public void close() {
+            if (connection != null) {
+                take().close();
+            }
         }
     }
 
@@ -121,7 +177,8 @@ final class CpSender {
         try {
             CpMessage.Answer answer = connection.request(request, SECONDS.toNanos(timeout));
             long begin = answer.position();
-            if (begin > 0) {
+            // at the end there is nothing to continue: the receiver only has to verify the copy
+            if (begin > 0 && begin < file.size()) {
                 output.say("continues", "at " + Size.exact(begin));
             }
             try (Progress progress = output.progress("sending", file.size(), begin)) {
