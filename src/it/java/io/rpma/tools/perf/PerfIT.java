@@ -132,6 +132,23 @@ class PerfIT extends WithTools {
                 .hasLineCount(1);
     }
 
+    /** A client that sees the line can use both ports. */
+    @Test
+    void theServerReportsThatItListensAfterBothPorts() throws Exception {
+        try (RpmaPeer peer = TestDevice.peer()) {
+            RpmaEp other = RpmaEp.listen(peer, address, Integer.parseInt(port) + 1);
+            try {
+                Jvm.Running server = server();
+                assertThat(server.lines()).anyMatch(line -> line.contains("no client can use librdmacm: "));
+                assertEnds(client("write", "-s", "64", "-t", "1", "-n", "1"), 0);
+                server.signal("INT");
+                assertEnds(server, 0);
+            } finally {
+                other.close();
+            }
+        }
+    }
+
     @Test
     void noRoom() throws Exception {
         Jvm.Running server = server("--limit", "1M");

@@ -12,6 +12,8 @@ import io.rpma.RpmaPeer;
 import io.rpma.examples.common.Errors;
 import io.rpma.examples.common.MemoryServer;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -27,6 +29,7 @@ public final class Listener {
 
     private final int most;
     private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final List<Task> tasks = new ArrayList<>();
     private final AtomicInteger clients = new AtomicInteger();
     private final AtomicInteger accepted = new AtomicInteger();
 
@@ -102,8 +105,12 @@ public final class Listener {
         }
     }
 
-    /** Runs another task until {@link #serve} ends. */
-    public void start(Task task) {
+    /** Adds a task that runs beside {@link #serve} until that ends. */
+    public void beside(Task task) {
+        tasks.add(task);
+    }
+
+    private void start(Task task) {
         threads.execute(() -> {
             try {
                 task.run();
@@ -127,6 +134,7 @@ public final class Listener {
             RpmaEp endpoint = RpmaEp.listen(peer, address, port);
             say("listening at %s port %d through %s, until Ctrl-C", address, port, device.name());
             try {
+                tasks.forEach(this::start);
                 while (true) {
                     accept(awaitNext(() -> endpoint.nextConnReq(cfg)), peer, acceptor);
                 }

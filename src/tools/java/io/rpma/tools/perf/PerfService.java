@@ -20,6 +20,7 @@ import io.rpma.rdmacm.RdmaQpInitAttr;
 import io.rpma.tools.common.ByteSize;
 import io.rpma.tools.common.Listener;
 import java.io.IOException;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -69,8 +70,14 @@ final class PerfService {
                 .orElse(Long.MAX_VALUE);
         try (RpmaConnCfg cfg = connCfg()) {
             Listener listener = new Listener(MOST_CLIENTS);
-            listener.start(() -> serveRdma(listener));
-            listener.serve(address, port, cfg, this::accept);
+            // before the listener prints that this side listens
+            Optional<RdmaId> endpoint = listenRdma();
+            try {
+                endpoint.ifPresent(listening -> listener.beside(() -> serveRdma(listener, listening)));
+                listener.serve(address, port, cfg, this::accept);
+            } finally {
+                endpoint.ifPresent(PerfService::close);
+            }
         }
     }
 
@@ -83,18 +90,38 @@ final class PerfService {
                 .setCqSize(sends + PerfRequest.MOST_DEPTH);
     }
 
-    /** Serves the clients that use librdmacm, at the next port. */
-    private void serveRdma(Listener listener) throws InterruptedException {
+    /** Listens at the next port, for the clients that use librdmacm. */
+    private Optional<RdmaId> listenRdma() {
         RdmaQpInitAttr attr =
                 new RdmaQpInitAttr().maxSendWr(PerfRequest.MOST_DEPTH + 1).maxRecvWr(PerfRequest.MOST_DEPTH);
-        try (RdmaAddrInfo info = RdmaAddrInfo.passive(address, port + 1, RdmaPortSpace.TCP);
-                RdmaId endpoint = RdmaId.createEp(info, attr)) {
+        RdmaId endpoint = null;
+        boolean listens = false;
+        try (RdmaAddrInfo info = RdmaAddrInfo.passive(address, port + 1, RdmaPortSpace.TCP)) {
+            endpoint = RdmaId.createEp(info, attr);
             endpoint.listen(MOST_CLIENTS);
+            listens = true;
+            return Optional.of(endpoint);
+        } catch (RpmaException e) {
+            noRdma(e);
+            return Optional.empty();
+        } finally {
+            if (endpoint != null && !listens) {
+                close(endpoint);
+            }
+        }
+    }
+
+    private static void noRdma(Exception e) {
+        Listener.say("no client can use librdmacm: %s", Errors.line(e));
+    }
+
+    private void serveRdma(Listener listener, RdmaId endpoint) throws InterruptedException {
+        try {
             while (true) {
                 acceptRdma(listener, endpoint);
             }
         } catch (RpmaException | IOException e) {
-            Listener.say("no client can use librdmacm: %s", Errors.line(e));
+            noRdma(e);
         }
     }
 
@@ -110,12 +137,12 @@ final class PerfService {
         }
     }
 
-    /** Rejects the client of an id that is not accepted. */
+    /** Closes an endpoint, or an id that is not accepted, which rejects its client. */
     private static void close(RdmaId id) {
         try {
             id.close();
         } catch (RpmaException e) {
-            Listener.say("a client is lost: %s", Errors.line(e));
+            Listener.say("%s", Errors.line(e));
         }
     }
 
