@@ -132,6 +132,17 @@ class PerfIT extends WithTools {
                 .hasLineCount(1);
     }
 
+    /** The failure comes before the head of the table. */
+    @Test
+    void aFailureOfTheFilesDoesNotReplaceTheFailureOfTheMeasurement() throws InterruptedException {
+        Jvm.Finished end = assertEnds(client("--csv", "/dev/full"), 1);
+        assertThat(end.err())
+                .contains("rpma-java perf client: the results can't be written: /dev/full: No space left on device\n")
+                .contains("rpma-java perf client: " + address + " port " + port + ": rejected: nothing listens there")
+                .hasLineCount(2);
+        assertThat(end.out()).isEmpty();
+    }
+
     /** A client that sees the line can use both ports. */
     @Test
     void theServerReportsThatItListensAfterBothPorts() throws Exception {

@@ -7,22 +7,28 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.rpma.RpmaEventLoop;
 import io.rpma.examples.common.CommandLines;
+import io.rpma.examples.common.LostException;
 import io.rpma.tools.Tools;
 import io.rpma.tools.common.ByteSize;
 import io.rpma.tools.common.Connector;
 import io.rpma.tools.common.Listener;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -139,6 +145,7 @@ class PerfTest {
         private int underWay;
         private int mostUnderWay;
         private boolean silent;
+        private boolean lost;
 
         /** The number of calls of {@link #take} after which the sends of answered operations complete. */
         private int sendsLate;
@@ -177,7 +184,10 @@ class PerfTest {
         }
 
         @Override
-        int take() {
+        int take() throws LostException {
+            if (lost) {
+                throw new LostException("server", "the connection is lost");
+            }
             if (silent) {
                 return 0;
             }
@@ -199,7 +209,108 @@ class PerfTest {
         }
 
         @Override
+        Stream<AutoCloseable> objects() {
+            return Stream.empty();
+        }
+    }
+
+    private static List<PerfLoad.Times> runAll(FakeEnd... ends) throws Exception {
+        try (PerfRun run = new PerfRun(null, new Connector("10.0.0.1", 7204, "perf server ADDRESS"))) {
+            return run.runAll(List.of(ends), new PerfLoad(4, 1, 10, 0, Long.MAX_VALUE));
+        }
+    }
+
+    @Test
+    void eachThreadHasAResult() throws Exception {
+        assertThat(runAll(
+                        new FakeEnd(PerfOperation.WRITE, 4, 1),
+                        new FakeEnd(PerfOperation.WRITE, 4, 1),
+                        new FakeEnd(PerfOperation.WRITE, 4, 1)))
+                .hasSize(3)
+                .allMatch(times -> times.histogram().getTotalCount() == 10);
+    }
+
+    /** The other thread would wait without an end. */
+    @Test
+    void theFirstLossEndsTheOtherThreads() {
+        FakeEnd silent = new FakeEnd(PerfOperation.WRITE, 4, 1);
+        silent.silent = true;
+        FakeEnd lost = new FakeEnd(PerfOperation.WRITE, 4, 1);
+        lost.lost = true;
+        assertThatThrownBy(() -> runAll(silent, lost))
+                .isInstanceOf(LostException.class)
+                .hasMessage("server: the connection is lost");
+    }
+
+    /** A server's side that gets no message. */
+    private static final class SilentServerEnd extends PerfServerEnd {
+        private boolean ended;
+
+        SilentServerEnd() {
+            super(1, new PerfRequest(PerfOperation.SEND, 64, 1, false));
+        }
+
+        @Override
+        Optional<String> awaitEstablished() {
+            return Optional.empty();
+        }
+
+        @Override
+        void watch(RpmaEventLoop loop, Runnable lost) {
+            throw new AssertionError("the operation is answered");
+        }
+
+        @Override
+        int take() {
+            return 0;
+        }
+
+        @Override
+        boolean send() {
+            throw new AssertionError("there is no message");
+        }
+
+        @Override
+        boolean isEnded() {
+            return ended;
+        }
+
+        @Override
         public void close() {}
+    }
+
+    @Test
+    void theServerReportsASilentClient() throws Exception {
+        SilentServerEnd end = new SilentServerEnd();
+        assertThat(end.answer(1_000_000))
+                .contains("the client is silent, and its connection is closed: no message within 1 ms");
+        end.ended = true;
+        assertThat(end.answer(Long.MAX_VALUE)).isEmpty();
+    }
+
+    @Test
+    void theHeadOfTheTableComesWithItsFirstLine() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        PerfTable table = new PerfTable(new PrintStream(out), List.of("a note"));
+        assertThat(out.toString()).isEmpty();
+        table.add("a row");
+        table.add("another row");
+        assertThat(out).hasToString(PerfReport.head() + "\na note\na row\nanother row\n");
+    }
+
+    @Test
+    void aFileThatCanNotBeWrittenDoesNotKeepTheOthersFromBeingWritten(@TempDir Path directory) throws IOException {
+        Path none = directory.resolve("none").resolve("csv");
+        Path json = directory.resolve("json");
+        PerfFiles one = new PerfFiles(none, json, null);
+        assertThatThrownBy(() -> one.write(MACHINE, List.of(result(20))))
+                .hasMessage("the results can't be written: " + none + ": no such file");
+        assertThat(json).isNotEmptyFile();
+        PerfFiles both = new PerfFiles(none, Path.of("/dev/full"), null);
+        assertThatThrownBy(() -> both.write(MACHINE, List.of(result(20))))
+                .hasMessage(
+                        "the results can't be written: " + none + ": no such file; /dev/full: No space left on device");
+        new PerfFiles(null, null, null).write(MACHINE, List.of());
     }
 
     @Test

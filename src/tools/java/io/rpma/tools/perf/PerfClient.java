@@ -12,7 +12,6 @@ import io.rpma.tools.common.Connector;
 import io.rpma.tools.common.Cpu;
 import io.rpma.tools.common.Interruption;
 import io.rpma.tools.common.Options;
-import io.rpma.tools.common.Page;
 import io.rpma.tools.common.Versions;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -97,9 +96,8 @@ final class PerfClient implements Callable<Integer> {
             names = {"-l", "--post-list"},
             paramLabel = "N",
             defaultValue = "1",
-            description =
-                    "Post N operations in one call, by RpmaBatch or RdmaBatch, but not more than the depth; default"
-                            + " ${DEFAULT-VALUE}.")
+            description = "Post N operations in one call, by RpmaBatch or RdmaBatch. N must divide each depth that is"
+                    + " larger; a smaller depth is posted in one call; default ${DEFAULT-VALUE}.")
     private int list;
 
     @Option(
@@ -178,13 +176,31 @@ final class PerfClient implements Callable<Integer> {
         return Interruption.endsNormally(() -> {
             RpmaDevice device = connector.device();
             PerfReport.Machine machine = machine(device);
+            int status;
             try (RpmaPeer peer = RpmaPeer.create(device);
                     PerfRun run = new PerfRun(peer, connector)) {
-                return measure(run, wanted);
-            } finally {
-                write(machine);
+                status = measure(run, wanted);
+            } catch (IOException | RuntimeException | Error e) {
+                writeAfter(e, machine);
+                throw e;
             }
+            files().write(machine, results);
+            return status;
         });
+    }
+
+    private PerfFiles files() {
+        return new PerfFiles(csv, json, charts);
+    }
+
+    /** Writes the results until a failure. Files that can't be written are another failure, which does not replace the first. */
+    private void writeAfter(Throwable failure, PerfReport.Machine machine) {
+        try {
+            files().write(machine, results);
+        } catch (IOException | RuntimeException e) {
+            System.err.println(command.qualifiedName() + ": " + Errors.line(e));
+            failure.addSuppressed(e);
+        }
     }
 
     private void check() throws IOException {
@@ -307,10 +323,7 @@ final class PerfClient implements Callable<Integer> {
 
     private int measure(PerfRun run, List<Measurement> wanted) throws IOException, InterruptedException {
         PerfProgress progress = PerfProgress.toStandardError(wanted.size());
-        print(Page.paint("bold", PerfReport.head()));
-        for (String line : unfitting()) {
-            print(line);
-        }
+        PerfTable table = new PerfTable(System.out, unfitting());
         List<Measurement> omitted = new ArrayList<>();
         int status = 0;
         try {
@@ -324,11 +337,11 @@ final class PerfClient implements Callable<Integer> {
                     PerfResult result = run.run(next.request, load(next.request.depth()), next.threads);
                     results.add(result);
                     progress.clear();
-                    print(PerfReport.row(result));
+                    table.add(PerfReport.row(result));
                 } catch (UnsupportedOperationException e) {
                     omitted.add(next);
                     progress.clear();
-                    print(notMeasured(next.request.operation(), e.getMessage()));
+                    table.add(notMeasured(next.request.operation(), e.getMessage()));
                 } catch (Connector.RejectedException | RpmaException | IllegalArgumentException e) {
                     // if the server has accepted another measurement, this one is what a side refuses
                     if (results.isEmpty()) {
@@ -337,7 +350,7 @@ final class PerfClient implements Callable<Integer> {
                     omitted.add(next);
                     status = 1;
                     progress.clear();
-                    print(notMeasured(next.request.operation(), Errors.line(e)));
+                    table.add(notMeasured(next.request.operation(), Errors.line(e)));
                 }
             }
             return status;
@@ -370,21 +383,5 @@ final class PerfClient implements Callable<Integer> {
                 versions.rdmaCore(),
                 device.name(),
                 address);
-    }
-
-    private void write(PerfReport.Machine machine) throws IOException {
-        if (csv != null) {
-            Files.writeString(csv, PerfReport.csv(results));
-        }
-        if (json != null) {
-            Files.writeString(json, PerfReport.json(machine, results));
-        }
-        if (charts != null) {
-            PerfCharts.draw(machine, results, charts);
-        }
-    }
-
-    private static void print(String line) throws IOException {
-        Program.print(System.out, line);
     }
 }

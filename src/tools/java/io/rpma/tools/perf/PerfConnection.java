@@ -21,6 +21,8 @@ import io.rpma.examples.common.Offer;
 import io.rpma.tools.common.ByteSize;
 import io.rpma.tools.common.Connector;
 import java.io.IOException;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /** A connection of librpma for one measurement. */
 final class PerfConnection extends PerfEnd {
@@ -204,8 +206,8 @@ final class PerfConnection extends PerfEnd {
     }
 
     @Override
-    public void close() {
-        close(remote, conn, region, memory);
+    Stream<AutoCloseable> objects() {
+        return Stream.of(remote, conn, region, memory).filter(Objects::nonNull);
     }
 
     private static void close(RpmaMrRemote remote, RpmaConn conn, RpmaMrLocal region, RpmaMemory memory) {

@@ -8,9 +8,10 @@ import io.rpma.RpmaWcStatus;
 import io.rpma.examples.common.LostException;
 import io.rpma.tools.common.Connector;
 import java.io.IOException;
+import java.util.stream.Stream;
 
 /** The client's side of one connection, on which a load runs. All its operations use the same bytes. */
-abstract class PerfEnd implements AutoCloseable {
+abstract class PerfEnd {
     /** The time of a wait for events, after which the connection is checked. */
     static final int WAIT_MS = 100;
 
@@ -146,6 +147,6 @@ abstract class PerfEnd implements AutoCloseable {
         };
     }
 
-    @Override
-    public abstract void close();
+    /** Returns the objects of the connection, which {@code RpmaObjects.closeAll} closes. */
+    abstract Stream<AutoCloseable> objects();
 }

@@ -24,6 +24,7 @@ import io.rpma.rdmacm.RdmaQpInitAttr;
 import io.rpma.tools.common.Connector;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** A connection of librdmacm for one measurement. */
 final class PerfRdmaConnection extends PerfEnd {
@@ -176,8 +177,9 @@ final class PerfRdmaConnection extends PerfEnd {
     @Override
     int take() throws IOException, InterruptedException {
         int done;
+        int sent = 0;
         if (request.operation().isAnswered()) {
-            int sent = qp.pollSendComp(completions);
+            sent = qp.pollSendComp(completions);
             checkTaken(sent);
             sent(sent);
             done = request.events() ? qp.getRecvComp(completions, WAIT_MS, MILLISECONDS) : qp.pollRecvComp(completions);
@@ -189,8 +191,8 @@ final class PerfRdmaConnection extends PerfEnd {
             done = request.events() ? qp.getSendComp(completions, WAIT_MS, MILLISECONDS) : qp.pollSendComp(completions);
             checkTaken(done);
         }
-        // once for each call, as in PerfConnection: on one processor the pause gives the processor away
-        if (done == 0 && !request.events()) {
+        // as in PerfConnection, only if nothing has completed: on one processor the pause gives the processor away
+        if (sent + done == 0 && !request.events()) {
             Spin.pause();
         }
         return done;
@@ -208,8 +210,8 @@ final class PerfRdmaConnection extends PerfEnd {
     }
 
     @Override
-    public void close() {
-        close(id, region, memory);
+    Stream<AutoCloseable> objects() {
+        return Stream.of(id, region, memory);
     }
 
     private static void close(RdmaId id, RdmaMr region, RpmaMemory memory) {

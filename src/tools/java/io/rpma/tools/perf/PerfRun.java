@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.perf;
 
+import io.rpma.RpmaException;
+import io.rpma.RpmaObjects;
 import io.rpma.RpmaPeer;
 import io.rpma.tools.common.Connector;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import org.HdrHistogram.Histogram;
 
 /** Runs measurements, each on new connections. */
@@ -41,7 +46,7 @@ final class PerfRun implements AutoCloseable {
             runAll(connections, load.warmUp());
             return result(request, threads, load.list(), runAll(connections, load));
         } finally {
-            connections.forEach(PerfEnd::close);
+            close(connections);
         }
     }
 
@@ -51,19 +56,52 @@ final class PerfRun implements AutoCloseable {
                 : PerfConnection.open(peer, connector, request, load.list(), load.timeout());
     }
 
-    private List<PerfLoad.Times> runAll(List<PerfEnd> connections, PerfLoad load)
-            throws IOException, InterruptedException {
-        List<Callable<PerfLoad.Times>> tasks = new ArrayList<>();
-        connections.forEach(connection -> tasks.add(() -> load.run(connection)));
-        List<PerfLoad.Times> times = new ArrayList<>();
-        for (Future<PerfLoad.Times> future : executor.invokeAll(tasks)) {
-            try {
-                times.add(future.get());
-            } catch (ExecutionException e) {
-                throw failure(e.getCause());
-            }
+    /** Closes connections together, because the close of one takes seconds if the server's host is dead. */
+    private static void close(List<? extends PerfEnd> connections) {
+        try {
+            RpmaObjects.closeAll(connections.stream().flatMap(PerfEnd::objects).toList());
+        } catch (RpmaException e) {
+            // The connections are closed nevertheless.
         }
-        return times;
+    }
+
+    /**
+     * Runs a load on each connection, in a thread of its own. The first failure ends the other threads, which would wait for
+     * their own timeouts.
+     */
+    List<PerfLoad.Times> runAll(List<? extends PerfEnd> connections, PerfLoad load)
+            throws IOException, InterruptedException {
+        BlockingQueue<Future<PerfLoad.Times>> ended = new LinkedBlockingQueue<>();
+        Semaphore idle = new Semaphore(0);
+        List<Future<PerfLoad.Times>> tasks = new ArrayList<>();
+        try {
+            for (PerfEnd connection : connections) {
+                FutureTask<PerfLoad.Times> task = new FutureTask<>(() -> load.run(connection)) {
+                    @Override
+                    protected void done() {
+                        ended.add(this);
+                    }
+                };
+                executor.execute(() -> {
+                    try {
+                        task.run();
+                    } finally {
+                        idle.release();
+                    }
+                });
+                tasks.add(task);
+            }
+            List<PerfLoad.Times> times = new ArrayList<>();
+            while (times.size() < connections.size()) {
+                times.add(ended.take().get());
+            }
+            return times;
+        } catch (ExecutionException e) {
+            throw failure(e.getCause());
+        } finally {
+            tasks.forEach(task -> task.cancel(true));
+            idle.acquire(tasks.size()); // the caller closes the connections
+        }
     }
 
     private static IOException failure(Throwable cause) {

@@ -2,6 +2,7 @@
 package io.rpma.tools.perf;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.rpma.RpmaEventLoop;
@@ -37,7 +38,7 @@ abstract class PerfServerEnd implements Listener.Session {
         if (failure.isPresent()) {
             Listener.say("%d: not established: %s", number, failure.get());
         } else if (request.operation().isAnswered()) {
-            answer();
+            answer(SECONDS.toNanos(SILENCE_S)).ifPresent(reason -> Listener.say("%d: %s", number, reason));
         } else {
             await();
         }
@@ -68,14 +69,19 @@ abstract class PerfServerEnd implements Listener.Session {
      */
     abstract void watch(RpmaEventLoop loop, Runnable lost);
 
-    /** Answers messages until the client has ended, or is silent. */
-    private void answer() throws InterruptedException {
+    /**
+     * Answers messages until the client has ended, or is silent.
+     *
+     * @param silence the time without a message after which a client counts as gone, in nanoseconds
+     * @return a line if the client is silent; empty at the usual end
+     */
+    final Optional<String> answer(long silence) throws InterruptedException {
         long last = System.nanoTime();
         long checked = last;
         while (true) {
             int taken = take();
             if (taken < 0) {
-                return; // also the usual end: the client closes its connection
+                return Optional.empty(); // also the usual end: the client closes its connection
             }
             while (owed > 0 && send()) {
                 owed--;
@@ -91,8 +97,12 @@ abstract class PerfServerEnd implements Listener.Session {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                if (isEnded() || now - last > SECONDS.toNanos(SILENCE_S)) {
-                    return;
+                if (isEnded()) {
+                    return Optional.empty();
+                }
+                if (now - last > silence) {
+                    return Optional.of("the client is silent, and its connection is closed: no message within "
+                            + NANOSECONDS.toMillis(silence) + " ms");
                 }
             }
         }
