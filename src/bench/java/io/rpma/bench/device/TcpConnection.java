@@ -29,13 +29,26 @@ final class TcpConnection implements AutoCloseable {
 
     /** Connects to the target, for messages of this size. */
     static TcpConnection open(String address, int port, long size) throws IOException {
-        TcpConnection connection = new TcpConnection(new Socket(address, port));
-        connection.socket.setTcpNoDelay(true);
-        connection.output.write(ByteBuffer.allocate(Long.BYTES)
-                .order(ByteOrder.nativeOrder())
-                .putLong(size)
-                .array());
-        return connection;
+        return open(new Socket(address, port), size);
+    }
+
+    /** Takes over a connected socket, which is closed if this fails. */
+    static TcpConnection open(Socket socket, long size) throws IOException {
+        boolean open = false;
+        try {
+            socket.setTcpNoDelay(true);
+            TcpConnection connection = new TcpConnection(socket);
+            connection.output.write(ByteBuffer.allocate(Long.BYTES)
+                    .order(ByteOrder.nativeOrder())
+                    .putLong(size)
+                    .array());
+            open = true;
+            return connection;
+        } finally {
+            if (!open) {
+                socket.close();
+            }
+        }
     }
 
     /**

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -69,6 +71,31 @@ class TcpConnectionTest {
             assertThat(Arrays.stream(samples).sum()).isBetween(1L, nanos);
         }
         assertThat(size.get()).isEqualTo(SIZE);
+    }
+
+    @Test
+    void closesTheSocketIfTheFirstWriteFails() throws Exception {
+        try (Socket socket = new Socket() {
+            @Override
+            public OutputStream getOutputStream() {
+                return new OutputStream() {
+                    @Override
+                    public void write(int b) throws IOException {
+                        throw new IOException("Broken pipe");
+                    }
+                };
+            }
+
+            @Override
+            public InputStream getInputStream() {
+                return InputStream.nullInputStream();
+            }
+        }) {
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> TcpConnection.open(socket, SIZE))
+                    .withMessage("Broken pipe");
+            assertThat(socket.isClosed()).isTrue();
+        }
     }
 
     @Test
