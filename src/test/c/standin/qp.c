@@ -398,8 +398,13 @@ int qp_post_send(struct ibv_qp *public, struct ibv_send_wr *wr, struct ibv_send_
 		}
 	}
 	unlock();
-	if (error != 0)
+	if (error == ENOMEM && fault("siw:post_send") != 0) {
 		*bad = wr;
+		return 0;
+	}
+	if (error == 0)
+		return fault("rxe:post_send");
+	*bad = wr;
 	return error;
 }
 

@@ -42,7 +42,11 @@ void unlock(void);
 /* fault.c: called without the lock at the start of a call; returns 0, or the errno that the call must fail with. */
 int fault(const char *call);
 
-/* For the tests. A call is a function's name, or "ucma:" and a command of the kernel's connection manager. */
+/*
+ * For the tests. A call is a function's name, or "ucma:" and a command of the kernel's connection manager. With two further names,
+ * ibv_post_send() fails as on a device: "siw:post_send" reports success if the queue takes a part of the work requests,
+ * and "rxe:post_send" fails after the queue has taken them all, and names none.
+ */
 void standin_fault(const char *call, int times, int error, bool gate);
 /* Removes all faults, and releases the calls that wait at the gate. */
 void standin_clear_faults(void);

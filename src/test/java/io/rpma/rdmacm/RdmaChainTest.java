@@ -112,6 +112,64 @@ class RdmaChainTest {
         }
     }
 
+    /** Returns a prepared batch of three signalled writes, whose work requests are built. All are posted once. */
+    private RdmaPreparedBatch builtWrites(RdmaPair on) {
+        for (int i = 0; i < 3; i++) {
+            long remote = on.serverMr.address();
+            assertThat(batch.write(on.client.qp(), on.clientMr, 0, 8, F_SIGNALED, remote, on.serverMr.rkey(), i))
+                    .isTrue();
+        }
+        RdmaPreparedBatch prepared = batch.prepare();
+        assertThat(prepared.post()).isTrue();
+        return prepared;
+    }
+
+    private void sentInTurn(RdmaQp on, int count) throws InterruptedException {
+        for (int i = 0; i < count; i++) {
+            sent(on, i % 3);
+        }
+    }
+
+    @Test
+    void aRefusedPreparedChainIsPostedByTheNextCall() throws InterruptedException {
+        RdmaPreparedBatch prepared = builtWrites(pair);
+        standIn.fail("ibv_post_send", 1, EINVAL);
+        assertFails("ibv_post_send", "EINVAL", prepared::post);
+        assertThat(prepared.posted()).isZero();
+        assertThat(prepared.post()).isTrue();
+        sentInTurn(qp, 6);
+    }
+
+    /** The provider of siw names the work request that it has not queued, and reports success. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPreparedChainIsPostedInPart(boolean isSiw) throws InterruptedException {
+        try (RdmaPair small = RdmaPair.connect(attr().maxSendWr(5), attr())) {
+            RdmaQp on = small.client.qp();
+            RdmaPreparedBatch prepared = builtWrites(small);
+            if (isSiw) {
+                standIn.fail("siw:post_send", 1, ENOMEM);
+            }
+            assertThat(prepared.post()).isFalse();
+            assertThat(prepared.posted()).isEqualTo(2);
+            sentInTurn(on, 5);
+            assertThat(prepared.post()).isTrue();
+            sent(on, 2);
+            assertThat(prepared.post()).isTrue();
+            sentInTurn(on, 3);
+        }
+    }
+
+    /** No operation counts as posted, although the queue has them all. */
+    @Test
+    void aPreparedChainWhoseFailureNamesNoOperation() throws InterruptedException {
+        RdmaPreparedBatch prepared = builtWrites(pair);
+        standIn.fail("rxe:post_send", 1, EINVAL);
+        assertFails("ibv_post_send", "EINVAL", prepared::post);
+        assertThat(prepared.posted()).isZero();
+        sentInTurn(qp, 6);
+    }
+
     /** The second round begins behind an operation that the first round could not post. */
     @Test
     void aPreparedChainBeginsAnywhere() throws InterruptedException {
@@ -191,13 +249,7 @@ class RdmaChainTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2})
     void aChangedOperationStaysInItsPreparedChain(int changed) throws InterruptedException {
-        for (int i = 0; i < 3; i++) {
-            assertThat(batch.write(
-                            qp, pair.clientMr, 0, 8, F_SIGNALED, pair.serverMr.address(), pair.serverMr.rkey(), i))
-                    .isTrue();
-        }
-        RdmaPreparedBatch prepared = batch.prepare();
-        assertThat(prepared.post()).isTrue();
+        RdmaPreparedBatch prepared = builtWrites(pair);
         prepared.setContext(changed, 9);
         standIn.pass("ibv_post_send", 1).fail("ibv_post_send", 1, EINVAL);
         assertThat(prepared.post()).isTrue();

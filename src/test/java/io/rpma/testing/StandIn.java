@@ -6,7 +6,8 @@ package io.rpma.testing;
  * block.
  *
  * <p>A call is named by its function, such as {@code ibv_reg_mr}, or by the command that librdmacm writes to the kernel, such
- * as {@code ucma:DESTROY_ID}.
+ * as {@code ucma:DESTROY_ID}. With {@code siw:post_send}, {@code ibv_post_send} reports success if a queue takes a part of the
+ * work requests. With {@code rxe:post_send}, it fails after the queue has taken them all.
  */
 public final class StandIn implements AutoCloseable {
     static {
