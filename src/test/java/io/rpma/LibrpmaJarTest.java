@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.rpma.programs.LibrpmaProgram;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.LibrpmaJar;
+import io.rpma.testing.Sbom;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,9 +20,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.jar.JarFile;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,7 +70,7 @@ class LibrpmaJarTest {
     @Test
     void itsSbomHasEachLibrary() throws Exception {
         try (JarFile jar = new JarFile(JAR.toFile())) {
-            String sbom = new String(bytes(jar, "META-INF/sbom/librpma.cdx.json"), StandardCharsets.UTF_8);
+            Sbom sbom = Sbom.of(JAR, "librpma.cdx.json");
             String version = jar.getManifest().getMainAttributes().getValue("Implementation-Version");
             List<String> sums = new ArrayList<>();
             for (String architecture : List.of("x86_64", "aarch64")) {
@@ -79,10 +78,10 @@ class LibrpmaJarTest {
                 sums.add(HexFormat.of()
                         .formatHex(MessageDigest.getInstance("SHA-256").digest(library)));
             }
-            assertThat(values(sbom, "content")).isEqualTo(sums);
-            assertThat(values(sbom, "version")).containsExactly(version, version);
+            assertThat(sbom.values("content")).isEqualTo(sums);
+            assertThat(sbom.values("version")).containsExactly(version, version);
             String purl = "pkg:deb/debian/librpma0@" + version.replace("+", "%2B") + "?arch=";
-            assertThat(values(sbom, "purl")).containsExactly(purl + "amd64", purl + "arm64");
+            assertThat(sbom.values("purl")).containsExactly(purl + "amd64", purl + "arm64");
         }
     }
 
@@ -90,15 +89,6 @@ class LibrpmaJarTest {
         try (InputStream stream = jar.getInputStream(jar.getEntry(name))) {
             return stream.readAllBytes();
         }
-    }
-
-    /** Returns the texts of a name in JSON. The class path of this test has no parser. */
-    private static List<String> values(String json, String name) {
-        return Pattern.compile("\"" + name + "\": \"([^\"]*)\"")
-                .matcher(json)
-                .results()
-                .map((MatchResult value) -> value.group(1))
-                .collect(Collectors.toList());
     }
 
     @ParameterizedTest

@@ -3,23 +3,21 @@ package io.rpma.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import io.rpma.internal.Loader;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Sbom;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Tag;
@@ -76,40 +74,34 @@ class ToolsJarTest {
     void itsSbomHasEachLibrary() throws IOException {
         Set<String> classes = new HashSet<>(names());
         classes.removeIf(name -> !name.endsWith(".class") || name.startsWith("io/rpma/"));
-        Set<String> libraries = new TreeSet<>();
+        List<String> libraries = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
             if (entry.endsWith(".jar")) {
                 try (JarFile library = new JarFile(entry)) {
                     if (library.stream().map(ZipEntry::getName).anyMatch(classes::contains)) {
-                        libraries.add(Path.of(entry).getFileName().toString());
+                        libraries.add(entry);
                     }
                 }
             }
         }
-        Set<String> listed = new TreeSet<>();
-        JsonObject sbom = sbom();
-        for (JsonElement element : sbom.getAsJsonArray("components")) {
-            JsonObject component = element.getAsJsonObject();
-            String name = component.get("name").getAsString();
-            String version = component.get("version").getAsString();
-            listed.add(name + "-" + version + ".jar");
-            assertThat(component.get("purl").getAsString())
-                    .isEqualTo("pkg:maven/" + component.get("group").getAsString() + "/" + name + "@" + version
-                            + "?type=jar");
-            assertThat(component.getAsJsonArray("licenses")).hasSize(1);
+        List<String> packages =
+                Sbom.of(Jvm.toolsJar(), "rpma-java-tools.cdx.json").values("purl");
+        Matcher tools = Pattern.compile("pkg:maven/io\\.github\\.rpma-java/rpma-java@(.*)\\?classifier=tools&type=jar")
+                .matcher(packages.get(0));
+        assertThat(tools.matches()).as(packages.get(0)).isTrue();
+        assertThat(Jvm.toolsJar()).hasFileName("rpma-java-" + tools.group(1) + "-tools.jar");
+        List<String> listed = packages.subList(1, packages.size());
+        assertThat(listed).hasSameSizeAs(libraries).hasSizeGreaterThanOrEqualTo(9);
+        for (String name : listed) {
+            assertThat(libraries).as(name).anyMatch(library -> library.endsWith(inRepository(name)));
         }
-        assertThat(listed).containsExactlyElementsOf(libraries).hasSizeGreaterThanOrEqualTo(9);
-        JsonObject main = sbom.getAsJsonObject("metadata").getAsJsonObject("component");
-        assertThat(Jvm.toolsJar())
-                .hasFileName("rpma-java-" + main.get("version").getAsString() + "-tools.jar");
     }
 
-    private static JsonObject sbom() throws IOException {
-        try (JarFile jar = new JarFile(Jvm.toolsJar().toFile());
-                InputStream entry = jar.getInputStream(jar.getEntry("META-INF/sbom/rpma-java-tools.cdx.json"))) {
-            return JsonParser.parseString(new String(entry.readAllBytes(), StandardCharsets.UTF_8))
-                    .getAsJsonObject();
-        }
+    /** The path of a package, which is as pkg:maven/GROUP/NAME@VERSION?type=jar, in a repository of Maven. */
+    private static String inRepository(String purl) {
+        String[] parts = purl.split("[:/@?]");
+        return "/" + parts[2].replace('.', '/') + "/" + parts[3] + "/" + parts[4] + "/" + parts[3] + "-" + parts[4]
+                + ".jar";
     }
 
     @Test
