@@ -14,11 +14,15 @@
  * The work requests of a prepared batch stay built between its posts. A post checks that their objects are open. Each chain of
  * built work requests has a fixed end, and a link never changes once it is written: threads that race can't make a provider
  * follow a link to a work request that the own post has not checked.
+ *
+ * The work requests are in front of the header, in descending order, so that the first one has a fixed distance to the header,
+ * and so to the first record: a post needs one address for both, and loads none.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "handle.h"
 #include "natives.h"
@@ -93,6 +97,14 @@ struct built {
 };
 
 _Static_assert(sizeof(struct built) == 152, "RdmaPreparedBatch.BUILT_SIZE is another size");
+
+/* the work request of a record of a prepared batch; the one of the next record is in front of it */
+static inline struct built *built_of(volatile struct batch *batch, jint index)
+{
+	struct built *first = (struct built *)batch - 1;
+	/* most posts begin at the first record, and would wait for the product */
+	return __builtin_expect(index == 0, 1) ? first : first - index;
+}
 
 struct chain {
 	const struct rdma_cm_id *id;
@@ -377,11 +389,14 @@ static inline jint check_queue(const struct rdma_cm_id *id, bool is_recv)
 	return __builtin_expect(rdmacm_can_send(id->qp), 1) ? RESULT_POSTED : RESULT_ERRNO - ENOTCONN;
 }
 
-/* the number of posted operations of a chain, if the provider names the first operation that it has not posted */
+/*
+ * The number of posted operations of a chain, if the provider names the first operation that it has not posted. The work requests
+ * are in ascending or descending order.
+ */
 static inline jint before(jint count, int error, const void *bad, const void *first, size_t size)
 {
 	if (bad != NULL)
-		return (jint)((size_t)((const char *)bad - (const char *)first) / size);
+		return (jint)((size_t)labs((const char *)bad - (const char *)first) / size);
 	return error == 0 ? count : 0;
 }
 
@@ -466,7 +481,7 @@ static inline bool build(volatile struct batch *batch, struct built *built, jint
 		return false;
 	send->wr.sg_list = &send->sge;
 	send->wr.num_sge = 1;
-	send->wr.next = is_linked(batch, index, end) ? &built[1].send.wr : NULL;
+	send->wr.next = is_linked(batch, index, end) ? &built[-1].send.wr : NULL;
 	/* a thread that sees the queue pair or the flag sees the link of the work request too */
 	__atomic_store_n(&built->qp, qp, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->what, what | BUILT, __ATOMIC_RELEASE);
@@ -501,7 +516,7 @@ static inline jint check_built(volatile struct batch *batch, struct built *first
 			return 0;
 		r++;
 		count++;
-	} while ((built++)->send.wr.next != NULL);
+	} while ((built--)->send.wr.next != NULL);
 	return count;
 }
 
@@ -521,10 +536,11 @@ static __attribute__((noinline)) struct ibv_qp *first_qp(const volatile struct r
 	return check_queue(id, is_recv) == RESULT_POSTED && !is_recv ? id->qp : NULL;
 }
 
-/* as post_copies(), with work requests that stay built; built is the work request of the first record */
-static inline jint post_built(volatile struct batch *batch, struct built *built, jint from, jint end, jint *done)
+/* as post_copies(), with work requests that stay built */
+static inline jint post_built(volatile struct batch *batch, jint from, jint end, jint *done)
 {
 	const volatile struct record *r = &batch->records[from];
+	struct built *built = built_of(batch, from);
 	struct ibv_qp *qp = built_qp(built, r->queue);
 	if (qp == NULL)
 		qp = first_qp(r);
@@ -545,10 +561,11 @@ static jlong batch_result(jint posted, jint result)
 
 /*
  * Posts chains under one mark each, because each close waits for the mark. A thread that is not NULL is marked
- * already, and this function ends its mark. built contains the work requests, or is NULL: each chain then has new ones. Returns as rdmaBatchPost().
+ * already, and this function ends its mark. The work requests stay built if the batch is prepared; if not, each chain has new
+ * ones. Returns as rdmaBatchPost().
  */
 static inline __attribute__((always_inline)) jlong post_chains(struct thread *thread, jlong address, jlong range,
-		struct built *built)
+		bool is_prepared)
 {
 	volatile struct batch *batch = jni_pointer(address);
 	jint from = (jint)(range >> 32);
@@ -563,8 +580,7 @@ static inline __attribute__((always_inline)) jlong post_chains(struct thread *th
 			break;
 		}
 		jint done = 0;
-		result = built != NULL ? post_built(batch, &built[next], next, to, &done)
-				       : post_copies(batch, next, to, &done);
+		result = is_prepared ? post_built(batch, next, to, &done) : post_copies(batch, next, to, &done);
 		thread_unmark(thread);
 		thread = NULL;
 		next += done;
@@ -577,13 +593,13 @@ static inline __attribute__((always_inline)) jlong post_chains(struct thread *th
 /* as rdmaBatchPost() */
 static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 {
-	return post_chains(NULL, address, range, NULL);
+	return post_chains(NULL, address, range, false);
 }
 
 /* a post that prepared_post() does not take */
-static __attribute__((noinline)) jlong post_any(struct thread *thread, jlong address, jlong range, struct built *built)
+static __attribute__((noinline)) jlong post_any(struct thread *thread, jlong address, jlong range)
 {
-	return post_chains(thread, address, range, built);
+	return post_chains(thread, address, range, true);
 }
 
 /* the result of a chain whose post has failed, at the work request bad */
@@ -607,7 +623,7 @@ static inline struct ibv_qp *ready_qp(const volatile struct batch *batch, const 
 			return NULL;
 		r++;
 		count++;
-	} while ((built++)->send.wr.next != NULL);
+	} while ((built--)->send.wr.next != NULL);
 	return __builtin_expect(count == range, 1) ? qp : NULL;
 }
 
@@ -616,17 +632,17 @@ static inline struct ibv_qp *ready_qp(const volatile struct batch *batch, const 
  * usual case, with few of both. Whether the first work request is built is read before the mark: post_any() then marks the thread
  * itself.
  */
-static jlong prepared_post(JNI_PARAMS, jlong address, jlong range, jlong built_address)
+static jlong prepared_post(JNI_PARAMS, jlong address, jlong range)
 {
-	const volatile struct batch *batch = jni_pointer(address);
-	struct built *built = jni_pointer(built_address);
+	volatile struct batch *batch = jni_pointer(address);
+	struct built *built = built_of(batch, 0);
 	struct thread *thread = thread_self;
-	if (__builtin_expect(thread == NULL || built == NULL || (batch->records->what & BUILT) == 0, 0))
-		return post_any(NULL, address, range, built);
+	if (__builtin_expect(thread == NULL || (batch->records->what & BUILT) == 0, 0))
+		return post_any(NULL, address, range);
 	thread_begin(thread);
 	struct ibv_qp *qp = ready_qp(batch, built, range);
 	if (__builtin_expect(qp == NULL, 0))
-		return post_any(thread, address, range, built);
+		return post_any(thread, address, range);
 	struct ibv_send_wr *bad = NULL;
 	int error = ibv_post_send(qp, &built->send.wr, &bad);
 	thread_unmark(thread);
@@ -637,7 +653,7 @@ static jlong prepared_post(JNI_PARAMS, jlong address, jlong range, jlong built_a
 
 static const JNINativeMethod methods[] = {
 	{"rdmaBatchPost", "(JJ)J", batch_post},
-	{"rdmaPreparedPost", "(JJJ)J", prepared_post},
+	{"rdmaPreparedPost", "(JJ)J", prepared_post},
 };
 
 const struct jni_table rdmacm_batch_natives = {methods, sizeof(methods) / sizeof(methods[0])};

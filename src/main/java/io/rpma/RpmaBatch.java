@@ -596,7 +596,7 @@ public final class RpmaBatch {
      * @throws IllegalStateException if a region of an operation is closed; this batch then keeps its operations
      */
     public RpmaPreparedBatch prepare() {
-        RpmaPreparedBatch prepared = new RpmaPreparedBatch(records.prepare());
+        RpmaPreparedBatch prepared = new RpmaPreparedBatch(records.prepare(0));
         records.clear();
         return prepared;
     }

@@ -60,22 +60,40 @@ public final class BatchRecords {
     public BatchRecords(int capacity, int fields, long... header) {
         int perLine = LINE / Long.BYTES;
         this.header = (header.length + perLine - 1) / perLine * perLine;
-        int most = ((Integer.MAX_VALUE - SPARE) / Long.BYTES - this.header) / fields;
+        int most = most(fields, this.header, 0);
         if (capacity < 1 || capacity > most) {
             throw new IllegalArgumentException("capacity must be 1 to " + most + ", not " + capacity);
         }
         this.fields = fields;
         records = new long[capacity * fields];
-        ByteBuffer bytes = allocate(this.header + records.length);
+        ByteBuffer bytes = allocate(0, this.header + records.length);
         memory = bytes.order(ByteOrder.nativeOrder()).asLongBuffer();
         memory.put(0, header);
         Loader.ensureLoaded();
         address = Natives.bufferAddress(bytes);
     }
 
-    /** Returns native memory for fields, which begins on a cache line. */
-    static ByteBuffer allocate(int fields) {
-        return ByteBuffer.allocateDirect(fields * Long.BYTES + SPARE).alignedSlice(LINE);
+    /**
+     * Returns the maximum number of records in one allocation.
+     *
+     * @param fields the number of fields of each record
+     * @param header the number of fields in front of the records
+     * @param front the number of bytes in front of the header for each record
+     */
+    static int most(int fields, int header, int front) {
+        return (Integer.MAX_VALUE - SPARE - header * Long.BYTES) / (fields * Long.BYTES + front);
+    }
+
+    /**
+     * Returns native memory for fields, which begins on a cache line.
+     *
+     * @param front the number of bytes of the allocation in front of the fields
+     * @param fields the number of fields
+     */
+    static ByteBuffer allocate(int front, int fields) {
+        return ByteBuffer.allocateDirect(front + fields * Long.BYTES + SPARE)
+                .position(front)
+                .alignedSlice(LINE);
     }
 
     /** {@return the maximum number of records} */
@@ -183,16 +201,18 @@ public final class BatchRecords {
     /**
      * {@return a copy of the records, to be posted repeatedly; its header is zero}
      *
+     * @param front the number of bytes in front of the header for each record, which are zero
      * @throws NoSuchElementException if there is no record
+     * @throws IllegalStateException if the records and the bytes in front of them are larger than 2^31 - 1 bytes
      */
-    public PreparedRecords prepare() {
+    public PreparedRecords prepare(int front) {
         // read once: another thread, against the contract, can remove records meanwhile
         int from = first;
         int to = end;
         if (to <= from) {
             throw empty();
         }
-        return new PreparedRecords(records, from, to, fields, header);
+        return new PreparedRecords(records, from, to, fields, header, front);
     }
 
     /** {@return the fields of the first record} */

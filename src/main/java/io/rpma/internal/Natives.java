@@ -547,12 +547,11 @@ public final class Natives {
     /**
      * As {@link #rdmaBatchPost}, for the records of {@code RdmaPreparedBatch}.
      *
-     * @param address the address of the header
+     * @param address the address of the header, which is the end of the work requests
      * @param range as {@link #batchPost}
-     * @param built the address of the work requests, or 0 to copy the operations
      * @return as {@link #batchPost}
      */
-    public static native long rdmaPreparedPost(long address, long range, long built);
+    public static native long rdmaPreparedPost(long address, long range);
 
     // rdmacm_cq.c
     public static native int pollSendComp(long queue, int capacity, long completions);

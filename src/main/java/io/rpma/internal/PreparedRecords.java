@@ -28,12 +28,18 @@ public final class PreparedRecords {
      * @param to the end of the last record
      * @param fields the number of fields of each record
      * @param header the number of fields in front of the records
+     * @param front the number of bytes in front of the header for each record
+     * @throws IllegalStateException if all of this is larger than 2^31 - 1 bytes
      */
-    PreparedRecords(long[] records, int from, int to, int fields, int header) {
+    PreparedRecords(long[] records, int from, int to, int fields, int header, int front) {
         this.fields = fields;
         this.header = header;
         count = (to - from) / fields;
-        ByteBuffer bytes = BatchRecords.allocate(header + to - from);
+        int most = BatchRecords.most(fields, header, front);
+        if (count > most) {
+            throw new IllegalStateException("a prepared batch has at most " + most + " operations, not " + count);
+        }
+        ByteBuffer bytes = BatchRecords.allocate(count * front, header + to - from);
         memory = bytes.order(ByteOrder.nativeOrder()).asLongBuffer();
         memory.put(header, records, from, to - from);
         address = Natives.bufferAddress(bytes);

@@ -49,8 +49,8 @@ import java.nio.ByteBuffer;
  * <p>Manual pages: see {@link RdmaQp}.
  */
 public final class RdmaPreparedBatch {
-    /** The size of struct built in native/rdmacm_batch.c. */
-    private static final int BUILT_SIZE = 152;
+    /** The size of struct built in native/rdmacm_batch.c: a work request in front of the header. */
+    static final int BUILT_SIZE = 152;
 
     private final PreparedRecords records;
 
@@ -58,15 +58,9 @@ public final class RdmaPreparedBatch {
     private final ByteBuffer parts;
     private final ByteBuffer inlineData;
 
-    /** The work requests. */
-    private final ByteBuffer built;
-
     // the arguments of the downcall: fields of this object, because a load from another object would delay each post
 
     private final long address;
-
-    /** The address of the work requests, or 0 if they would exceed a buffer: C then copies the operations in each post. */
-    private final long builtAddress;
 
     /** As {@link PreparedRecords#range}. */
     private long range;
@@ -124,8 +118,6 @@ public final class RdmaPreparedBatch {
         records.setHeader(1, Natives.bufferAddress(this.inlineData));
         address = records.address();
         range = records.range(0);
-        built = ByteBuffer.allocateDirect(count <= Integer.MAX_VALUE / BUILT_SIZE ? count * BUILT_SIZE : 0);
-        builtAddress = built.capacity() > 0 ? Natives.bufferAddress(built) : 0;
     }
 
     private static ByteBuffer copyOf(ByteBuffer bytes, int length) {
@@ -178,7 +170,7 @@ public final class RdmaPreparedBatch {
      *     refuses the operation; {@link #posted()} is then the number of that operation
      */
     public boolean post() {
-        long result = Natives.rdmaPreparedPost(address, range, builtAddress);
+        long result = Natives.rdmaPreparedPost(address, range);
         Reference.reachabilityFence(this);
         // the usual case: the whole sequence at once
         if (result == range) {
