@@ -132,7 +132,7 @@ check_alive() {
     local sign
     ((++pauses % 100 == 0)) || return 0
     [[ $bed != uml ]] || check_mappings
-    sign=$(stat -c %y "$run_directory/share/alive" 2>/dev/null)
+    sign=$(stat -c %y "$run_directory/share/alive" 2>/dev/null) || sign=
     if [[ $sign != "$life" ]]; then
         life=$sign silent=0
     elif ((++silent == 12)); then

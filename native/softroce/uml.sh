@@ -134,16 +134,18 @@ start_uml() {
 # Ends this script if a process of the guest has as many mappings as this host permits: each page of such a process can be a
 # mapping of its own on this host, and if this host refuses one, the kernel of user-mode Linux repeats the page fault for ever.
 check_mappings() {
-    local limit process
+    local limit process wanted=$((memory * 256))
     local -a files=()
     limit=$(</proc/sys/vm/max_map_count)
     for process in $(cat "/proc/$machine/task/"*/children 2>/dev/null); do
         files+=("/proc/$process/maps")
     done
-    # The processes may end meanwhile.
-    wc -l "${files[@]}" 2>/dev/null | awk -v limit="$limit" '$2 != "total" && $1 >= limit { exit 1 }' ||
+    ((${#files[@]} > 0)) || return 0
+    # wc fails if a process has ended meanwhile.
+    { LC_ALL=C wc -l "${files[@]}" </dev/null 2>/dev/null || true; } |
+        awk -v limit="$limit" '$2 != "total" && $1 >= limit { exit 1 }' ||
         die "a process in the guest needs more than the $limit mappings that a process of this host can have:" \
-            "permit more with 'sysctl -w vm.max_map_count=$((memory * 256))' as root, or use --bed qemu"
+            "permit more with 'sysctl -w vm.max_map_count=$((wanted > 2 * limit ? wanted : 2 * limit))' as root, or use --bed qemu"
 }
 
 # Called when the guest is ready.

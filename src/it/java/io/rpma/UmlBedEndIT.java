@@ -153,6 +153,14 @@ class UmlBedEndIT {
         assertThat(Rxe.runs(cache)).isEmpty();
     }
 
+    /** Processes end while their mappings are counted. */
+    @Test
+    void notByManyShortProcesses() throws IOException, InterruptedException {
+        Rxe.Finished finished = uml(List.of(), "bash", "-c", "while ((SECONDS < 25)); do /bin/true; done; echo done")
+                .run();
+        assertThat(finished.toString()).isEqualTo("exit status 0\ndone\n" + Rxe.BOOTING);
+    }
+
     private static long kernel(Process rxe) {
         return rxe.children()
                 .filter(child -> child.info().command().orElse("").endsWith("/linux"))

@@ -123,6 +123,21 @@ class ToolsDocumentIT extends WithTools {
     }
 
     @Test
+    void pingFaults() throws Exception {
+        List<String> lines = Document.TOOLS.block("ping-faults").lines().collect(Collectors.toList());
+        assertThat(lines).hasSize(4);
+        for (int i = 0; i < lines.size(); i += 2) {
+            assertThat(lines.get(i)).startsWith(PROMPT);
+            List<String> arguments = List.of(lines.get(i)
+                    .substring(PROMPT.length())
+                    .replace("10.0.0.77", TestDevice.silentAddress())
+                    .split(" "));
+            assertThat(assertEnds(start(arguments.toArray(String[]::new)), 1).err())
+                    .isEqualTo(lines.get(i + 1).replace("10.0.0.77", TestDevice.silentAddress()) + "\n");
+        }
+    }
+
+    @Test
     void perf() throws Exception {
         String serverBlock = Document.TOOLS.block("perf-server");
         String clientBlock = Document.TOOLS.block("perf-client");

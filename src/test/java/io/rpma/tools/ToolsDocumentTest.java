@@ -34,7 +34,9 @@ class ToolsDocumentTest {
     /** A code block, or code in a text, which can continue on the next line. */
     private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```$|`([^`]+)`");
 
-    private static final Pattern BLOCK_COMMAND = Pattern.compile("(?m)^(?:\\$ )?(rpma-java [^ ].*)$");
+    /** A line of a block of commands, or a line with a prompt. A message of the tools has a colon behind the command. */
+    private static final Pattern BLOCK_COMMAND = Pattern.compile("(?m)^(?:\\$ )?(rpma-java (?!\\w+:)[^ ].*)$");
+
     private static final Pattern SECTION = Pattern.compile("(?m)^## (.*)$");
 
     private static CommandLine tools() {

@@ -67,6 +67,9 @@ class DeviceFaultTest {
     void noFileOfTheDevice() throws IOException {
         Files.delete(root.resolve("dev/infiniband/rdma_cm"));
         assertBoth("/dev/infiniband/rdma_cm does not exist" + MENDS);
+        Files.createFile(root.resolve("dev/infiniband/rdma_cm"));
+        Files.delete(root.resolve("dev/infiniband/uverbs0"));
+        assertBoth("/dev/infiniband has no file uverbs* of a device" + MENDS);
     }
 
     @Test

@@ -2,12 +2,14 @@
 package io.rpma.tools.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaWcStatus;
 import io.rpma.examples.common.CommandLines;
 import io.rpma.examples.common.LostException;
 import io.rpma.tools.Tools;
@@ -145,6 +147,7 @@ class PerfTest {
         private int underWay;
         private int mostUnderWay;
         private boolean silent;
+        private boolean ended;
         private boolean lost;
 
         /** The number of calls of {@link #take} after which the sends of answered operations complete. */
@@ -205,7 +208,7 @@ class PerfTest {
 
         @Override
         boolean isEnded(long millis) {
-            return false;
+            return ended;
         }
 
         @Override
@@ -311,6 +314,20 @@ class PerfTest {
                 .hasMessage(
                         "the results can't be written: " + none + ": no such file; /dev/full: No space left on device");
         new PerfFiles(null, null, null).write(MACHINE, List.of());
+    }
+
+    /** A server that is killed loses its memory regions before its connection. */
+    @Test
+    void aRefusedOperationOnAConnectionThatEnds() {
+        FakeEnd end = new FakeEnd(PerfOperation.SEND, 1, 1);
+        assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(() -> end.fail(RpmaWcStatus.REM_OP_ERR))
+                .withMessageContaining("REM_OP_ERR");
+        assertThatExceptionOfType(LostException.class).isThrownBy(() -> end.fail(RpmaWcStatus.RETRY_EXC_ERR));
+        end.ended = true;
+        assertThatExceptionOfType(LostException.class)
+                .isThrownBy(() -> end.fail(RpmaWcStatus.REM_OP_ERR))
+                .withMessageContaining("REM_OP_ERR");
     }
 
     @Test

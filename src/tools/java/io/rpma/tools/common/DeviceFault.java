@@ -98,10 +98,15 @@ final class DeviceFault {
                 return Optional.of("/" + root.relativize(manager) + " does not exist" + see);
             }
             try (DirectoryStream<Path> files = Files.newDirectoryStream(root.resolve(FILES), "{rdma_cm,uverbs*}")) {
+                boolean hasDevice = false;
                 for (Path file : files) {
+                    hasDevice |= !file.equals(manager);
                     if (!accessible.test(file)) {
                         return Optional.of("no permission to read and write /" + root.relativize(file) + see);
                     }
+                }
+                if (!hasDevice) {
+                    return Optional.of("/" + FILES + " has no file uverbs* of a device" + see);
                 }
             }
         } catch (IOException e) {

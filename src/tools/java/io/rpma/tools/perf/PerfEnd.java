@@ -130,7 +130,11 @@ abstract class PerfEnd {
             isSupported = true;
             return;
         }
-        RpmaWcStatus status = completions.status(i);
+        fail(completions.status(i));
+    }
+
+    /** Reports the status of an operation that has failed. */
+    final void fail(RpmaWcStatus status) throws LostException, InterruptedException {
         String reason = status + " (" + status.description() + ")";
         // a server that is killed loses its memory regions before its connection, which REM_OP_ERR can report
         if (!isSupported && isRefusal(status) && !isEnded(END_MS)) {

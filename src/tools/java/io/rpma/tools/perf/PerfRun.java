@@ -100,7 +100,8 @@ final class PerfRun implements AutoCloseable {
             throw failure(e.getCause());
         } finally {
             tasks.forEach(task -> task.cancel(true));
-            idle.acquire(tasks.size()); // the caller closes the connections
+            // the caller closes the connections, also if this thread is interrupted
+            idle.acquireUninterruptibly(tasks.size());
         }
     }
 
