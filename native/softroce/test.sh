@@ -374,7 +374,8 @@ end_part() {
     # After the time limit, guests of the part are still ending.
     timeout 10 bash -c "while kill -0 -- -$ended; do sleep 0.1; done" 2>/dev/null || true
     unset "part_of_job[$ended]" "running[$ended]"
-    wait "${part_reader[$name]}"
+    # Status 127: bash has forgotten the reader, which has ended.
+    wait "${part_reader[$name]}" 2>/dev/null || (($? == 127))
     part_seconds[$name]=$((SECONDS - part_begun[$name]))
     case $status in
     0) ;;
