@@ -69,7 +69,7 @@ final class DeviceFault {
                 + "' (" + failure.detail().replaceAll("\\w+=\\(null\\)(, )?", "") + ")";
     }
 
-    /** Returns the reason if no address of the kind can be used on this machine. */
+    /** Returns the reason if the name is unknown, or the device or its files are missing or not accessible. */
     private Optional<String> ofMachine(String address) {
         if (!isKnown(address)) {
             return Optional.of("the host name " + address + " is unknown on this machine: see 'getent hosts " + address
