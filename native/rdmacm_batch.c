@@ -41,6 +41,9 @@
 /* the flag in a record's field of a work request that is built; Java clears it with each change */
 #define BUILT (1L << 31)
 
+/* PreparedPost has the same constant; no result of a post, because no post has a negative number of operations */
+#define NOT_TAKEN (-1L)
+
 /* no record contains this value in its field of the operation, or in its field of the region */
 #define NONE (-1)
 
@@ -560,12 +563,10 @@ static jlong batch_result(jint posted, jint result)
 }
 
 /*
- * Posts chains under one mark each, because each close waits for the mark. A thread that is not NULL is marked
- * already, and this function ends its mark. The work requests stay built if the batch is prepared; if not, each chain has new
- * ones. Returns as rdmaBatchPost().
+ * Posts chains under one mark each, because each close waits for the mark. The work requests stay built if the batch is prepared;
+ * if not, each chain has new ones. Returns as rdmaBatchPost().
  */
-static inline __attribute__((always_inline)) jlong post_chains(struct thread *thread, jlong address, jlong range,
-		bool is_prepared)
+static inline __attribute__((always_inline)) jlong post_chains(jlong address, jlong range, bool is_prepared)
 {
 	volatile struct batch *batch = jni_pointer(address);
 	jint from = (jint)(range >> 32);
@@ -573,8 +574,7 @@ static inline __attribute__((always_inline)) jlong post_chains(struct thread *th
 	jint next = from;
 	jint result = RESULT_POSTED;
 	while (next < to && result == RESULT_POSTED) {
-		if (thread == NULL)
-			thread = thread_mark();
+		struct thread *thread = thread_mark();
 		if (thread == NULL) {
 			result = rdmacm_no_memory();
 			break;
@@ -582,24 +582,21 @@ static inline __attribute__((always_inline)) jlong post_chains(struct thread *th
 		jint done = 0;
 		result = is_prepared ? post_built(batch, next, to, &done) : post_copies(batch, next, to, &done);
 		thread_unmark(thread);
-		thread = NULL;
 		next += done;
 	}
-	if (thread != NULL)
-		thread_unmark(thread);
 	return batch_result(next - from, result);
 }
 
 /* as rdmaBatchPost() */
 static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 {
-	return post_chains(NULL, address, range, false);
+	return post_chains(address, range, false);
 }
 
-/* a post that prepared_post() does not take */
-static __attribute__((noinline)) jlong post_any(struct thread *thread, jlong address, jlong range)
+/* the posts that are not usual_post()'s case */
+static __attribute__((noinline)) jlong post_any(jlong address, jlong range)
 {
-	return post_chains(thread, address, range, true);
+	return post_chains(address, range, true);
 }
 
 /* the result of a chain whose post has failed, at the work request bad */
@@ -628,21 +625,25 @@ static inline struct ibv_qp *ready_qp(const volatile struct batch *batch, const 
 }
 
 /*
- * As rdmaBatchPost(). JNI's return waits for all loads and stores of the call, and so does the next post: this function has only the
- * usual case, with few of both. Whether the first work request is built is read before the mark: post_any() then marks the thread
- * itself.
+ * A post of a prepared batch. This function has only the usual case: the whole sequence, as one chain whose work requests are
+ * built. JNI's return waits for all loads and stores of the call, and so does the next post: this function has few of both. Another
+ * function posts the rest. Whether the first work request is built is read before the mark, because a changed operation is
+ * frequent. Returns as rdmaBatchPost().
  */
-static jlong prepared_post(JNI_PARAMS, jlong address, jlong range)
+static inline __attribute__((always_inline)) jlong usual_post(jlong address, jlong range,
+		jlong (*rest)(jlong address, jlong range))
 {
 	volatile struct batch *batch = jni_pointer(address);
 	struct built *built = built_of(batch, 0);
 	struct thread *thread = thread_self;
 	if (__builtin_expect(thread == NULL || (batch->records->what & BUILT) == 0, 0))
-		return post_any(NULL, address, range);
+		return rest(address, range);
 	thread_begin(thread);
 	struct ibv_qp *qp = ready_qp(batch, built, range);
-	if (__builtin_expect(qp == NULL, 0))
-		return post_any(thread, address, range);
+	if (__builtin_expect(qp == NULL, 0)) {
+		thread_unmark(thread);
+		return rest(address, range);
+	}
 	struct ibv_send_wr *bad = NULL;
 	int error = ibv_post_send(qp, &built->send.wr, &bad);
 	thread_unmark(thread);
@@ -651,9 +652,38 @@ static jlong prepared_post(JNI_PARAMS, jlong address, jlong range)
 	return range;
 }
 
+/* as rdmaBatchPost() */
+static jlong prepared_post(JNI_PARAMS, jlong address, jlong range)
+{
+	return usual_post(address, range, post_any);
+}
+
+/* NOT_TAKEN for more operations than one chain can have, and in a thread that would have to wait for the list of threads */
+static __attribute__((noinline)) jlong post_few(jlong address, jlong range)
+{
+	bool is_few = (jint)range - (jint)(range >> 32) <= AT_ONCE;
+	return is_few && thread_self != NULL ? post_any(address, range) : NOT_TAKEN;
+}
+
+/*
+ * As prepared_post(), or NOT_TAKEN. For calls without the transition of JNI, for which safepoints of the JVM wait: such a call
+ * must not block, call Java, or take long.
+ */
+static jlong direct_post(jlong address, jlong range)
+{
+	return usual_post(address, range, post_few);
+}
+
+/* the address of direct_post() */
+static jlong prepared_post_function(JNI_PARAMS)
+{
+	return (jlong)(uintptr_t)direct_post;
+}
+
 static const JNINativeMethod methods[] = {
 	{"rdmaBatchPost", "(JJ)J", batch_post},
 	{"rdmaPreparedPost", "(JJ)J", prepared_post},
+	{"rdmaPreparedPostFunction", "()J", prepared_post_function},
 };
 
 const struct jni_table rdmacm_batch_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaMemory;
+import io.rpma.internal.PreparedPost;
 import io.rpma.testing.Allocation;
 import io.rpma.testing.RdmaDatagramPair;
 import io.rpma.testing.RdmaPair;
@@ -354,6 +355,30 @@ class RdmaPreparedBatchIT {
                 Thread.onSpinWait();
             }
         });
+    }
+
+    /** JDK 22 is the first JDK with critical calls. */
+    @Test
+    void thePostIsACriticalCall() {
+        assertThat(PreparedPost.isCritical()).isEqualTo(Runtime.version().feature() >= 22);
+    }
+
+    /** A critical call uses the stack of its thread without the precautions of JNI. */
+    @Test
+    void atTheEndOfTheStack() throws InterruptedException {
+        recordWrite(1);
+        RdmaPreparedBatch prepared = batch.prepare();
+        for (int round = 0; round < ROUNDS; round++) {
+            assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> postDeeperAndDeeper(prepared));
+            while (!prepared.post()) {
+                sent(qp, 1);
+            }
+        }
+    }
+
+    private static void postDeeperAndDeeper(RdmaPreparedBatch prepared) {
+        prepared.post();
+        postDeeperAndDeeper(prepared);
     }
 
     @Test

@@ -553,6 +553,12 @@ public final class Natives {
      */
     public static native long rdmaPreparedPost(long address, long range);
 
+    /**
+     * Returns the address of a C function with the arguments of {@link #rdmaPreparedPost} and without those of JNI. It neither
+     * blocks nor calls Java. It returns the same result, or {@link PreparedPost#NOT_TAKEN} if it does not take the post.
+     */
+    public static native long rdmaPreparedPostFunction();
+
     // rdmacm_cq.c
     public static native int pollSendComp(long queue, int capacity, long completions);
 

@@ -133,6 +133,12 @@ class ReachabilityMetadataTest {
         Set<String> lookUps = new TreeSet<>();
         int reflective = 0;
         for (String source : sources("src/main/java", ".java")) {
+            if (source.contains("class PreparedPost ")) {
+                assertThat(source)
+                        .as("a condition in front of the look-ups, which makes none in a native image")
+                        .containsPattern("(?s)imagecode\".*Class\\.forName");
+                continue;
+            }
             Pattern.compile("String IMPLEMENTATION = \"([\\w.]+)\"")
                     .matcher(source)
                     .results()
