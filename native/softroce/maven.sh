@@ -4,16 +4,37 @@
 #
 # Reads: checkout.
 
-# Prints the directory of this user's local repository, which the guest reads.
-local_repository() {
+# Prints the home directory of Maven's JVM: Java takes it from the user database, and HOME can be another directory.
+java_home_directory() {
     local options found
-    options="${MAVEN_OPTS:-} ${MAVEN_ARGS:-} "
-    if [[ $options =~ -Dmaven\.repo\.local=([^ ]+) ]]; then
+    options=" ${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-} ${MAVEN_OPTS:-} "
+    # Java uses the last one.
+    if [[ $options =~ .*[[:space:]]-Duser\.home=([^[:space:]]+) ]]; then
         echo "${BASH_REMATCH[1]}"
         return
     fi
-    found=$(sed -n 's|.*<localRepository>\(.*\)</localRepository>.*|\1|p' "$HOME/.m2/settings.xml" 2>/dev/null | head -n 1)
-    echo "${found:-$HOME/.m2/repository}"
+    found=$(getent passwd "$UID" | cut -d : -f 6) || found=
+    # Java too takes HOME instead of "/".
+    if ((${#found} < 2)); then
+        found=$HOME
+    fi
+    echo "$found"
+}
+
+# Prints the directory of this user's local repository, which the guest reads.
+local_repository() {
+    local options home found
+    options=" ${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-} ${MAVEN_OPTS:-} ${MAVEN_ARGS:-} "
+    if [[ $options =~ .*[[:space:]]-Dmaven\.repo\.local=([^[:space:]]+) ]]; then
+        echo "${BASH_REMATCH[1]}"
+        return
+    fi
+    home=$(java_home_directory)
+    # The settings that Maven has as an example contain a repository in a comment.
+    found=$(LC_ALL=C sed -nz 's,<!--\([^-]\|-[^-]\)*-->,,g
+        s,.*<localRepository>[[:space:]]*\([^<]*[^<[:space:]]\)[[:space:]]*</localRepository>.*,\1,p' "$home/.m2/settings.xml" 2>/dev/null) || found=
+    found=${found//'${user.home}'/"$home"}
+    echo "${found:-$home/.m2/repository}"
 }
 
 # Reads Maven's output: writes it to a log, and the progress to the terminal.

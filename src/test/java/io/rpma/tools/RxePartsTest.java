@@ -197,4 +197,59 @@ class RxePartsTest {
         assertThat(finished.status()).as(finished.toString()).isNotZero();
         assertThat(cache.resolve("build.log")).content().startsWith("APT::Default-Release=\n");
     }
+
+    private String localRepository(String setting) throws IOException, InterruptedException {
+        return run("""
+                source "$parts/maven.sh"
+                HOME=/home/variable
+                unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS MAVEN_OPTS MAVEN_ARGS
+                getent() { [[ $* == "passwd $UID" ]] && echo "user:x:$UID:0:The user,,:/home/database:/bin/sh"; }
+                """ + setting + "\necho \"$(local_repository)\"\n").strip();
+    }
+
+    /** In a container job of GitHub Actions, HOME is not the home directory of the user database. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+                    ""                                                           | /home/database/.m2/repository
+                    getent() { false; }                                          | /home/variable/.m2/repository
+                    getent() { echo 'user:x:0:0::/:/bin/sh'; }                   | /home/variable/.m2/repository
+                    MAVEN_OPTS=-Duser.home=/a                                    | /a/.m2/repository
+                    MAVEN_OPTS='-ea -Duser.home=/a -Duser.home=/b -Xmx9m'        | /b/.m2/repository
+                    JAVA_TOOL_OPTIONS=-Duser.home=/a                             | /a/.m2/repository
+                    JAVA_TOOL_OPTIONS=-Duser.home=/a MAVEN_OPTS=-Duser.home=/b   | /b/.m2/repository
+                    JAVA_TOOL_OPTIONS=-Duser.home=/a JDK_JAVA_OPTIONS=-Duser.home=/b | /b/.m2/repository
+                    MAVEN_OPTS='-Duser.home=/a -Dmaven.repo.local=/r'            | /r
+                    MAVEN_OPTS=-Dmaven.repo.local=/r MAVEN_ARGS='-o -Dmaven.repo.local=/s' | /s
+                    """)
+    void theLocalRepositoryOfMaven(String setting, String repository) throws IOException, InterruptedException {
+        assertThat(localRepository(setting)).isEqualTo(repository);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    <localRepository>/r</localRepository>                                    | /r
+                    <localRepository> /r r </localRepository>                                | /r r
+                    <localRepository>${user.home}/r</localRepository>                        | HOME/r
+                    <!-- for example: - <localRepository>/r</localRepository> -->            | HOME/.m2/repository
+                    <localRepository>/r</localRepository> <!-- <localRepository>/s</localRepository> --> | /r
+                    """)
+    void theLocalRepositoryOfTheSettings(String element, String repository, @TempDir Path home)
+            throws IOException, InterruptedException {
+        Files.writeString(
+                Files.createDirectory(home.resolve(".m2")).resolve("settings.xml"),
+                "<settings>\n" + element.replace(" ", "\n ") + "\n</settings>\n");
+        String expected = repository.replace("HOME", home.toString()).replace(" ", "\n ");
+        assertThat(localRepository("MAVEN_OPTS=-Duser.home=" + home)).isEqualTo(expected);
+    }
+
+    @Test
+    void theHomeDirectoryOfJava() throws IOException, InterruptedException {
+        String out = run("""
+                source "$parts/maven.sh"
+                HOME=/home/variable
+                unset MAVEN_OPTS
+                java_home_directory
+                """);
+        assertThat(out).isEqualTo(System.getProperty("user.home") + "\n");
+    }
 }
