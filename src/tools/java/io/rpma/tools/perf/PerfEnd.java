@@ -133,7 +133,13 @@ abstract class PerfEnd {
         fail(completions.status(i));
     }
 
-    /** Reports the status of an operation that has failed. */
+    /**
+     * Reports the status of an operation that has failed.
+     *
+     * @throws LostException if the connection is lost
+     * @throws UnsupportedOperationException if a device does not carry out the operation
+     * @throws InterruptedException if the thread is interrupted during the wait for the end of the connection
+     */
     final void fail(RpmaWcStatus status) throws LostException, InterruptedException {
         String reason = status + " (" + status.description() + ")";
         // a server that is killed loses its memory regions before its connection, which REM_OP_ERR can report
