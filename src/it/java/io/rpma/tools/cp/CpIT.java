@@ -2,6 +2,7 @@
 package io.rpma.tools.cp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.rpma.RpmaConn;
 import io.rpma.RpmaConnEvent;
@@ -17,9 +18,12 @@ import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -34,6 +38,9 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Timeout(200)
 @Isolated("its copies keep the processor busy")
 class CpIT extends WithTools {
+    /** On a busy machine a block takes a second. */
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
+
     @TempDir
     private Path directory;
 
@@ -74,10 +81,38 @@ class CpIT extends WithTools {
         }
     }
 
-    /** Waits until an incomplete copy has some blocks. */
-    private void awaitBlocks() throws IOException {
-        while (incomplete().isEmpty() || Files.size(incomplete().get(0)) < 4 * CpMessage.BLOCK) {
-            Thread.onSpinWait();
+    /** Waits until an incomplete copy has some blocks. Fails if the sender ends before. */
+    private void awaitBlocks(Jvm.Running sender) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + LONGEST_WAIT.toNanos();
+        while (incompleteBytes() < 4 * CpMessage.BLOCK) {
+            if (sender.process().waitFor(1, TimeUnit.MILLISECONDS)) {
+                throw new AssertionError("the sender has ended before the copy was interrupted:\n" + sender);
+            }
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError(
+                        incompleteBytes() + " bytes have arrived within " + LONGEST_WAIT + ":\n" + sender);
+            }
+        }
+    }
+
+    private long incompleteBytes() throws IOException {
+        long bytes = 0;
+        for (Path path : incomplete()) {
+            try {
+                bytes += Files.size(path);
+            } catch (NoSuchFileException e) {
+                // the copy has become complete
+            }
+        }
+        return bytes;
+    }
+
+    @Test
+    void theWaitForBlocksEndsWithTheSender() throws Exception {
+        try (Jvm.Running sender = Jvm.command(LONGEST_WAIT, "echo", "sent")) {
+            assertThatThrownBy(() -> awaitBlocks(sender))
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessageStartingWith("the sender has ended before");
         }
     }
 
@@ -147,7 +182,7 @@ class CpIT extends WithTools {
         Jvm.Running server = listen();
         Jvm.Running client = copy(file, "copy");
         server.awaitLine("1: copy, 200 MiB");
-        awaitBlocks();
+        awaitBlocks(client);
         server.kill();
         client.awaitLine("lost: ");
         Jvm.Running second = listen();
@@ -164,7 +199,7 @@ class CpIT extends WithTools {
         Jvm.Running server = listen();
         Jvm.Running client = copy(file, "copy");
         server.awaitLine("1: copy, 200 MiB");
-        awaitBlocks();
+        awaitBlocks(client);
         client.signal("INT");
         assertThat(assertEnds(client, 1).err())
                 .isEqualTo("rpma-java cp: interrupted; the next copy of the same file continues\n");
