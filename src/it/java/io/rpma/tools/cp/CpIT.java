@@ -267,11 +267,51 @@ class CpIT extends WithTools {
         Path file = file(3 * CpMessage.BLOCK);
         Jvm.Running server = listen();
         Connector connector = new Connector(address, Integer.parseInt(port), "cp --listen ADDRESS DIRECTORY");
-        new CpSender(connector, file, "copy", 60, 0).send();
+        new CpSender(connector, file, "copy", 60, 0, CpSender.SILENCE).send();
         server.awaitLine("2: copy: complete");
         assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
         server.signal("INT");
         assertThat(assertEnds(server, 0).out()).endsWith("2 connections served\n");
+    }
+
+    /** The second sender gives up before the receiver would notice a connection that ends by itself. */
+    @Test
+    void aSilentSenderDoesNotKeepOthersFromTheSameCopy() throws Exception {
+        Path file = file(100 * CpMessage.BLOCK);
+        Jvm.Running server = listen();
+        Jvm.Running silent = copy(file, "copy");
+        server.awaitLine("1: copy, 100 MiB");
+        awaitBlocks(silent);
+        silent.signal("STOP");
+        Jvm.Finished end = assertEnds(copy(file, "copy", "-W", "30"), 0);
+        assertThat(end.out()).contains("another copy of the same file is under way", "continues");
+        server.awaitLine("1: copy: the sender is silent for 10 s after ");
+        assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
+        silent.signal("CONT");
+        assertThat(assertEnds(silent, 0).out()).contains("cp:       lost: ");
+        assertThat(incomplete()).isEmpty();
+    }
+
+    /** The signs of a sender whose file is read slowly take receives and sends beside those of the blocks. */
+    @Test
+    void aSenderShowsThatItReads() throws Exception {
+        Path file = file(20 * CpMessage.BLOCK + 1);
+        Jvm.Running server = listen();
+        Connector connector = new Connector(address, Integer.parseInt(port), "cp --listen ADDRESS DIRECTORY");
+        new CpSender(connector, file, "copy", 60, CpSender.PATIENCE, 0).send();
+        server.awaitLine("1: copy: complete");
+        assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
+        assertThat(incomplete()).isEmpty();
+    }
+
+    @Test
+    void anEmptyFileIsThereAfterTheFirstCopy() throws Exception {
+        Path file = file(0);
+        listen();
+        assertThat(assertEnds(copy(file, "copy"), 0).out()).containsPattern("(?m)^cp: +copied +0 bytes, of which ");
+        assertThat(assertEnds(copy(file, "copy"), 0).out())
+                .containsPattern("(?m)^cp: +complete +0 bytes were already there, and are verified$");
+        assertThat(copies.resolve("copy")).isEmptyFile();
     }
 
     @Test

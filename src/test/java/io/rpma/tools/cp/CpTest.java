@@ -125,6 +125,71 @@ class CpTest {
     }
 
     @Test
+    void theBytesOfAnUninterruptedCopy() {
+        CpTally tally = new CpTally(5000);
+        tally.begin(1000);
+        tally.posted(5000);
+        tally.written(3000);
+        tally.written(5000);
+        assertThat(tally.isUnsent()).isFalse();
+        assertThat(tally.text(1_000_000_000)).isEqualTo("5000 bytes (4.9 KiB), of which 3.9 KiB at 3.9 KiB/s");
+    }
+
+    @Test
+    void bytesWhoseAnswersAreLostAreSent() {
+        CpTally tally = new CpTally(1024);
+        tally.begin(0);
+        tally.posted(1024);
+        // the connection is lost
+        tally.complete();
+        assertThat(tally.isUnsent()).isFalse();
+        assertThat(tally.text(1_000_000_000)).isEqualTo("1024 bytes (1 KiB), of which 1 KiB at 1 KiB/s");
+        tally = new CpTally(8192);
+        tally.begin(0);
+        tally.posted(4096);
+        tally.written(1024);
+        tally.begin(2048);
+        tally.posted(8192);
+        tally.written(8192);
+        assertThat(tally.text(1_000_000_000)).isEqualTo("8192 bytes (8 KiB), of which 8 KiB at 8 KiB/s");
+    }
+
+    /** Another sender has sent the rest. */
+    @Test
+    void bytesThatWereNotPostedAreNotSent() {
+        CpTally tally = new CpTally(8192);
+        tally.begin(0);
+        tally.posted(2048);
+        tally.written(1024);
+        tally.begin(4096);
+        tally.complete();
+        assertThat(tally.text(1_000_000_000)).isEqualTo("8192 bytes (8 KiB), of which 2 KiB at 2 KiB/s");
+    }
+
+    @Test
+    void bytesThatWereThere() {
+        CpTally complete = new CpTally(4096);
+        complete.complete();
+        assertThat(complete.isUnsent()).isTrue();
+        assertThat(complete.text(1)).isEqualTo("4096 bytes (4 KiB) were already there, and are verified");
+        CpTally verified = new CpTally(4096);
+        verified.begin(4096);
+        assertThat(verified.isUnsent()).isTrue();
+    }
+
+    @Test
+    void anEmptyFile() {
+        CpTally copied = new CpTally(0);
+        copied.begin(0);
+        assertThat(copied.isUnsent()).isFalse();
+        copied.complete();
+        assertThat(copied.isUnsent()).isFalse();
+        CpTally there = new CpTally(0);
+        there.complete();
+        assertThat(there.isUnsent()).isTrue();
+    }
+
+    @Test
     void aTextThatIsTooLongIsCut() {
         ByteBuffer message = ByteBuffer.allocate(CpMessage.LENGTH);
         new CpMessage.Answer(CpMessage.Kind.FAILED, 0, "x".repeat(10_000)).put(message);

@@ -110,7 +110,7 @@ public final class Cp implements Callable<Integer> {
         Program.check(command, "FILE", name != null, "must be a file");
         String path = parts.group(3).isEmpty() || parts.group(3).endsWith("/") ? parts.group(3) + name : parts.group(3);
         Connector connector = new Connector(host, port, "cp --listen ADDRESS DIRECTORY");
-        CpSender sender = new CpSender(connector, file, path, timeout, CpSender.PATIENCE);
+        CpSender sender = new CpSender(connector, file, path, timeout, CpSender.PATIENCE, CpSender.SILENCE);
         return Interruption.endsNormally(() -> {
             try {
                 sender.send();

@@ -18,7 +18,6 @@ import io.rpma.tools.common.Connector;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.function.LongConsumer;
 
 /** The sending side of a connection. */
 final class CpConnection implements AutoCloseable {
@@ -27,6 +26,10 @@ final class CpConnection implements AutoCloseable {
 
     private static final int SENDS = 2 * CpMessage.SLOTS + 1;
     private static final long CHECK_MS = 200;
+
+    /** The bytes that are read between two looks at the clock. A slow disk or network has them in less than a second. */
+    private static final int PART = 64 << 10;
+
     private static final long BLOCKS = (long) CpMessage.SLOTS * CpMessage.BLOCK;
 
     /** The memory of a connection: the blocks, the request, and the answers. */
@@ -37,18 +40,32 @@ final class CpConnection implements AutoCloseable {
     private final RpmaMrLocal region;
     private final RpmaConn conn;
     private final RpmaMrRemote remote;
+    private final long silence;
     private final RpmaCompletions completions = RpmaCompletions.create(1);
 
     /** The sends and writes without a completion. They can outlast the answers of the receiver. */
     private int sends;
 
+    /** The time of the last send or write. */
+    private long lastSend;
+
+    private long posted;
+    private long done;
+    private boolean complete;
+
     private CpConnection(
-            Connector connector, RpmaMemory memory, RpmaMrLocal region, RpmaConn conn, RpmaMrRemote remote) {
+            Connector connector,
+            RpmaMemory memory,
+            RpmaMrLocal region,
+            RpmaConn conn,
+            RpmaMrRemote remote,
+            long silence) {
         this.connector = connector;
         this.memory = memory;
         this.region = region;
         this.conn = conn;
         this.remote = remote;
+        this.silence = silence;
         for (int slot = 0; slot < RECEIVES; slot++) {
             receive(slot);
         }
@@ -57,10 +74,13 @@ final class CpConnection implements AutoCloseable {
     /**
      * Makes one attempt to connect.
      *
+     * @param nanos the longest time for the attempt
+     * @param silence the time without a block after which the receiver gets a sign while the file is read, in nanoseconds
      * @throws LostException if the receiver can't be reached, does not answer, or rejects the connection
      * @throws IOException if another program answers
      */
-    static CpConnection open(RpmaPeer peer, Connector connector, RpmaMemory memory, RpmaMrLocal region, long nanos)
+    static CpConnection open(
+            RpmaPeer peer, Connector connector, RpmaMemory memory, RpmaMrLocal region, long nanos, long silence)
             throws IOException, InterruptedException {
         RpmaConn conn;
         try (RpmaConnCfg cfg =
@@ -69,7 +89,8 @@ final class CpConnection implements AutoCloseable {
         }
         boolean open = false;
         try {
-            CpConnection connection = new CpConnection(connector, memory, region, conn, remote(connector, conn));
+            CpConnection connection =
+                    new CpConnection(connector, memory, region, conn, remote(connector, conn), silence);
             open = true;
             return connection;
         } finally {
@@ -114,40 +135,53 @@ final class CpConnection implements AutoCloseable {
     /**
      * Requests a copy, and waits until the receiver is ready.
      *
+     * @return {@link CpMessage.Kind#READY} with the position, or {@link CpMessage.Kind#COMPLETE}
      * @throws CpSender.FailedException if the receiver can't make the copy
      * @throws LostException if the receiver is lost, or another copy of the same file is under way
      */
     CpMessage.Answer request(CpMessage.Request request, long timeout) throws IOException, InterruptedException {
         ByteBuffer message = memory.buffer(BLOCKS, CpMessage.LENGTH);
         request.put(message);
-        conn.send(region, BLOCKS, message.position(), RpmaConn.F_COMPLETION_ALWAYS, 0);
-        sends++;
+        send(message.position());
         CpMessage.Answer answer;
         do {
             answer = next(timeout);
         } while (answer == null || answer.kind() == CpMessage.Kind.WORKING);
-        if (answer.kind() != CpMessage.Kind.READY || answer.position() > request.size()) {
+        boolean ready = answer.kind() == CpMessage.Kind.READY && answer.position() <= request.size();
+        if (!ready && answer.kind() != CpMessage.Kind.COMPLETE) {
             throw unexpected();
         }
         return answer;
     }
 
-    /**
-     * Sends the bytes from a position, and waits until the copy is complete.
-     *
-     * @param written gets the number of bytes that are written there
-     */
-    void send(SourceFile file, long begin, long timeout, LongConsumer written)
-            throws IOException, InterruptedException {
+    private void send(int length) {
+        conn.send(region, BLOCKS, length, RpmaConn.F_COMPLETION_ALWAYS, 0);
+        sent();
+    }
+
+    private void sent() {
+        sends++;
+        lastSend = System.nanoTime();
+    }
+
+    /** Gets the progress of a copy. */
+    interface Progress {
+        /** The bytes before the position are under way. */
+        void posted(long position);
+
+        /** The receiver has written the bytes before the position. */
+        void written(long position);
+    }
+
+    /** Sends the bytes from a position, and waits until the copy is complete. */
+    void send(SourceFile file, long begin, long timeout, Progress progress) throws IOException, InterruptedException {
         file.seek(begin);
         long position = begin;
-        long posted = 0;
-        long done = 0;
-        while (true) {
+        while (!complete) {
             while (position < file.size() && posted - done < CpMessage.SLOTS && sends < SENDS) {
                 int length = (int) Math.min(CpMessage.BLOCK, file.size() - position);
                 long offset = posted % CpMessage.SLOTS * CpMessage.BLOCK;
-                file.fill(memory.buffer(offset, length));
+                read(file, offset, length, progress);
                 if (position + length == file.size()) {
                     file.checkUnchanged();
                 }
@@ -156,24 +190,42 @@ final class CpConnection implements AutoCloseable {
                 if (!taken) {
                     throw new IllegalStateException("the send queue is full, although it has room");
                 }
-                sends++;
+                sent();
                 position += length;
                 posted++;
+                progress.posted(position);
             }
-            CpMessage.Answer answer = next(timeout);
-            if (answer == null) {
-                continue;
-            }
-            switch (answer.kind()) {
-                case WRITTEN -> {
-                    done++;
-                    written.accept(answer.position());
+            take(next(timeout), progress);
+        }
+    }
+
+    /** Reads a block. If that takes long, the receiver gets signs that this side lives. */
+    private void read(SourceFile file, long offset, int length, Progress progress) throws IOException {
+        for (int there = 0; there < length; there += PART) {
+            file.fill(memory.buffer(offset + there, Math.min(PART, length - there)));
+            if (System.nanoTime() - lastSend >= silence) {
+                // the completions of sends make room for the sign
+                while (conn.getCq().poll(completions) > 0) {
+                    take(completed(), progress);
                 }
-                case DONE -> {
-                    return;
+                if (sends < SENDS) {
+                    send(CpMessage.SIGN);
                 }
-                default -> throw unexpected();
             }
+        }
+    }
+
+    private void take(CpMessage.Answer answer, Progress progress) throws IOException {
+        if (answer == null) {
+            return;
+        }
+        switch (answer.kind()) {
+            case WRITTEN -> {
+                done++;
+                progress.written(answer.position());
+            }
+            case DONE -> complete = true;
+            default -> throw unexpected();
         }
     }
 
@@ -192,17 +244,24 @@ final class CpConnection implements AutoCloseable {
                 if (System.nanoTime() - begin > timeout) {
                     throw new LostException(connector, "no answer within " + NANOSECONDS.toSeconds(timeout) + " s");
                 }
-            } else if (!completions.isSuccess(0)) {
-                throw new LostException(
-                        connector,
-                        "the connection is lost: " + completions.status(0).description());
-            } else if (completions.opcode(0) == RpmaWcOpcode.RECV) {
-                return answer(completions.wrId(0), (int) completions.byteLen(0));
             } else {
-                sends--;
-                return null;
+                return completed();
             }
         }
+    }
+
+    /** Returns the answer of the taken completion; null if it is the completion of a send. */
+    private CpMessage.Answer completed() throws IOException {
+        if (!completions.isSuccess(0)) {
+            throw new LostException(
+                    connector,
+                    "the connection is lost: " + completions.status(0).description());
+        }
+        if (completions.opcode(0) == RpmaWcOpcode.RECV) {
+            return answer(completions.wrId(0), (int) completions.byteLen(0));
+        }
+        sends--;
+        return null;
     }
 
     private CpMessage.Answer answer(long slot, int length) throws IOException {

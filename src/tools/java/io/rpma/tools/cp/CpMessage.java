@@ -11,11 +11,12 @@ import java.util.regex.Pattern;
  * The messages and the private data of {@code cp}.
  *
  * <p>The sender sends a {@link Request}, and writes the blocks of the file into the slots of the receiver's memory. Each write
- * has the number of the block as immediate data. The receiver answers each message and each block.
+ * has the number of the block as immediate data. The receiver answers the request and each block. While it reads the file, the
+ * sender sends a message of {@link #SIGN} bytes after some seconds without a block, because a silent sender counts as gone.
  */
 final class CpMessage {
-    /** Identifies the program in the private data of both sides: "cp". */
-    static final int SERVICE = 0x6370_0001;
+    /** Identifies the program and the version of the messages in the private data of both sides: "cp". */
+    static final int SERVICE = 0x6370_0002;
 
     static final int BLOCK = 1 << 20;
 
@@ -24,6 +25,9 @@ final class CpMessage {
 
     /** The length of the memory for a message. */
     static final int LENGTH = 4096;
+
+    /** The length of the message that only shows that the sender lives. Its bytes have no meaning. */
+    static final int SIGN = 1;
 
     private static final int MOST_TEXT = LENGTH / 2;
     private static final Pattern CONTROL = Pattern.compile("[\\p{Cntrl}\\x80-\\x9f]");
@@ -86,6 +90,8 @@ final class CpMessage {
         WRITTEN,
         /** The copy is complete. */
         DONE,
+        /** The copy was complete before the request. */
+        COMPLETE,
         /** Another copy of the same file is under way; it may be a lost connection of the same sender. */
         BUSY,
         /** The copy has failed, and another attempt would too. */

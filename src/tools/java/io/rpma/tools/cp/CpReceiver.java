@@ -27,7 +27,7 @@ import java.util.Optional;
 
 /** The receiving side of one connection, which receives one file. */
 final class CpReceiver implements Listener.Session {
-    /** The request, and each block under way, take a receive. */
+    /** Each block under way, and the request or a sign of the sender, take a receive. */
     private static final int RECEIVES = CpMessage.SLOTS + 1;
 
     /** Twice the answers of all blocks, the first and the last answer. */
@@ -39,8 +39,11 @@ final class CpReceiver implements Listener.Session {
     private static final int COMPLETIONS = 16;
     private static final long CHECK_MS = 200;
 
-    /** The time without a message or a block after which the sender counts as gone. */
-    private static final int SILENCE_S = 60;
+    /** The time without a message or a block after which the sender counts as gone, so that its copy is free for another. */
+    static final int SILENCE_S = 10;
+
+    /** The time for the first message, in which the sender reads the file for its SHA-256. Nothing is locked meanwhile. */
+    private static final int FIRST_SILENCE_S = 60;
 
     /** While the bytes that are there are read, the sender gets an answer after this time. */
     private static final long WORKING = SECONDS.toNanos(1);
@@ -65,6 +68,9 @@ final class CpReceiver implements Listener.Session {
 
     /** Whether the last answer is posted. */
     private boolean ended;
+
+    /** Whether the connection has ended because nothing has come from the sender. */
+    private boolean silent;
 
     /** Thrown if the sender is gone while the bytes that are there are read. */
     private static final class GoneException extends IOException {
@@ -126,7 +132,7 @@ final class CpReceiver implements Listener.Session {
     @Override
     public void serve() throws InterruptedException {
         try {
-            Optional<RpmaConnEvent> event = conn.nextEvent(SILENCE_S, SECONDS);
+            Optional<RpmaConnEvent> event = conn.nextEvent(FIRST_SILENCE_S, SECONDS);
             if (event.filter(RpmaConnEvent.ESTABLISHED::equals).isPresent()) {
                 receive();
             }
@@ -149,9 +155,10 @@ final class CpReceiver implements Listener.Session {
         }
         if (!ended) {
             Listener.say(
-                    "%d: %s: the sender is gone after %s of %s; the next copy of the same file continues there",
+                    "%d: %s: the sender is %s after %s of %s; the next copy of the same file continues there",
                     number,
                     CpMessage.printable(request.path()),
+                    silent ? "silent for " + SILENCE_S + " s" : "gone",
                     Size.format(file.position()),
                     Size.format(request.size()));
         }
@@ -170,8 +177,14 @@ final class CpReceiver implements Listener.Session {
             }
             long now = System.nanoTime();
             last = taken > 0 ? now : last;
-            if (taken == 0 && (conn.nextEvent(0, NANOSECONDS).isPresent() || now - last > SECONDS.toNanos(SILENCE_S))) {
-                return;
+            if (taken == 0) {
+                if (conn.nextEvent(0, NANOSECONDS).isPresent()) {
+                    return;
+                }
+                silent = now - last > SECONDS.toNanos(request == null ? FIRST_SILENCE_S : SILENCE_S);
+                if (silent) {
+                    return;
+                }
             }
         }
     }
@@ -186,7 +199,11 @@ final class CpReceiver implements Listener.Session {
         }
         try {
             if (completions.opcode(i) == RpmaWcOpcode.RECV && request == null) {
-                begin(CpMessage.Request.get(messages.buffer(0, (int) completions.byteLen(i))));
+                CpMessage.Request wanted = CpMessage.Request.get(messages.buffer(0, (int) completions.byteLen(i)));
+                conn.recv(messageRegion, 0, CpMessage.LENGTH, 0);
+                begin(wanted);
+            } else if (completions.opcode(i) == RpmaWcOpcode.RECV && completions.byteLen(i) == CpMessage.SIGN) {
+                conn.recv(messageRegion, 0, CpMessage.LENGTH, 0);
             } else if (completions.opcode(i) == RpmaWcOpcode.RECV_RDMA_WITH_IMM && file != null) {
                 write(completions.immData(i), completions.byteLen(i));
             } else {
@@ -208,8 +225,7 @@ final class CpReceiver implements Listener.Session {
         Path target = directory.resolve(request.path());
         CpFile.Progress working = working();
         if (CpFile.isComplete(target, request.size(), request.digest(), working)) {
-            answer(CpMessage.Kind.READY, request.size(), "");
-            end(CpMessage.Kind.DONE, "");
+            end(CpMessage.Kind.COMPLETE, "");
             return;
         }
         file = CpFile.open(target, request.size(), request.digest(), working);
@@ -284,23 +300,18 @@ final class CpReceiver implements Listener.Session {
 
     private void end(CpMessage.Kind kind, String text) {
         ended = true;
-        Listener.say(
-                "%d: %s: %s",
-                number, CpMessage.printable(request.path()), kind == CpMessage.Kind.DONE ? "complete" : text);
+        Listener.say("%d: %s: %s", number, CpMessage.printable(request.path()), text.isEmpty() ? "complete" : text);
         answer(kind, text);
     }
 
-    private void answer(CpMessage.Kind kind, String text) {
-        answer(kind, file == null ? 0 : file.position(), text);
-    }
-
     /** Sends an answer. The next answer that takes the same memory follows after the completion of this one. */
-    private void answer(CpMessage.Kind kind, long position, String text) {
+    private void answer(CpMessage.Kind kind, String text) {
         if (sent - sendsDone >= SENDS) {
             throw new IllegalArgumentException("blocks without a wait for the answers");
         }
         long offset = (1 + sent % SENDS) * CpMessage.LENGTH;
         ByteBuffer message = messages.buffer(offset, CpMessage.LENGTH);
+        long position = file == null ? 0 : file.position();
         new CpMessage.Answer(kind, position, text).put(message);
         conn.send(messageRegion, offset, message.position(), RpmaConn.F_COMPLETION_ALWAYS, 0);
         sent++;

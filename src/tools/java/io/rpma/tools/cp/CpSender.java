@@ -26,17 +26,17 @@ final class CpSender {
     /** Much less than the time after which the receiver closes a silent connection. */
     static final long PATIENCE = SECONDS.toNanos(20);
 
+    /** Half of the time after which the receiver gives up a silent sender. */
+    static final long SILENCE = SECONDS.toNanos(CpReceiver.SILENCE_S) / 2;
+
     private final Connector connector;
     private final Path path;
     private final String target;
     private final int timeout;
     private final long patience;
+    private final long silence;
     private final BackOff backOff;
     private boolean connected;
-
-    /** The bytes that were sent on all connections. */
-    private long sent;
-
     private final Output output = Output.toStandardOutput("cp");
 
     /**
@@ -45,13 +45,15 @@ final class CpSender {
      * @param target the path of the copy in the directory of the receiver
      * @param timeout the longest time without progress, in seconds
      * @param patience the longest time for which a connection is open while the file is read for its SHA-256, in nanoseconds
+     * @param silence the time without a block after which the receiver gets a sign while the file is read, in nanoseconds
      */
-    CpSender(Connector connector, Path path, String target, int timeout, long patience) {
+    CpSender(Connector connector, Path path, String target, int timeout, long patience, long silence) {
         this.connector = connector;
         this.path = path;
         this.target = target;
         this.timeout = timeout;
         this.patience = patience;
+        this.silence = silence;
         backOff = new BackOff(timeout);
     }
 
@@ -76,6 +78,7 @@ final class CpSender {
         try (SourceFile file = SourceFile.open(path)) {
             byte[] digest;
             long begin;
+            CpTally tally;
             try (RpmaPeer peer = RpmaPeer.create(connector.device());
                     RpmaMemory memory = RpmaMemory.allocate(CpConnection.MEMORY);
                     RpmaMrLocal region =
@@ -85,11 +88,12 @@ final class CpSender {
                     digest = digest(file, contact);
                     begin = System.nanoTime();
                     CpMessage.Request request = new CpMessage.Request(file.size(), digest, target);
+                    tally = new CpTally(file.size());
                     boolean complete = false;
                     while (!complete) {
                         try (CpConnection connection =
                                 contact.isOpen() ? contact.take() : connect(peer, memory, region)) {
-                            send(connection, file, request);
+                            send(connection, file, request, tally);
                             complete = true;
                         } catch (LostException e) {
                             output.say("lost: " + Errors.line(e));
@@ -99,13 +103,7 @@ final class CpSender {
                 }
             }
             long nanos = System.nanoTime() - begin;
-            if (sent == 0 && file.size() > 0) {
-                output.say("complete", Size.exact(file.size()) + " were already there, and are verified");
-            } else {
-                output.say(
-                        "copied",
-                        Size.exact(file.size()) + ", of which " + Size.format(sent) + " at " + Size.rate(sent, nanos));
-            }
+            output.say(tally.isUnsent() ? "complete" : "copied", tally.text(nanos));
             Program.print(System.out, String.format("%-9s %-12s %s", "cp:", "SHA-256", Sha256.format(digest)));
         }
     }
@@ -157,7 +155,7 @@ final class CpSender {
     private CpConnection connect(RpmaPeer peer, RpmaMemory memory, RpmaMrLocal region)
             throws IOException, InterruptedException {
         BackOff.Attempt<CpConnection> attempt =
-                () -> CpConnection.open(peer, connector, memory, region, backOff.left());
+                () -> CpConnection.open(peer, connector, memory, region, backOff.left(), silence);
         CpConnection connection = connected ? backOff.retry("no connection", output::say, attempt) : first(attempt);
         connected = true;
         return connection;
@@ -172,21 +170,33 @@ final class CpSender {
     }
 
     /** Sends the bytes that the receiver does not have. */
-    private void send(CpConnection connection, SourceFile file, CpMessage.Request request)
+    private void send(CpConnection connection, SourceFile file, CpMessage.Request request, CpTally tally)
             throws IOException, InterruptedException {
         try {
             CpMessage.Answer answer = connection.request(request, SECONDS.toNanos(timeout));
+            if (answer.kind() == CpMessage.Kind.COMPLETE) {
+                tally.complete();
+                return;
+            }
             long begin = answer.position();
+            tally.begin(begin);
             // at the end there is nothing to continue: the receiver only has to verify the copy
             if (begin > 0 && begin < file.size()) {
                 output.say("continues", "at " + Size.exact(begin));
             }
             try (Progress progress = output.progress("sending", file.size(), begin)) {
-                long before = sent;
-                connection.send(file, begin, SECONDS.toNanos(timeout), written -> {
-                    backOff.succeeded();
-                    sent = before + written - begin;
-                    progress.update(written);
+                connection.send(file, begin, SECONDS.toNanos(timeout), new CpConnection.Progress() {
+                    @Override
+                    public void posted(long position) {
+                        tally.posted(position);
+                    }
+
+                    @Override
+                    public void written(long position) {
+                        backOff.succeeded();
+                        tally.written(position);
+                        progress.update(position);
+                    }
                 });
             }
         } catch (FailedException e) {
