@@ -626,8 +626,8 @@ static inline struct ibv_qp *ready_qp(const volatile struct batch *batch, const 
 
 /*
  * A post of a prepared batch. This function has only the usual case: the whole sequence, as one chain whose work requests are
- * built. JNI's return waits for all loads and stores of the call, and so does the next post: this function has few of both. Another
- * function posts the rest. Whether the first work request is built is read before the mark, because a changed operation is
+ * built. The return to Java waits for all loads and stores of the call, and so does the next post: this function has few of both.
+ * Another function posts the rest. Whether the first work request is built is read before the mark, because a changed operation is
  * frequent. Returns as rdmaBatchPost().
  */
 static inline __attribute__((always_inline)) jlong usual_post(jlong address, jlong range,
@@ -658,20 +658,19 @@ static jlong prepared_post(JNI_PARAMS, jlong address, jlong range)
 	return usual_post(address, range, post_any);
 }
 
-/* NOT_TAKEN for more operations than one chain can have, and in a thread that would have to wait for the list of threads */
-static __attribute__((noinline)) jlong post_few(jlong address, jlong range)
+/* NOT_TAKEN in the first call of a thread, because the list of threads has a lock */
+static __attribute__((noinline)) jlong post_attached(jlong address, jlong range)
 {
-	bool is_few = (jint)range - (jint)(range >> 32) <= AT_ONCE;
-	return is_few && thread_self != NULL ? post_any(address, range) : NOT_TAKEN;
+	return thread_self != NULL ? post_any(address, range) : NOT_TAKEN;
 }
 
 /*
- * As prepared_post(), or NOT_TAKEN. For calls without the transition of JNI, for which safepoints of the JVM wait: such a call
- * must not block, call Java, or take long.
+ * As prepared_post(), or NOT_TAKEN. For calls without the transition of JNI, for whose end safepoints of the JVM wait: takes no lock
+ * of the shim, calls no Java, and posts at most AT_ONCE operations.
  */
 static jlong direct_post(jlong address, jlong range)
 {
-	return usual_post(address, range, post_few);
+	return (jint)range <= AT_ONCE ? usual_post(address, range, post_attached) : NOT_TAKEN;
 }
 
 /* the address of direct_post() */

@@ -22,7 +22,10 @@ import io.rpma.testing.Allocation;
 import io.rpma.testing.RdmaDatagramPair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Operations that are recorded once and posted repeatedly as chains, with other bytes each time. */
 @Timeout(60)
@@ -363,10 +367,15 @@ class RdmaPreparedBatchIT {
         assertThat(PreparedPost.isCritical()).isEqualTo(Runtime.version().feature() >= 22);
     }
 
-    /** A critical call uses the stack of its thread without the precautions of JNI. */
-    @Test
-    void atTheEndOfTheStack() throws InterruptedException {
-        recordWrite(1);
+    /** In a critical call, C must not reach the guard page of the stack. A list of parts needs the most stack. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void atTheEndOfTheStack(boolean parts) throws InterruptedException {
+        if (parts) {
+            assertRecorded(batch.writev(qp, RdmaSgeList.create(1).add(local, 0, 8), F_SIGNALED, remote, rkey, 1));
+        } else {
+            recordWrite(1);
+        }
         RdmaPreparedBatch prepared = batch.prepare();
         for (int round = 0; round < ROUNDS; round++) {
             assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> postDeeperAndDeeper(prepared));
@@ -379,6 +388,46 @@ class RdmaPreparedBatchIT {
     private static void postDeeperAndDeeper(RdmaPreparedBatch prepared) {
         prepared.post();
         postDeeperAndDeeper(prepared);
+    }
+
+    @Test
+    void theFirstCallOfAThread() throws Exception {
+        recordWrite(1);
+        RdmaPreparedBatch prepared = batch.prepare();
+        FutureTask<Boolean> post = new FutureTask<>(prepared::post);
+        Thread thread = new Thread(post);
+        thread.start();
+        assertThat(post.get()).isTrue();
+        thread.join();
+        sent(qp, 1);
+    }
+
+    /** A chain has at most 64 operations, and a longer sequence is several chains. */
+    @ParameterizedTest
+    @ValueSource(ints = {64, 65})
+    void aSequenceOfOneChainAndOfTwo(int many) throws InterruptedException {
+        RdmaBatch all = RdmaBatch.create(many);
+        List<Integer> signalled = new ArrayList<>();
+        for (int i = 0; i < many; i++) {
+            boolean isSignalled = i % 16 == 15 || i == many - 1;
+            assertRecorded(all.write(qp, local, 8 * i, 8, isSignalled ? F_SIGNALED : 0, remote + 8 * i, rkey, i));
+            if (isSignalled) {
+                signalled.add(i);
+            }
+        }
+        RdmaPreparedBatch prepared = all.prepare();
+        for (int round = 0; round < 2; round++) {
+            boolean complete = prepared.post();
+            for (int context : signalled) {
+                sent(qp, context);
+                complete = complete || prepared.post();
+            }
+            assertThat(complete).isTrue();
+            assertThat(prepared.posted()).isZero();
+        }
+        for (int i = 0; i < 8 * many; i += 8) {
+            assertThat(getLong(pair.serverMemory, i)).isEqualTo(i + 1);
+        }
     }
 
     @Test

@@ -554,8 +554,9 @@ public final class Natives {
     public static native long rdmaPreparedPost(long address, long range);
 
     /**
-     * Returns the address of a C function with the arguments of {@link #rdmaPreparedPost} and without those of JNI. It neither
-     * blocks nor calls Java. It returns the same result, or {@link PreparedPost#NOT_TAKEN} if it does not take the post.
+     * Returns the address of a C function with the arguments of {@link #rdmaPreparedPost} and without those of JNI. It calls no
+     * Java and takes no lock of the shim. It returns the same result, or {@link PreparedPost#NOT_TAKEN} if it has posted nothing and
+     * leaves the post to JNI.
      */
     public static native long rdmaPreparedPostFunction();
 

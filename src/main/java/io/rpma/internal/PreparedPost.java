@@ -9,8 +9,8 @@ import java.lang.reflect.Method;
  * The post of {@code RdmaPreparedBatch}. On JDK 22 and later, it is a critical call of {@code java.lang.foreign}: the thread stays
  * in the state of Java code. This takes less time than the transition of JNI. On earlier JDKs, it is a call of JNI.
  *
- * <p>A safepoint of the JVM, for example of its garbage collector, waits for the end of a critical call. So the function does not
- * block, and leaves a post of many operations to JNI.
+ * <p>A safepoint of the JVM, for example of its garbage collector, waits for the end of a critical call. So the C function takes no
+ * lock of the shim, and leaves a post of more than 64 operations to JNI.
  *
  * <p>The initialisation of this class needs the shim, and takes about 50 ms on JDK 22 and later.
  */
@@ -18,20 +18,18 @@ public final class PreparedPost {
     /** The result of the C function for a post that needs JNI. */
     static final long NOT_TAKEN = -1;
 
-    /** The first JDK with java.lang.foreign. */
+    /** The first JDK that has critical calls without a preview. */
     private static final int FIRST_JDK = 22;
 
+    /** The first JDK on which the loading of the shim needs the same permission as a critical call, and has printed the warning. */
+    private static final int FIRST_CHECKED_LOAD = 24;
+
     /** (long address, long range) to long; null without critical calls. */
-    private static final MethodHandle DIRECT = find(Natives.rdmaPreparedPostFunction());
+    private static final MethodHandle DIRECT = find();
 
     private PreparedPost() {}
 
-    /** Initialises this class, so that the first post need not. */
-    public static void initialise() {
-        // the caller has initialised the class
-    }
-
-    /** {@return whether posts are critical calls} */
+    /** {@return whether posts are critical calls} Call it only if the shim is loaded. */
     public static boolean isCritical() {
         return DIRECT != null;
     }
@@ -64,37 +62,44 @@ public final class PreparedPost {
     }
 
     /**
-     * Returns the function as a critical call, or null if this JVM has none or the program has not enabled native access, because
-     * JDK 22 and 23 would print a warning. A native image would have to register the call at its build.
-     *
-     * <p>The calls are reflective, because the classes are compiled for JDK 17.
+     * Returns the function as a critical call, or null if this JVM can't make such calls. A native image would have to register the
+     * call at its build.
      */
-    private static MethodHandle find(long function) {
+    private static MethodHandle find() {
         if (Runtime.version().feature() < FIRST_JDK
                 || System.getProperty("org.graalvm.nativeimage.imagecode") != null) {
             return null;
         }
         try {
-            Module module = PreparedPost.class.getModule();
-            if (!(boolean) Module.class.getMethod("isNativeAccessEnabled").invoke(module)) {
-                return null;
-            }
-            Class<?> option = Class.forName("java.lang.foreign.Linker$Option");
-            Object options = Array.newInstance(option, 1);
-            Array.set(options, 0, option.getMethod("critical", boolean.class).invoke(null, false));
-            Class<?> segment = Class.forName("java.lang.foreign.MemorySegment");
-            Class<?> descriptor = Class.forName("java.lang.foreign.FunctionDescriptor");
-            Class<?> linker = Class.forName("java.lang.foreign.Linker");
-            Method downcall = linker.getMethod("downcallHandle", segment, descriptor, options.getClass());
-            return (MethodHandle) downcall.invoke(
-                    linker.getMethod("nativeLinker").invoke(null),
-                    segment.getMethod("ofAddress", long.class).invoke(null, function),
-                    descriptorOfTwoLongs(descriptor),
-                    options);
-        } catch (ReflectiveOperationException e) {
-            // a JVM without this linker: JNI does the same
+            return isPermitted() ? link(Natives.rdmaPreparedPostFunction()) : null;
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError | VirtualMachineError e) {
+            // A JVM without this linker, without memory, or at the end of the stack: JNI does the same. A failure of
+            // the
+            // initialisation of this class would be permanent, and leave no post at all.
             return null;
         }
+    }
+
+    /** Returns whether a critical call prints no warning. JDK 22 and 23 permit the loading of the shim without a warning. */
+    private static boolean isPermitted() throws ReflectiveOperationException {
+        return Runtime.version().feature() >= FIRST_CHECKED_LOAD
+                || (boolean) Module.class.getMethod("isNativeAccessEnabled").invoke(PreparedPost.class.getModule());
+    }
+
+    /** Makes the critical call. The look-ups are reflective, because the classes are compiled for JDK 17. */
+    private static MethodHandle link(long function) throws ReflectiveOperationException {
+        Class<?> option = Class.forName("java.lang.foreign.Linker$Option");
+        Object options = Array.newInstance(option, 1);
+        Array.set(options, 0, option.getMethod("critical", boolean.class).invoke(null, false));
+        Class<?> segment = Class.forName("java.lang.foreign.MemorySegment");
+        Class<?> descriptor = Class.forName("java.lang.foreign.FunctionDescriptor");
+        Class<?> linker = Class.forName("java.lang.foreign.Linker");
+        Method downcall = linker.getMethod("downcallHandle", segment, descriptor, options.getClass());
+        return (MethodHandle) downcall.invoke(
+                linker.getMethod("nativeLinker").invoke(null),
+                segment.getMethod("ofAddress", long.class).invoke(null, function),
+                descriptorOfTwoLongs(descriptor),
+                options);
     }
 
     /** Returns the descriptor of a C function (long, long) to long. */
