@@ -73,9 +73,8 @@ public final class PreparedPost {
         try {
             return isPermitted() ? link(Natives.rdmaPreparedPostFunction()) : null;
         } catch (ReflectiveOperationException | RuntimeException | LinkageError | VirtualMachineError e) {
-            // A JVM without this linker, without memory, or at the end of the stack: JNI does the same. A failure of
-            // the
-            // initialisation of this class would be permanent, and leave no post at all.
+            // A JVM without this linker, without memory, or at the end of the stack: JNI does the same. If the
+            // initialisation of this class failed, it would fail for good, and there would be no post at all.
             return null;
         }
     }

@@ -23,7 +23,7 @@ import java.nio.file.Path;
 
 /** Sends a file. Connects again after the loss of the receiver, and continues. */
 final class CpSender {
-    /** Much less than the time after which the receiver closes a silent connection. */
+    /** Much less than the time for which the receiver waits for the first message of a connection. */
     static final long PATIENCE = SECONDS.toNanos(20);
 
     /** Half of the time after which the receiver gives up a silent sender. */
