@@ -125,6 +125,7 @@ public final class RdmaPreparedBatch {
         range = records.range(0);
         // posts nothing, and links the call, so that the first post need not
         PreparedPost.post(address, records.range(count));
+        Reference.reachabilityFence(this);
     }
 
     private static ByteBuffer copyOf(ByteBuffer bytes, int length) {

@@ -208,7 +208,8 @@ final class CpConnection implements AutoCloseable {
                 while (conn.getCq().poll(completions) > 0) {
                     take(completed(), progress);
                 }
-                if (sends < SENDS) {
+                // the block needs the last place
+                if (sends < SENDS - 1) {
                     send(CpMessage.SIGN);
                 }
             }
