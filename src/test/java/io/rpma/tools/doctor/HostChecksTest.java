@@ -177,36 +177,39 @@ class HostChecksTest {
 
     @ParameterizedTest
     @CsvSource({
-        "65536, 65536, 64, the queues of one connection can exceed it",
-        "65536, unlimited, 64, the queues of one connection can exceed it",
-        "8388608, 8388608, 8192, programs that register more fail",
-        "8388608, unlimited, 8192, programs that register more fail",
+        "65536, 65536, 64 KiB, the queues of one connection can exceed it",
+        "65536, unlimited, 64 KiB, the queues of one connection can exceed it",
+        "8388608, 8388608, 8 MiB, programs that register more fail",
+        "8388608, unlimited, 8 MiB, programs that register more fail",
     })
-    void littleLockedMemory(String soft, String hard, int kib, String consequence) throws IOException {
+    void littleLockedMemory(String soft, String hard, String size, String consequence) throws IOException {
         lock(soft, hard, 0x4000L - 1);
         assertThat(fault())
                 .isEqualTo(
                         Finding.warning(
                                 "locked memory",
-                                "the limit is low: " + kib + " KiB, for queues and registered memory; " + consequence,
+                                "the limit is low: " + size + ", for queues and registered memory; " + consequence,
                                 hard.equals("unlimited")
                                         ? "ulimit -l unlimited"
                                         : "echo '* - memlock unlimited' | sudo tee /etc/security/limits.d/rdma.conf, and log in again"));
     }
 
-    @Test
-    void noLockedMemory() throws IOException {
-        lock("0", "unlimited", 0);
+    @ParameterizedTest
+    @CsvSource({"0, 0 B", "1000, 1000 B", "2048, 2 KiB"})
+    void noLockedMemory(String soft, String size) throws IOException {
+        lock(soft, "unlimited", 0);
         assertThat(fault())
                 .isEqualTo(Finding.missing(
-                        "locked memory", "the limit is 0 KiB: no memory can be registered", "ulimit -l unlimited"));
+                        "locked memory",
+                        "the limit is " + size + ": no memory can be registered",
+                        "ulimit -l unlimited"));
     }
 
     @Test
     void enoughLockedMemory() throws IOException {
         lock("1073741824", "1073741824", 0);
         assertThat(checks.lockedMemory())
-                .isEqualTo(Finding.ok("locked memory", "at most 1048576 KiB, for queues and registered memory"));
+                .isEqualTo(Finding.ok("locked memory", "at most 1024 MiB, for queues and registered memory"));
     }
 
     @Test

@@ -4,6 +4,7 @@ package io.rpma.tools.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Jvm;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,27 +28,35 @@ import org.w3c.dom.Element;
 @Tag("unsanitized")
 @Timeout(90)
 class PerfChartsTest {
-    private static final PerfReport.Machine MACHINE =
-            new PerfReport.Machine("2 x CPU", "6.12", "25", "1.3.0", "56.1", "rxe0", "10.0.0.1");
-
-    private static final Map<String, List<PerfResult>> CASES = Map.of(
-            "several sizes and depths",
-                    List.of(
-                            result(PerfOperation.WRITE, 64, 1, 2000),
-                            result(PerfOperation.WRITE, 64, 16, 2000),
-                            result(PerfOperation.WRITE, 4096, 1, 2000),
-                            result(PerfOperation.WRITE, 4096, 16, 2000),
-                            result(PerfOperation.ATOMIC_WRITE, 8, 1, 2000)),
-            "one size", List.of(result(PerfOperation.READ, 100, 4, 2000)),
-            "few operations", List.of(result(PerfOperation.READ, 64, 1, 5), result(PerfOperation.READ, 128, 1, 5)),
-            "nothing", List.of());
-
     @TempDir
     private static Path directory;
 
     /** Draws the charts of each case in a directory with the name of the case. */
     static final class Drawing {
+        private static final PerfReport.Machine MACHINE =
+                new PerfReport.Machine("2 x CPU", "6.12", "25", "1.3.0", "56.1", "rxe0", "10.0.0.1");
+
+        private static final Map<String, List<PerfResult>> CASES = Map.of(
+                "several sizes and depths",
+                        List.of(
+                                result(PerfOperation.WRITE, 64, 1, 2000),
+                                result(PerfOperation.WRITE, 64, 16, 2000),
+                                result(PerfOperation.WRITE, 4096, 1, 2000),
+                                result(PerfOperation.WRITE, 4096, 16, 2000),
+                                result(PerfOperation.ATOMIC_WRITE, 8, 1, 2000)),
+                "one size", List.of(result(PerfOperation.READ, 100, 4, 2000)),
+                "few operations", List.of(result(PerfOperation.READ, 64, 1, 5), result(PerfOperation.READ, 128, 1, 5)),
+                "nothing", List.of());
+
         private Drawing() {}
+
+        private static PerfResult result(PerfOperation operation, int size, int depth, int operations) {
+            Histogram times = new Histogram(3);
+            for (int i = 1; i <= operations; i++) {
+                times.recordValue(size * 10L + i);
+            }
+            return new PerfResult(operation, size, depth, 1, 1, false, 0.5, times);
+        }
 
         public static void main(String[] arguments) throws IOException {
             for (Map.Entry<String, List<PerfResult>> drawn : CASES.entrySet()) {
@@ -56,7 +65,10 @@ class PerfChartsTest {
         }
     }
 
-    /** Without the options of the other JVMs: -Xcheck:jni reports the JDK's calls for fonts. */
+    /**
+     * Draws with the classes of the jar of the tools. The JVM does not have the options of the other JVMs: -Xcheck:jni reports
+     * the JDK's calls for fonts.
+     */
     @BeforeAll
     static void draw() throws Exception {
         try (Jvm.Running drawing = Jvm.command(
@@ -64,20 +76,12 @@ class PerfChartsTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Djava.awt.headless=true",
                 "-cp",
-                System.getProperty("java.class.path"),
+                Jvm.toolsJar() + File.pathSeparator + Jvm.testClasses(),
                 Drawing.class.getName(),
                 directory.toString())) {
             Jvm.Finished end = drawing.awaitEnd();
             assertThat(end.status()).as(end.toString()).isZero();
         }
-    }
-
-    private static PerfResult result(PerfOperation operation, int size, int depth, int operations) {
-        Histogram times = new Histogram(3);
-        for (int i = 1; i <= operations; i++) {
-            times.recordValue(size * 10L + i);
-        }
-        return new PerfResult(operation, size, depth, 1, 1, false, 0.5, times);
     }
 
     /** The names of the charts of a case, in order. */

@@ -23,6 +23,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -316,6 +317,17 @@ class PerfTest {
         new PerfFiles(null, null, null).write(MACHINE, List.of());
     }
 
+    @Test
+    void anUnexpectedFailureDoesNotHideTheOthers(@TempDir Path directory) {
+        Path csv = directory.resolve("csv");
+        Path json = directory.resolve("json");
+        List<PerfResult> broken = Collections.singletonList(null);
+        assertThatThrownBy(() -> new PerfFiles(csv, json, null).write(MACHINE, broken))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith("the results can't be written: " + csv + ": ")
+                .hasMessageContaining("; " + json + ": ");
+    }
+
     /** A server that is killed loses its memory regions before its connection. */
     @Test
     void aRefusedOperationOnAConnectionThatEnds() {
@@ -401,10 +413,20 @@ class PerfTest {
 
     @Test
     void sizesAreExact() {
-        assertThat(List.of(1L, 64L, 1000L, 1024L, 1025L, 1536L, 4096L, 1L << 20, (1L << 20) + 1024, 64L << 20))
+        assertThat(List.of(0L, 1L, 64L, 1000L, 1024L, 1025L, 1536L, 4096L, 1L << 20, (1L << 20) + 1024, 64L << 20))
                 .extracting(ByteSize::text)
                 .containsExactly(
-                        "1 B", "64 B", "1000 B", "1 KiB", "1025 B", "1536 B", "4 KiB", "1 MiB", "1025 KiB", "64 MiB");
+                        "0 B",
+                        "1 B",
+                        "64 B",
+                        "1000 B",
+                        "1 KiB",
+                        "1025 B",
+                        "1536 B",
+                        "4 KiB",
+                        "1 MiB",
+                        "1025 KiB",
+                        "64 MiB");
     }
 
     @Test

@@ -7,6 +7,9 @@ public final class ByteSize {
 
     /** Returns the exact size, in at most 7 characters if it is a power of 2. */
     public static String text(long bytes) {
+        if (bytes == 0) {
+            return "0 B";
+        }
         if (bytes % (1 << 20) == 0) {
             return (bytes >> 20) + " MiB";
         }

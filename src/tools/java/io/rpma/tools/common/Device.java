@@ -2,6 +2,7 @@
 package io.rpma.tools.common;
 
 import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
 import io.rpma.RpmaPort;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -67,6 +68,11 @@ public record Device(
             devices.add(of(device));
         }
         return devices;
+    }
+
+    /** Returns librpma's reason why no device has or reaches an address. librpma shows all addresses there as {@code (null)}. */
+    public static String reason(RpmaException failure) {
+        return failure.detail().replaceAll("\\w+=\\(null\\)(, )?", "");
     }
 
     private static Device of(RpmaDevice device) throws IOException {

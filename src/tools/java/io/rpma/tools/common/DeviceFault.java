@@ -65,8 +65,7 @@ final class DeviceFault {
 
     private static String unreached(String address, RpmaException failure) {
         return "no RDMA device of this machine reaches " + address + ": see '" + Product.NAME + " doctor " + address
-                // librpma shows the pointers of the addresses, not the addresses
-                + "' (" + failure.detail().replaceAll("\\w+=\\(null\\)(, )?", "") + ")";
+                + "' (" + Device.reason(failure) + ")";
     }
 
     /** Returns the reason if the name is unknown, or the device or its files are missing or not accessible. */

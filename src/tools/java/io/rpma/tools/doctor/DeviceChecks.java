@@ -132,8 +132,8 @@ final class DeviceChecks {
             return Finding.ok(address, (own ? "the address of " : "reached through ") + device.name());
         } catch (RpmaException e) {
             return own
-                    ? Finding.missing(address, e.detail(), "rdma link")
-                    : Finding.missing(address, "no device reaches it: " + e.detail(), "ip route get " + address);
+                    ? Finding.missing(address, Device.reason(e), "rdma link")
+                    : Finding.missing(address, "no device reaches it: " + Device.reason(e), "ip route get " + address);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.doctor;
 
+import io.rpma.tools.common.ByteSize;
 import io.rpma.tools.common.Product;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -26,6 +27,8 @@ final class HostChecks {
 
     /** The kernel's own default is at most 8 MiB, and programs register more. */
     private static final long FEW_LOCKED = 64 << 20;
+
+    private static final String PURPOSE = ", for queues and registered memory";
 
     private static final String RUN_IN_GUEST = Product.NAME + " rxe run CMD";
 
@@ -152,20 +155,20 @@ final class HostChecks {
             return Finding.ok("locked memory", unlimited ? "unlimited" : "unlimited (CAP_IPC_LOCK)");
         }
         long bytes = Long.parseLong(limit.group(1));
-        String size = bytes / 1024 + " KiB, for queues and registered memory";
+        String size = ByteSize.text(bytes);
         String remedy = limit.group(2).equals("unlimited")
                 ? "ulimit -l unlimited"
                 : "echo '* - memlock unlimited' | sudo tee /etc/security/limits.d/rdma.conf, and log in again";
         if (bytes < PAGE) {
-            return Finding.missing("locked memory", "the limit is 0 KiB: no memory can be registered", remedy);
+            return Finding.missing("locked memory", "the limit is " + size + ": no memory can be registered", remedy);
         }
         if (bytes < FEW_LOCKED) {
             String consequence = bytes < ENOUGH_FOR_QUEUES
                     ? "; the queues of one connection can exceed it"
                     : "; programs that register more fail";
-            return Finding.warning("locked memory", "the limit is low: " + size + consequence, remedy);
+            return Finding.warning("locked memory", "the limit is low: " + size + PURPOSE + consequence, remedy);
         }
-        return Finding.ok("locked memory", "at most " + size);
+        return Finding.ok("locked memory", "at most " + size + PURPOSE);
     }
 
     Finding hugePages() throws IOException {

@@ -197,7 +197,7 @@ final class PerfClient implements Callable<Integer> {
     private void writeAfter(Throwable failure, PerfReport.Machine machine) {
         try {
             files().write(machine, results);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException e) {
             System.err.println(command.qualifiedName() + ": " + Errors.line(e));
             failure.addSuppressed(e);
         }
