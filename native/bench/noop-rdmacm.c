@@ -4,7 +4,9 @@
  *
  * The posts and polls of rdma_verbs.h are inline and call the functions of the device. The functions of this device return at
  * once. There is only one id. Its send completion queue is always empty, and its receive completion queue is always full.
+ * io.rpma.bench.tax.DisniTaxBenchmark gives the addresses of the queues to DiSNI.
  */
+#include <jni.h>
 #include <limits.h>
 #include <rdma/rdma_verbs.h>
 #include <string.h>
@@ -135,4 +137,19 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	return 0;
+}
+
+JNIEXPORT jlong JNICALL Java_io_rpma_bench_tax_DisniTaxBenchmark_qp(JNIEnv *env, jclass type)
+{
+	return (jlong)(uintptr_t)&the_qp;
+}
+
+JNIEXPORT jlong JNICALL Java_io_rpma_bench_tax_DisniTaxBenchmark_emptyCq(JNIEnv *env, jclass type)
+{
+	return (jlong)(uintptr_t)&empty_cq;
+}
+
+JNIEXPORT jlong JNICALL Java_io_rpma_bench_tax_DisniTaxBenchmark_fullCq(JNIEnv *env, jclass type)
+{
+	return (jlong)(uintptr_t)&full_cq;
 }

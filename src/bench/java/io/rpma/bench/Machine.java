@@ -3,8 +3,12 @@ package io.rpma.bench;
 
 import io.rpma.tools.common.Cpu;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The machine and the date of a suite's run.
@@ -30,6 +34,16 @@ public record Machine(String cpu, String kernel, String jdk, String librpma, Str
                 librpma,
                 device + guest(cpu),
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+    }
+
+    /** Returns the bytes of memory that programs can still use. */
+    public static long availableMemory() throws IOException {
+        Matcher available =
+                Pattern.compile("(?m)^MemAvailable: +(\\d+) kB$").matcher(Files.readString(Path.of("/proc/meminfo")));
+        if (!available.find()) {
+            throw new IOException("/proc/meminfo has no line MemAvailable");
+        }
+        return Long.parseLong(available.group(1)) * 1024;
     }
 
     /** Returns the kind of an emulated guest, from the name of its processor. */

@@ -113,7 +113,11 @@ final class Pictures {
         }
     }
 
+    /** Adds a point of Java or C. The other programs would be curves with the same look. */
     private void addPercentile(Result result, String percentile, double micros) {
+        if (result.language() != Language.JAVA && result.language() != Language.C) {
+            return;
+        }
         String bytes = result.params().get(BYTES);
         String name = result.name() + "-" + result.params().get("completions");
         pictures.computeIfAbsent(

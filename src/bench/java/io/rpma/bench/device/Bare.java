@@ -23,53 +23,31 @@ final class Bare extends LoadClient {
         new Bare().serve();
     }
 
-    /** Runs the load without {@link Load#run}, which takes completions through the library. */
     @Override
-    long run(Load load, long[] samples) {
+    long run(Load load, long[] samples) throws IOException {
         setLoad(
                 load.operation().command(),
                 load.size(),
                 load.depth(),
                 load.how().command());
-        Turns turns = new Turns(load, samples);
-        long start = System.nanoTime();
-        turns.last = start;
-        while (turns.done < load.count()) {
-            turns.next();
-        }
-        return System.nanoTime() - start;
+        return new DirectLoad(load, new Natives()).run(samples);
     }
 
-    /** The turns of the loop. A turn is a method call for the reason that {@link Load} gives. */
-    private static final class Turns {
-        private final Load load;
-        private final long[] samples;
-        private final boolean answered;
-        private long posted;
-        private long done;
-        private long last;
-
-        Turns(Load load, long[] samples) {
-            this.load = load;
-            this.samples = samples;
-            answered = load.operation().isAnswered();
+    /** The native methods as the connection of a load. */
+    private static final class Natives implements DirectLoad.DirectEnd {
+        @Override
+        public void receive(long number) {
+            Bare.receive(number);
         }
 
-        void next() {
-            for (; posted < load.count() && posted - done < load.depth(); posted++) {
-                if (answered) {
-                    receive(posted);
-                }
-                post(posted);
-            }
-            for (int taken = take(); taken > 0; taken--) {
-                if (samples != null) {
-                    long now = System.nanoTime();
-                    samples[(int) done] = now - last;
-                    last = now;
-                }
-                done++;
-            }
+        @Override
+        public void post(long number) {
+            Bare.post(number);
+        }
+
+        @Override
+        public int take() {
+            return Bare.take();
         }
     }
 

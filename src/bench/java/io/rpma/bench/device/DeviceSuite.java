@@ -4,11 +4,13 @@ package io.rpma.bench.device;
 import io.rpma.RpmaDevice;
 import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
+import io.rpma.bench.Disni;
 import io.rpma.bench.Language;
 import io.rpma.bench.Machine;
 import io.rpma.bench.Repeats;
 import io.rpma.bench.Report;
 import io.rpma.bench.Result;
+import io.rpma.examples.common.Program;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -19,14 +21,18 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The benchmarks on a device: round trips, throughput, many connections, registration and start. */
 @Command(name = "device", description = "Measures operations on an RDMA device.")
@@ -52,7 +58,7 @@ public final class DeviceSuite implements Callable<Integer> {
     /** Waits reach their final speed only after more than 15,000 operations. Before, they are 5 % slower. */
     private static final long WARM_UP_WAITS = 20_000;
 
-    private static final Set<Language> WARMED_UP = EnumSet.of(Language.JAVA, Language.BARE);
+    private static final Set<Language> WARMED_UP = EnumSet.of(Language.JAVA, Language.BARE, Language.DISNI);
 
     /**
      * Connections and registrations need little warm-up: a measurement has few of them, and their code is compiled early or
@@ -103,6 +109,25 @@ public final class DeviceSuite implements Callable<Integer> {
     private boolean quick;
 
     @Option(
+            names = "--sections",
+            split = ",",
+            paramLabel = "SECTION",
+            converter = SectionConverter.class,
+            description =
+                    "Measure only these sections: operations (of one connection), connections (many of librpma), ids (many"
+                            + " of librdmacm), cold (registration, opening, the start of a program). The report replaces the"
+                            + " report of another run.")
+    private List<Section> sections = List.of(Section.values());
+
+    @Option(
+            names = "--operations",
+            split = ",",
+            paramLabel = "OPERATION",
+            converter = OperationConverter.class,
+            description = "Measure only these operations in the section operations.")
+    private List<Operation> operations = List.of();
+
+    @Option(
             names = "--client-jvm",
             split = " ",
             paramLabel = "OPTION",
@@ -131,10 +156,49 @@ public final class DeviceSuite implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
+    /** The programs of the run. */
+    private final Set<Language> languages =
+            Disni.isThere() ? EnumSet.allOf(Language.class) : EnumSet.complementOf(EnumSet.of(Language.DISNI));
+
     private final Measurements measurements = new Measurements();
     private Repeats repeats;
     private final Map<Point, Long> counts = new HashMap<>();
     private final long started = System.nanoTime();
+
+    /** The sections of the suite. */
+    enum Section {
+        /** The operations of one connection. */
+        OPERATIONS,
+        /** Many connections of librpma. */
+        CONNECTIONS,
+        /** Many ids of librdmacm. */
+        IDS,
+        /** Registration, the opening of connections, and the start of a program: in clients that are not warm. */
+        COLD
+    }
+
+    /** Converts the name of a section. */
+    static final class SectionConverter implements ITypeConverter<Section> {
+        @Override
+        public Section convert(String name) {
+            return Stream.of(Section.values())
+                    .filter(section -> section.name().toLowerCase(Locale.ROOT).equals(name))
+                    .findFirst()
+                    .orElseThrow(() -> new TypeConversionException("no section " + name));
+        }
+    }
+
+    /** Converts the name of an operation. */
+    static final class OperationConverter implements ITypeConverter<Operation> {
+        @Override
+        public Operation convert(String name) {
+            try {
+                return Operation.of(name);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
+    }
 
     /** Makes the suite for the command line. */
     public DeviceSuite() {}
@@ -145,29 +209,56 @@ public final class DeviceSuite implements Callable<Integer> {
         String title = device.vendorId() == SOFT_ROCE_VENDOR ? "soft-RoCE" : device.name();
         // an emulated flush makes nothing persistent unless the target's platform does more
         boolean persistent = pmem != null && RpmaDevice.remote(address).isFlushNative();
-        Plan plan = quick ? Plan.quick(persistent) : Plan.full(persistent);
+        Plan plan = (quick ? Plan.quick(persistent) : Plan.full(persistent)).only(operations);
+        Program.check(command, "--operations", !plan.points().isEmpty(), "has no operation of this run");
         repeats = new Repeats(plan.repetitions());
         Files.createDirectories(Bench.OUTPUT);
-        Placement placement = new Placement(clientCpu, targetCpu);
-        for (int start = 0; start < plan.starts(); start++) {
-            say("starting the clients, " + (start + 1) + "/" + plan.starts());
-            try (Clients clients =
-                    Clients.start(List.of(Language.values()), address, port, pmem, clientJvm, placement)) {
-                warmUp(clients, plan);
-                measurePoints(clients, plan, start);
-                measureMany(clients, plan, start);
-                measureIds(clients, plan, start);
-            }
+        try {
+            measure(plan);
+        } catch (Exception e) {
+            // an hour of measurements must not be lost
+            report(title);
+            throw e;
         }
-        try (Clients clients = Clients.start(Language.EVERYWHERE, address, port, pmem, List.of(), Placement.ANY)) {
-            tryOut(clients);
-            measureRegistration(clients, plan);
-            measureGrowth(clients, plan);
-            measureStartup(plan);
-        }
+        return report(title);
+    }
+
+    private int report(String title) throws IOException {
         List<Result> results = measurements.results();
         return Bench.finish(
                 new Report(SUITE, Machine.here(librpma, title), results, DeviceTargets.of(results)), command);
+    }
+
+    private void measure(Plan plan) throws Exception {
+        Placement placement = new Placement(clientCpu, targetCpu);
+        if (sections.stream().anyMatch(section -> section != Section.COLD)) {
+            for (int start = 0; start < plan.starts(); start++) {
+                say("starting the clients, " + (start + 1) + "/" + plan.starts());
+                try (Clients clients = Clients.start(languages, address, port, pmem, clientJvm, placement)) {
+                    measureWarm(clients, plan, start);
+                }
+            }
+        }
+        if (sections.contains(Section.COLD)) {
+            measureCold(plan);
+        }
+    }
+
+    private void measureWarm(Clients clients, Plan plan, int start) throws Exception {
+        warmUp(clients, plan);
+        if (sections.contains(Section.OPERATIONS)) {
+            measurePoints(clients, plan, start);
+        }
+        if (sections.contains(Section.CONNECTIONS)) {
+            measureMany(clients, plan, start);
+        }
+        if (sections.contains(Section.IDS)) {
+            measureIds(clients, plan, start);
+        }
+    }
+
+    private List<Language> languages(Point point) {
+        return point.languages().stream().filter(languages::contains).toList();
     }
 
     /** Runs all operations before the first measurement, so that the JVMs compile the code of all operations. */
@@ -182,11 +273,21 @@ public final class DeviceSuite implements Callable<Integer> {
             long posts = point.completions() == Completions.POLL ? WARM_UP_COUNT : WARM_UP_WAITS;
             boolean chained = point.operation() == Operation.RDMA_WRITE_CHAINED;
             long count = chained ? posts * Load.chainLength(point.depth()) : posts;
-            for (Language language : point.languages()) {
+            for (Language language : languages(point)) {
                 if (WARMED_UP.contains(language)) {
                     run(clients, language, point, count);
                 }
             }
+        }
+    }
+
+    /** Measures with clients that are not warm. */
+    private void measureCold(Plan plan) throws Exception {
+        try (Clients clients = Clients.start(Language.EVERYWHERE, address, port, pmem, List.of(), Placement.ANY)) {
+            tryOut(clients);
+            measureRegistration(clients, plan);
+            measureGrowth(clients, plan);
+            measureStartup(plan);
         }
     }
 
@@ -224,12 +325,12 @@ public final class DeviceSuite implements Callable<Integer> {
             long count = count(clients, point, plan.millis());
             say(number + "/" + plan.points().size() + " " + point + ", " + plan.rounds() + " rounds of " + count);
             // The first operations are much slower than the following operations.
-            for (Language language : point.languages()) {
+            for (Language language : languages(point)) {
                 run(clients, language, point, least(point));
             }
             measureQuietly(to -> {
                 for (int round = firstRound; round < firstRound + plan.rounds(); round++) {
-                    for (Language language : order(point.languages(), round)) {
+                    for (Language language : order(languages(point), round)) {
                         measure(clients, language, point, count, to);
                     }
                 }
@@ -287,6 +388,11 @@ public final class DeviceSuite implements Callable<Integer> {
 
     private void measureRegistration(Clients clients, Plan plan) throws IOException {
         for (Plan.Registration registration : plan.registered()) {
+            // the kernel needs memory beside the registered bytes, and refuses a registration that it can't pin
+            if (registration.bytes() + registration.bytes() / 2 > Machine.availableMemory()) {
+                say("not registering " + registration + ": too little memory");
+                continue;
+            }
             say("registering " + registration);
             for (int round = 0; round < plan.coldRounds(); round++) {
                 for (Language language : order(round)) {

@@ -155,7 +155,7 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
     }
 
     /** Returns the offset of an operation's bytes, on both sides. */
-    private long offset(long number) {
+    long offset(long number) {
         return number % depth * size % MEMORY_SIZE;
     }
 }

@@ -153,6 +153,27 @@ record Plan(
                 Duration.ofSeconds(30));
     }
 
+    /** Returns this plan without the measurements of other operations than these, or the whole plan if there are none. */
+    Plan only(List<Operation> operations) {
+        List<Point> chosen = points.stream()
+                .filter(point -> operations.isEmpty() || operations.contains(point.operation()))
+                .toList();
+        return new Plan(
+                chosen,
+                starts,
+                rounds,
+                millis,
+                connections,
+                ids,
+                grown,
+                scaled,
+                scaleRounds,
+                registered,
+                regions,
+                coldRounds,
+                repetitions);
+    }
+
     private static List<Operation> ofLibrpma() {
         return Stream.of(Operation.values()).filter(Operation::isRpma).toList();
     }

@@ -2,6 +2,7 @@
 package io.rpma.bench.device;
 
 import io.rpma.bench.Language;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,11 +22,18 @@ record Point(Operation operation, long size, int depth, Completions completions)
     }
 
     /**
-     * Returns the measured programs. Only librpma's waits include bare JNI, which is a part of Java's additional time there.
+     * Returns the programs that can be measured. Only librpma's waits include bare JNI, which is a part of Java's additional
+     * time there. DiSNI has polled writes and reads.
      */
     List<Language> languages() {
-        boolean bare = completions == Completions.WAIT && operation.isRpma();
-        return bare ? List.of(Language.values()) : Language.EVERYWHERE;
+        List<Language> languages = new ArrayList<>(Language.EVERYWHERE);
+        if (completions == Completions.WAIT && operation.isRpma()) {
+            languages.add(Language.BARE);
+        }
+        if (completions == Completions.POLL && (operation == Operation.WRITE || operation == Operation.READ)) {
+            languages.add(Language.DISNI);
+        }
+        return languages;
     }
 
     /** Returns the parameters that distinguish the results. */

@@ -3,6 +3,7 @@ package io.rpma.bench.tax;
 
 import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
+import io.rpma.bench.Disni;
 import io.rpma.bench.Language;
 import io.rpma.bench.Machine;
 import io.rpma.bench.Repeats;
@@ -13,8 +14,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -30,7 +34,8 @@ import picocli.CommandLine.Spec;
 /**
  * Measures the time that the binding adds to a call of C.
  *
- * <p>A round takes short samples of each operation: in C, in a separate JVM, and in C again. The fastest sample of a round
+ * <p>A round takes short samples of each operation: in C, in a separate JVM, in C again, and in another JVM with DiSNI if it is
+ * there. The fastest sample of a round
  * counts, because the others include other work of the machine. The table has the median of the samples too.
  */
 @Command(
@@ -91,6 +96,10 @@ public final class Tax implements Callable<Integer> {
             new Operation("poolTakeGiveBack", CALL_NANOS),
             new Operation("poolOf4", CALL_NANOS));
 
+    /** The operations of librdmacm that {@link DisniTaxBenchmark} has too. */
+    private static final Set<String> DISNI =
+            Set.of("rdmaPreparedWrite", "rdmaPreparedChanged", "rdmaPreparedOf16", "rdmaEmptyPoll", "rdmaPollOf16");
+
     @Option(names = "--quick", description = "Measure for about a minute, with more noise.")
     private boolean quick;
 
@@ -128,6 +137,15 @@ public final class Tax implements Callable<Integer> {
             this(name, target, false);
         }
 
+        /** Returns the name of the operation with DiSNI, if DiSNI is measured. */
+        Optional<String> inDisni() {
+            return DISNI.contains(name) && Disni.isThere() ? Optional.of(disni(name)) : Optional.empty();
+        }
+
+        private static String disni(String name) {
+            return name.replaceFirst("^rdma", "disni");
+        }
+
         /** Allocations below this number of bytes are JMH's: a few bytes for each wait, and nearly none for other calls. */
         double leastAllocated() {
             return target == WAIT_NANOS ? LEAST_OBJECT : 1;
@@ -147,9 +165,10 @@ public final class Tax implements Callable<Integer> {
     }
 
     /** The results of the rounds for one operation. */
-    private record Measured(Operation operation, Rounds c, Rounds control, Rounds java, List<Double> allocated) {
+    private record Measured(
+            Operation operation, Rounds c, Rounds control, Rounds java, Rounds disni, List<Double> allocated) {
         Measured(Operation operation) {
-            this(operation, new Rounds(), new Rounds(), new Rounds(), new ArrayList<>());
+            this(operation, new Rounds(), new Rounds(), new Rounds(), new Rounds(), new ArrayList<>());
         }
 
         static Measured of(Operation operation, Effort effort)
@@ -163,31 +182,49 @@ public final class Tax implements Callable<Integer> {
 
         private void addRound(Effort effort) throws IOException, InterruptedException, RunnerException {
             c.add(Programs.inC(operation.name, effort.samples));
-            Options options = Programs.options(operation.name, effort.warmUps, effort.samples)
-                    .measurementTime(SAMPLE)
-                    .addProfiler(GCProfiler.class)
-                    .build();
-            List<IterationResult> samples = Programs.inJava(options);
-            java.add(samples.stream()
-                    .map(sample -> sample.getPrimaryResult().getScore())
-                    .toList());
+            List<IterationResult> samples = inJava(operation.name, effort, List.of());
+            java.add(scores(samples));
             allocated.add(samples.stream()
                     .mapToDouble(
                             sample -> sample.getSecondaryResults().get(PROFILED).getScore())
                     .min()
                     .orElseThrow());
             control.add(Programs.inC(operation.name, effort.samples));
+            Optional<String> inDisni = operation.inDisni();
+            if (inDisni.isPresent()) {
+                disni.add(scores(inJava(inDisni.get(), effort, Disni.JVM_OPTIONS)));
+            }
+        }
+
+        private static List<IterationResult> inJava(String name, Effort effort, List<String> jvmOptions)
+                throws RunnerException {
+            Options options = Programs.options(name, effort.warmUps, effort.samples)
+                    .measurementTime(SAMPLE)
+                    .addProfiler(GCProfiler.class)
+                    .jvmArgsAppend(jvmOptions.toArray(String[]::new))
+                    .build();
+            return Programs.inJava(options);
+        }
+
+        private static List<Double> scores(List<IterationResult> samples) {
+            return samples.stream()
+                    .map(sample -> sample.getPrimaryResult().getScore())
+                    .toList();
         }
 
         List<Result> results() {
-            return List.of(
-                    nanos(FASTEST, Language.C, c.fastest),
-                    nanos(FASTEST, Language.CONTROL, control.fastest),
-                    nanos(FASTEST, Language.JAVA, java.fastest),
-                    nanos(MEDIAN, Language.C, c.medians),
-                    nanos(MEDIAN, Language.CONTROL, control.medians),
-                    nanos(MEDIAN, Language.JAVA, java.medians),
-                    Result.of(operation.name, Map.of(), Language.JAVA, "B/op", allocated));
+            List<Result> results = new ArrayList<>();
+            byLanguage().forEach((language, rounds) -> results.add(nanos(FASTEST, language, rounds.fastest)));
+            byLanguage().forEach((language, rounds) -> results.add(nanos(MEDIAN, language, rounds.medians)));
+            results.add(Result.of(operation.name, Map.of(), Language.JAVA, "B/op", allocated));
+            return results;
+        }
+
+        private Map<Language, Rounds> byLanguage() {
+            Map<Language, Rounds> rounds = new EnumMap<>(
+                    Map.of(Language.C, c, Language.CONTROL, control, Language.JAVA, java, Language.DISNI, disni));
+            rounds.values().removeIf(unmeasured -> unmeasured.fastest.isEmpty());
+            return rounds;
         }
 
         private Result nanos(Map<String, String> params, Language language, List<Double> rounds) {
@@ -234,5 +271,10 @@ public final class Tax implements Callable<Integer> {
 
     static List<String> operations() {
         return OPERATIONS.stream().map(Operation::name).toList();
+    }
+
+    /** Returns the operations of {@link DisniTaxBenchmark}. */
+    static List<String> operationsOfDisni() {
+        return DISNI.stream().map(Operation::disni).toList();
     }
 }

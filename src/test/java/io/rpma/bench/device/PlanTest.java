@@ -130,6 +130,32 @@ class PlanTest {
     }
 
     @Test
+    void measuresDisniWhereWritesAndReadsArePolled() {
+        for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
+            assertThat(plan.points())
+                    .filteredOn(point -> point.languages().contains(Language.DISNI))
+                    .isNotEmpty()
+                    .containsExactlyElementsOf(plan.points().stream()
+                            .filter(point -> point.completions() == Completions.POLL)
+                            .filter(point ->
+                                    List.of(Operation.WRITE, Operation.READ).contains(point.operation()))
+                            .toList());
+        }
+    }
+
+    @Test
+    void measuresOnlyChosenOperations() {
+        Plan plan = Plan.full(true);
+        assertThat(plan.only(List.of())).isEqualTo(plan);
+        assertThat(plan.only(List.of(Operation.READ, Operation.TCP)).points())
+                .containsExactlyElementsOf(plan.points().stream()
+                        .filter(point -> point.operation() == Operation.READ || point.operation() == Operation.TCP)
+                        .toList())
+                .extracting(Point::operation)
+                .contains(Operation.READ, Operation.TCP);
+    }
+
+    @Test
     void registersAMemoryAsAWholeAndInParts() {
         assertThat(new Plan.Registration(4096, 1).command()).isEqualTo("register 4096 1");
         assertThat(new Plan.Registration(4096, 1).params()).isEqualTo(Map.of("bytes", "4096"));

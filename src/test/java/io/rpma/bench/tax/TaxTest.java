@@ -10,6 +10,8 @@ import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Tool;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.openjdk.jmh.annotations.Benchmark;
 
 /** The librpma that does nothing, and the programs that measure the cost of calling it. */
 @Tag("benchmarks")
@@ -33,21 +36,21 @@ class TaxTest {
             Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString();
     private final String program = Bench.OUTPUT.resolve("tax").toString();
 
-    private static List<String> exported(String library) throws Exception {
+    private static List<String> exported(String library, String prefix) throws Exception {
         return Tool.run("nm", "--dynamic", "--defined-only", "--with-symbol-versions", library)
                 .lines()
                 .map(line -> line.replaceAll(".* ", ""))
-                .filter(name -> name.startsWith("rpma_"))
+                .filter(name -> name.startsWith(prefix))
                 .toList();
     }
 
     @Test
     void theLibraryHasTheSymbolsOfTheRealOne() throws Exception {
         String real = Tool.run("gcc", "-print-file-name=librpma.so").strip();
-        assertThat(exported(library))
+        assertThat(exported(library, "rpma_"))
                 .hasSize(84)
                 .allSatisfy(name -> assertThat(name).endsWith("@@LIBRPMA_1.0"))
-                .containsExactlyInAnyOrderElementsOf(exported(real));
+                .containsExactlyInAnyOrderElementsOf(exported(real, "rpma_"));
     }
 
     @Test
@@ -113,7 +116,28 @@ class TaxTest {
         Set<String> operations = new TreeSet<>(Tax.operations());
         operations.addAll(Threads.operations());
         operations.addAll(Threads.closes());
-        assertThat(runJava(Tax.class.getPackageName())).containsExactlyInAnyOrderElementsOf(operations);
+        assertThat(runJava(Tax.class.getPackageName() + " -e " + DisniTaxBenchmark.class.getSimpleName()))
+                .containsExactlyInAnyOrderElementsOf(operations);
+    }
+
+    /** These operations need a native library that the tests do not have. */
+    @Test
+    void everyOperationOfDisniHasABenchmark() {
+        assertThat(Stream.of(DisniTaxBenchmark.class.getMethods())
+                        .filter(method -> method.isAnnotationPresent(Benchmark.class))
+                        .map(Method::getName))
+                .containsExactlyInAnyOrderElementsOf(Tax.operationsOfDisni());
+    }
+
+    @Test
+    void theLibraryHasTheNativesOfTheBenchmarkOfDisni() throws Exception {
+        String prefix = "Java_" + DisniTaxBenchmark.class.getName().replace('.', '_') + "_";
+        assertThat(exported(library, "Java_"))
+                .map(name -> name.replaceFirst("@.*", ""))
+                .containsExactlyInAnyOrderElementsOf(Stream.of(DisniTaxBenchmark.class.getDeclaredMethods())
+                        .filter(method -> Modifier.isNative(method.getModifiers()))
+                        .map(method -> prefix + method.getName())
+                        .toList());
     }
 
     @Test
