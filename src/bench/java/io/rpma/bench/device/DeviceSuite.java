@@ -40,6 +40,7 @@ public final class DeviceSuite implements Callable<Integer> {
     private static final String SUITE = "device";
     private static final int SOFT_ROCE_VENDOR = 0xffffff;
     private static final Path SAMPLES = Bench.OUTPUT.resolve("samples");
+    private static final Path FILE = Bench.OUTPUT.resolve(SUITE + ".json");
     /** The number of rounds of the measurements with many connections, after each start of the clients. */
     private static final int MANY_ROUNDS = 3;
 
@@ -124,7 +125,9 @@ public final class DeviceSuite implements Callable<Integer> {
             split = ",",
             paramLabel = "OPERATION",
             converter = OperationConverter.class,
-            description = "Measure only these operations in the section operations.")
+            description =
+                    "Measure only these operations in the section operations. The JVMs then run only these operations"
+                            + " before the measurements too, and have not compiled the code of others.")
     private List<Operation> operations = List.of();
 
     @Option(
@@ -213,20 +216,30 @@ public final class DeviceSuite implements Callable<Integer> {
         Program.check(command, "--operations", !plan.points().isEmpty(), "has no operation of this run");
         repeats = new Repeats(plan.repetitions());
         Files.createDirectories(Bench.OUTPUT);
+        Machine machine = Machine.here(librpma, title);
         try {
             measure(plan);
         } catch (Exception e) {
-            // an hour of measurements must not be lost
-            report(title);
+            keep(machine, measurements.results(), FILE, e);
             throw e;
         }
-        return report(title);
+        List<Result> results = measurements.results();
+        return Bench.finish(new Report(SUITE, machine, results, DeviceTargets.of(results)), command);
     }
 
-    private int report(String title) throws IOException {
-        List<Result> results = measurements.results();
-        return Bench.finish(
-                new Report(SUITE, Machine.here(librpma, title), results, DeviceTargets.of(results)), command);
+    /**
+     * Writes the results until a failure into the file of the report, because a run takes an hour. The report has no targets,
+     * because its results are not complete. Without a result, the file remains as it is.
+     */
+    static void keep(Machine machine, List<Result> results, Path file, Exception failure) {
+        if (results.isEmpty()) {
+            return;
+        }
+        try {
+            new Report(SUITE, machine, results, List.of()).write(file);
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
     }
 
     private void measure(Plan plan) throws Exception {
@@ -261,7 +274,7 @@ public final class DeviceSuite implements Callable<Integer> {
         return point.languages().stream().filter(languages::contains).toList();
     }
 
-    /** Runs all operations before the first measurement, so that the JVMs compile the code of all operations. */
+    /** Runs the operations of the plan before the first measurement, so that the JVMs compile the code of all of them. */
     private void warmUp(Clients clients, Plan plan) throws IOException {
         Set<Point> small = new LinkedHashSet<>();
         for (Point point : plan.points()) {
@@ -394,52 +407,60 @@ public final class DeviceSuite implements Callable<Integer> {
                 continue;
             }
             say("registering " + registration);
-            for (int round = 0; round < plan.coldRounds(); round++) {
-                for (Language language : order(round)) {
+            for (int number = 0; number < plan.coldRounds(); number++) {
+                Measurements round = new Measurements();
+                for (Language language : order(number)) {
                     long[] times = clients.run(language, registration.command());
-                    measurements.add("register", registration.params(), language, "us", times[0] / 1e3);
-                    measurements.add("deregister", registration.params(), language, "us", times[1] / 1e3);
+                    round.add("register", registration.params(), language, "us", times[0] / 1e3);
+                    round.add("deregister", registration.params(), language, "us", times[1] / 1e3);
                 }
+                measurements.addAll(round);
             }
         }
         Map<String, String> params = Map.of("regions", Integer.toString(plan.regions()));
-        for (int round = 0; round < plan.scaleRounds(); round++) {
-            for (Language language : order(round)) {
+        for (int number = 0; number < plan.scaleRounds(); number++) {
+            Measurements round = new Measurements();
+            for (Language language : order(number)) {
                 say("registering " + plan.regions() + " regions in " + language);
-                addGrowth(
-                        "region", params, language, clients.run(language, "regions " + plan.regions()), plan.regions());
+                long[] growth = clients.run(language, "regions " + plan.regions());
+                addGrowth("region", params, language, growth, plan.regions(), round);
             }
+            measurements.addAll(round);
         }
     }
 
     private void measureGrowth(Clients clients, Plan plan) throws IOException {
-        for (int round = 0; round < plan.scaleRounds(); round++) {
-            for (Language language : order(plan.scaled(), round)) {
+        for (int number = 0; number < plan.scaleRounds(); number++) {
+            Measurements round = new Measurements();
+            for (Language language : order(plan.scaled(), number)) {
                 say("connecting up to " + Collections.max(plan.grown()) + " times in " + language);
-                grow(clients, language, plan.grown());
+                grow(clients, language, plan.grown(), round);
             }
+            measurements.addAll(round);
         }
     }
 
-    private void grow(Clients clients, Language language, List<Integer> connections) throws IOException {
+    private void grow(Clients clients, Language language, List<Integer> connections, Measurements to)
+            throws IOException {
         int before = 0;
         for (int count : connections) {
             Map<String, String> params = ofMany(count);
             long[] growth = clients.run(language, "connect " + count);
-            addGrowth("connection", params, language, growth, count - before);
+            addGrowth("connection", params, language, growth, count - before, to);
             before = count;
         }
-        measureLoopRegistration(clients, language, before);
+        measureLoopRegistration(clients, language, before, to);
         double nanos = clients.run(language, "disconnect")[0];
-        measurements.add("disconnect", Map.of(), language, "us", nanos / 1e3 / before);
+        to.add("disconnect", Map.of(), language, "us", nanos / 1e3 / before);
     }
 
-    private void measureLoopRegistration(Clients clients, Language language, int connections) throws IOException {
+    private void measureLoopRegistration(Clients clients, Language language, int connections, Measurements to)
+            throws IOException {
         long[] answer = runMany(clients, language, "loop", connections, connections);
-        measurements.add("loop registration", ofMany(connections), language, "us", answer[1] / 1e3 / connections);
+        to.add("loop registration", ofMany(connections), language, "us", answer[1] / 1e3 / connections);
         if (answer.length > 2) {
             double heap = (double) answer[2] / connections;
-            measurements.add("loop registration heap", ofMany(connections), language, "B", heap);
+            to.add("loop registration heap", ofMany(connections), language, "B", heap);
         }
     }
 
@@ -529,11 +550,12 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     /** Adds the cost of one of {@code count} new objects: its time, its memory, and in Java its heap. */
-    private void addGrowth(String name, Map<String, String> params, Language language, long[] growth, int count) {
-        measurements.add(name, params, language, "us", growth[0] / 1e3 / count);
-        measurements.add(name + " memory", params, language, "KB", (double) growth[1] / count);
+    private static void addGrowth(
+            String name, Map<String, String> params, Language language, long[] growth, int count, Measurements to) {
+        to.add(name, params, language, "us", growth[0] / 1e3 / count);
+        to.add(name + " memory", params, language, "KB", (double) growth[1] / count);
         if (growth.length > 2) {
-            measurements.add(name + " heap", params, language, "B", (double) growth[2] / count);
+            to.add(name + " heap", params, language, "B", (double) growth[2] / count);
         }
     }
 

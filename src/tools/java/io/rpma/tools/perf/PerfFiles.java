@@ -51,8 +51,8 @@ record PerfFiles(Path csv, Path json, Path charts) {
             }
         } catch (FileSystemException e) {
             failures.add(e);
-        } catch (IOException | RuntimeException | LinkageError | InternalError e) {
-            // a failed write or picture does not name its file, and the JDK throws errors for fonts
+        } catch (IOException | RuntimeException | Error e) {
+            // a failed write or picture does not name its file; the JDK throws several errors for fonts
             failures.add(new IOException(file + ": " + Errors.line(e), e));
         }
     }
