@@ -6,9 +6,9 @@
  * once. There is only one id. Its send completion queue is always empty, and its receive completion queue is always full.
  * io.rpma.bench.tax.DisniTaxBenchmark gives the addresses of the queues to DiSNI.
  */
-#include <jni.h>
 #include <limits.h>
 #include <rdma/rdma_verbs.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -139,17 +139,19 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attr)
 	return 0;
 }
 
-JNIEXPORT jlong JNICALL Java_io_rpma_bench_tax_DisniTaxBenchmark_qp(JNIEnv *env, jclass type)
+/* natives without jni.h, because tests compile this file too; a jlong is an int64_t */
+
+int64_t Java_io_rpma_bench_tax_DisniTaxBenchmark_qp(void *env, void *type)
 {
-	return (jlong)(uintptr_t)&the_qp;
+	return (int64_t)(uintptr_t)&the_qp;
 }
 
-JNIEXPORT jlong JNICALL Java_io_rpma_bench_tax_DisniTaxBenchmark_emptyCq(JNIEnv *env, jclass type)
+int64_t Java_io_rpma_bench_tax_DisniTaxBenchmark_emptyCq(void *env, void *type)
 {
-	return (jlong)(uintptr_t)&empty_cq;
+	return (int64_t)(uintptr_t)&empty_cq;
 }
 
-JNIEXPORT jlong JNICALL Java_io_rpma_bench_tax_DisniTaxBenchmark_fullCq(JNIEnv *env, jclass type)
+int64_t Java_io_rpma_bench_tax_DisniTaxBenchmark_fullCq(void *env, void *type)
 {
-	return (jlong)(uintptr_t)&full_cq;
+	return (int64_t)(uintptr_t)&full_cq;
 }
