@@ -18,6 +18,8 @@
 /* a message with its level, file, line and function, divided by unit separators, which no text contains */
 #define LINE_SIZE 1280
 #define RING_SIZE 256U
+/* the last error of Linux */
+#define LAST_ERRNO EHWPOISON
 /* for strerror_r(), whose GNU version does not always use its buffer */
 #define REASON_SIZE 256
 /* the longest time that the end of the process waits for blocked calls of daemon threads */
@@ -253,6 +255,23 @@ static jbyteArray errno_name(JNI_PARAMS, jint error)
 	return name == NULL ? jni_bytes(env, "", 0) : jni_bytes(env, name, (jsize)strlen(name));
 }
 
+/* the number of the error with this text, which depends on the locale, or 0 */
+static jint errno_of_message(JNI_PARAMS, jbyteArray text)
+{
+	char wanted[REASON_SIZE];
+	jsize length = (*env)->GetArrayLength(env, text);
+	if (length >= (jsize)sizeof(wanted))
+		return 0;
+	(*env)->GetByteArrayRegion(env, text, 0, length, (jbyte *)wanted);
+	wanted[length] = '\0';
+	for (int error = 1; error <= LAST_ERRNO; error++) {
+		char reason[REASON_SIZE];
+		if (strerrorname_np(error) != NULL && strcmp(strerror_r(error, reason, sizeof(reason)), wanted) == 0)
+			return error;
+	}
+	return 0;
+}
+
 static jbyteArray error_message(JNI_PARAMS, jint code)
 {
 	const char *text = rpma_err_2str(code);
@@ -285,6 +304,7 @@ static const JNINativeMethod methods[] = {
 	{"logGetThreshold", "(I)I", log_get_threshold},
 	{"errnoMessage", "(I)[B", errno_message},
 	{"errnoName", "(I)[B", errno_name},
+	{"errnoOfMessage", "([B)I", errno_of_message},
 	{"errorMessage", "(I)[B", error_message},
 };
 

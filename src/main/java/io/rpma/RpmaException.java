@@ -8,8 +8,9 @@ import io.rpma.internal.Errno;
  *
  * <p>The message names the C function, the error, its cause, and the remedy if one is known. The cause of a failure of
  * librpma is the text that librpma logged for the call, because librpma reports it nowhere else. The cause of any other
- * failure is the system's error. Invalid arguments and closed objects raise {@link IllegalArgumentException},
- * {@link NullPointerException}, {@link IndexOutOfBoundsException} or {@link IllegalStateException} instead.
+ * failure is the system's error. {@link #errno()} returns the error of the system in both cases. Invalid arguments and
+ * closed objects raise {@link IllegalArgumentException}, {@link NullPointerException},
+ * {@link IndexOutOfBoundsException} or {@link IllegalStateException} instead.
  */
 public final class RpmaException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -21,45 +22,33 @@ public final class RpmaException extends RuntimeException {
     private final String errnoName;
 
     /**
-     * @param errno the error of librdmacm or the system; 0 for a failure of librpma
+     * @param errno the error of librdmacm or the system; 0 for a failure of librpma, whose messages in {@code detail} name it
      * @param hint the remedy, or an empty text
      */
     RpmaException(String operation, RpmaError error, int errno, String detail, String hint) {
-        this(operation, error, errno, errno == 0 ? "" : Errno.name(errno), detail, hint);
-    }
-
-    private RpmaException(String operation, RpmaError error, int errno, String errnoName, String detail, String hint) {
         this(
                 operation + " failed: " + error.message() + " (" + error + ")"
                         + (detail.isEmpty() ? "" : ": " + detail)
-                        + (errnoName.isEmpty() ? "" : " (" + errnoName + ")"),
+                        + (errno == 0 ? "" : " (" + Errno.name(errno) + ")"),
                 hint,
                 operation,
                 error,
-                errno,
-                errnoName,
+                errno == 0 ? Errno.ofMessages(detail) : errno,
                 detail);
     }
 
-    private RpmaException(
-            String message,
-            String hint,
-            String operation,
-            RpmaError error,
-            int errno,
-            String errnoName,
-            String detail) {
+    private RpmaException(String message, String hint, String operation, RpmaError error, int errno, String detail) {
         super(message + (hint.isEmpty() ? "" : "; " + hint));
         this.operation = operation;
         this.error = error;
         this.detail = detail;
         this.errno = errno;
-        this.errnoName = errnoName;
+        errnoName = errno == 0 ? "" : Errno.name(errno);
     }
 
     /** Returns this exception with one more remedy. */
     RpmaException with(String hint) {
-        return new RpmaException(getMessage(), hint, operation, error, errno, errnoName, detail);
+        return new RpmaException(getMessage(), hint, operation, error, errno, detail);
     }
 
     /** {@return the C function that failed, for example {@code rpma_mr_reg}} */
@@ -80,12 +69,17 @@ public final class RpmaException extends RuntimeException {
         return detail;
     }
 
-    /** {@return the error number of the system; 0 for a failure of librpma, which does not report it} */
+    /**
+     * {@return the error number of the system, for example 110 for {@code ETIMEDOUT}; 0 if there is none}
+     *
+     * <p>For a failure of librpma, the first error that {@link #detail()} names. librpma names none for invalid arguments, and
+     * for some failures of {@code rdma_getaddrinfo}.
+     */
     public int errno() {
         return errno;
     }
 
-    /** {@return the name of {@link #errno()}, for example {@code ECONNREFUSED}; empty for a failure of librpma} */
+    /** {@return the name of {@link #errno()}, for example {@code ECONNREFUSED}; empty if there is none} */
     public String errnoName() {
         return errnoName;
     }

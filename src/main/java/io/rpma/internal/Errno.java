@@ -23,6 +23,8 @@ public final class Errno {
     public static final int ETIMEDOUT = 110;
     public static final int ECONNREFUSED = 111;
 
+    private static final String FAILED = " failed: ";
+
     private Errno() {}
 
     public static String message(int errno) {
@@ -32,5 +34,23 @@ public final class Errno {
     /** Returns the name of the constant, or an empty string for a number without a name. */
     public static String name(int errno) {
         return new String(Natives.errnoName(errno), StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Returns the number of the first error in messages of librpma, which ends a message with the text of the error, or 0 if no
+     * message does.
+     */
+    public static int ofMessages(String messages) {
+        for (String message : messages.split(Log.BETWEEN_REASONS)) {
+            int failed = message.lastIndexOf(FAILED);
+            if (failed >= 0) {
+                String text = message.substring(failed + FAILED.length());
+                int errno = Natives.errnoOfMessage(text.getBytes(StandardCharsets.UTF_8));
+                if (errno != 0) {
+                    return errno;
+                }
+            }
+        }
+        return 0;
     }
 }

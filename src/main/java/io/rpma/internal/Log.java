@@ -27,6 +27,9 @@ public final class Log {
 
     private static final long EXIT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
+    /** The separator of the messages in {@link #lastReasons}. */
+    static final String BETWEEN_REASONS = "; ";
+
     /** The current receiver of messages, null for the logger. The class's monitor guards it and {@link #FORMER}. */
     private static Sink sink;
 
@@ -242,7 +245,7 @@ public final class Log {
                 .map(Message::new)
                 .filter(message -> message.level <= WARNING)
                 .map(message -> message.text)
-                .collect(Collectors.joining("; "));
+                .collect(Collectors.joining(BETWEEN_REASONS));
     }
 
     private static final class Delivery {

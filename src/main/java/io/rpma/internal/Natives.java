@@ -355,6 +355,9 @@ public final class Natives {
 
     public static native byte[] errnoName(int errno);
 
+    /** Returns the number of the error with this text, or 0. */
+    public static native int errnoOfMessage(byte[] text);
+
     public static native byte[] errorMessage(int code);
 
     // rdmacm_addrinfo.c

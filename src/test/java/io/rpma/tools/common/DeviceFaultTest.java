@@ -36,7 +36,7 @@ class DeviceFaultTest {
         Files.createFile(root.resolve("dev/infiniband/uverbs0"));
         fault = new DeviceFault(root, path -> true);
         try {
-            RpmaDevice.remote("host.invalid");
+            RpmaDevice.remote("192.0.2.1");
         } catch (RpmaException e) {
             failure = e;
         }

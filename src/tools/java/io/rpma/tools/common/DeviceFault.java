@@ -9,12 +9,16 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /** Finds the reason why the library has found no device for an address: librpma's own text seldom names it. */
 final class DeviceFault {
     private static final String DEVICES = "sys/class/infiniband";
     private static final String FILES = "dev/infiniband";
+
+    /** The errors if nothing answers the question which hardware address belongs to an address. */
+    private static final Set<String> SILENT = Set.of("ETIMEDOUT", "EHOSTUNREACH");
 
     private final Path root;
     private final Predicate<Path> accessible;
@@ -53,8 +57,7 @@ final class DeviceFault {
 
     /** Returns whether nothing has answered the question which hardware address belongs to an address. */
     static boolean isSilent(RpmaException failure) {
-        return failure.detail().contains("Connection timed out")
-                || failure.detail().contains("No route to host");
+        return SILENT.contains(failure.errnoName());
     }
 
     private static String silent(String address) {
