@@ -88,7 +88,7 @@ final class Client extends LoadClient {
     long run(Load load, long[] samples) throws IOException, InterruptedException {
         if (load.operation() == Operation.TCP) {
             try (TcpConnection tcp = TcpConnection.open(address, port + TCP_PORT, load.size())) {
-                return tcp.run(load, samples);
+                return new DirectLoad(load, tcp).run(samples);
             }
         }
         End end = load.operation().isRdmacm() ? rdmaConnection : connection;

@@ -13,16 +13,18 @@ import java.nio.ByteOrder;
  * Messages over TCP, for a comparison. The target acknowledges each message with a byte. {@code native/bench/tcp.c} is the
  * counterpart in C.
  */
-final class TcpConnection implements AutoCloseable {
+final class TcpConnection implements DirectLoad.DirectEnd, AutoCloseable {
     private static final int ACKNOWLEDGMENTS = 64;
 
     private final Socket socket;
     private final OutputStream output;
     private final InputStream input;
+    private final byte[] message;
     private final byte[] acknowledgments = new byte[ACKNOWLEDGMENTS];
 
-    private TcpConnection(Socket socket) throws IOException {
+    private TcpConnection(Socket socket, long size) throws IOException {
         this.socket = socket;
+        message = new byte[(int) size];
         output = socket.getOutputStream();
         input = socket.getInputStream();
     }
@@ -37,7 +39,7 @@ final class TcpConnection implements AutoCloseable {
         boolean open = false;
         try {
             socket.setTcpNoDelay(true);
-            TcpConnection connection = new TcpConnection(socket);
+            TcpConnection connection = new TcpConnection(socket, size);
             connection.output.write(ByteBuffer.allocate(Long.BYTES)
                     .order(ByteOrder.nativeOrder())
                     .putLong(size)
@@ -51,54 +53,23 @@ final class TcpConnection implements AutoCloseable {
         }
     }
 
-    /**
-     * Runs a load.
-     *
-     * @param samples gets the time from each acknowledgment to the next, or null
-     * @return the duration in nanoseconds
-     */
-    long run(Load load, long[] samples) throws IOException {
-        Turns turns = new Turns(load, samples);
-        long start = System.nanoTime();
-        turns.last = start;
-        while (turns.done < load.count()) {
-            turns.next();
-        }
-        return System.nanoTime() - start;
+    @Override
+    public void receive(long number) {
+        throw new UnsupportedOperationException("no answers");
     }
 
-    /** The turns of the loop. A turn is a method call for the reason that {@link Load} gives. */
-    private final class Turns {
-        private final Load load;
-        private final long[] samples;
-        private final byte[] message;
-        private long posted;
-        private long done;
-        private long last;
+    @Override
+    public void post(long number) throws IOException {
+        output.write(message);
+    }
 
-        Turns(Load load, long[] samples) {
-            this.load = load;
-            this.samples = samples;
-            message = new byte[(int) load.size()];
+    @Override
+    public int take() throws IOException {
+        int taken = input.read(acknowledgments);
+        if (taken < 0) {
+            throw new EOFException("the target has ended");
         }
-
-        void next() throws IOException {
-            for (; posted < load.count() && posted - done < load.depth(); posted++) {
-                output.write(message);
-            }
-            int taken = input.read(acknowledgments);
-            if (taken < 0) {
-                throw new EOFException("the target has ended");
-            }
-            for (int i = 0; i < taken; i++) {
-                if (samples != null) {
-                    long now = System.nanoTime();
-                    samples[(int) done] = now - last;
-                    last = now;
-                }
-                done++;
-            }
-        }
+        return taken;
     }
 
     @Override

@@ -61,12 +61,17 @@ class TcpConnectionTest {
         return TcpConnection.open(target.getInetAddress().getHostAddress(), target.getLocalPort(), SIZE);
     }
 
+    private static long run(TcpConnection connection, int depth, int count, long[] samples) throws IOException {
+        Load load = new Load(Operation.TCP, SIZE, depth, Completions.BLOCK, count);
+        return new DirectLoad(load, connection).run(samples);
+    }
+
     @Test
     void sendsItsMessagesAndMeasuresEach() throws Exception {
         Future<Long> size = serve(40);
         long[] samples = new long[40];
         try (TcpConnection connection = connect()) {
-            long nanos = connection.run(new Load(Operation.TCP, SIZE, 16, Completions.BLOCK, 40), samples);
+            long nanos = run(connection, 16, 40, samples);
             assertThat(Arrays.stream(samples).min().orElseThrow()).isNotNegative();
             assertThat(Arrays.stream(samples).sum()).isBetween(1L, nanos);
         }
@@ -102,8 +107,7 @@ class TcpConnectionTest {
     void failsWhenTheTargetEnds() throws Exception {
         Future<Long> size = serve(3);
         try (TcpConnection connection = connect()) {
-            Load load = new Load(Operation.TCP, SIZE, 1, Completions.BLOCK, 4);
-            assertThatExceptionOfType(IOException.class).isThrownBy(() -> connection.run(load, null));
+            assertThatExceptionOfType(IOException.class).isThrownBy(() -> run(connection, 1, 4, null));
         }
         assertThat(size.get()).isEqualTo(SIZE);
     }
