@@ -209,7 +209,7 @@ class HostChecksTest {
     void enoughLockedMemory() throws IOException {
         lock("1073741824", "1073741824", 0);
         assertThat(checks.lockedMemory())
-                .isEqualTo(Finding.ok("locked memory", "at most 1024 MiB, for queues and registered memory"));
+                .isEqualTo(Finding.ok("locked memory", "at most 1 GiB, for queues and registered memory"));
     }
 
     @Test

@@ -413,7 +413,21 @@ class PerfTest {
 
     @Test
     void sizesAreExact() {
-        assertThat(List.of(0L, 1L, 64L, 1000L, 1024L, 1025L, 1536L, 4096L, 1L << 20, (1L << 20) + 1024, 64L << 20))
+        assertThat(List.of(
+                        0L,
+                        1L,
+                        64L,
+                        1000L,
+                        1024L,
+                        1025L,
+                        1536L,
+                        4096L,
+                        1L << 20,
+                        (1L << 20) + 1024,
+                        64L << 20,
+                        1L << 30,
+                        1025L << 20,
+                        1L << 40))
                 .extracting(ByteSize::text)
                 .containsExactly(
                         "0 B",
@@ -426,7 +440,10 @@ class PerfTest {
                         "4 KiB",
                         "1 MiB",
                         "1025 KiB",
-                        "64 MiB");
+                        "64 MiB",
+                        "1 GiB",
+                        "1025 MiB",
+                        "1024 GiB");
     }
 
     @Test

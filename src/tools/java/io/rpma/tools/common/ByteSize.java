@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.tools.common;
 
+import java.util.List;
+
 /** Numbers of bytes in texts. */
 public final class ByteSize {
+    private static final List<String> UNITS = List.of("B", "KiB", "MiB", "GiB");
+    private static final int UNIT = 1024;
+
     private ByteSize() {}
 
-    /** Returns the exact size, in at most 7 characters if it is a power of 2. */
+    /** Returns the exact size in the largest unit of which it is a multiple, in at most 7 characters for a power of 2 up to 512 GiB. */
     public static String text(long bytes) {
-        if (bytes == 0) {
-            return "0 B";
+        long number = bytes;
+        int unit = 0;
+        while (number != 0 && number % UNIT == 0 && unit < UNITS.size() - 1) {
+            number /= UNIT;
+            unit++;
         }
-        if (bytes % (1 << 20) == 0) {
-            return (bytes >> 20) + " MiB";
-        }
-        return bytes % (1 << 10) == 0 ? (bytes >> 10) + " KiB" : bytes + " B";
+        return number + " " + UNITS.get(unit);
     }
 }
