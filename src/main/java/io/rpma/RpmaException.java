@@ -8,9 +8,8 @@ import io.rpma.internal.Errno;
  *
  * <p>The message names the C function, the error, its cause, and the remedy if one is known. The cause of a failure of
  * librpma is the text that librpma logged for the call, because librpma reports it nowhere else. The cause of any other
- * failure is the system's error. {@link #errno()} returns the error of the system in both cases. Invalid arguments and
- * closed objects raise {@link IllegalArgumentException}, {@link NullPointerException},
- * {@link IndexOutOfBoundsException} or {@link IllegalStateException} instead.
+ * failure is the system's error. Invalid arguments and closed objects raise {@link IllegalArgumentException},
+ * {@link NullPointerException}, {@link IndexOutOfBoundsException} or {@link IllegalStateException} instead.
  */
 public final class RpmaException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -22,7 +21,7 @@ public final class RpmaException extends RuntimeException {
     private final String errnoName;
 
     /**
-     * @param errno the error of librdmacm or the system; 0 for a failure of librpma, whose messages in {@code detail} name it
+     * @param errno the error of librdmacm or the system; 0 if only the messages of librpma in {@code detail} can name it
      * @param hint the remedy, or an empty text
      */
     RpmaException(String operation, RpmaError error, int errno, String detail, String hint) {
@@ -72,8 +71,8 @@ public final class RpmaException extends RuntimeException {
     /**
      * {@return the error number of the system, for example 110 for {@code ETIMEDOUT}; 0 if there is none}
      *
-     * <p>For a failure of librpma, the first error that {@link #detail()} names. librpma names none for invalid arguments, and
-     * for some failures of {@code rdma_getaddrinfo}.
+     * <p>For a failure of librpma, this is the error of the first message in {@link #detail()} that ends with {@code failed:} and
+     * the text of an error. A failure of {@code rdma_getaddrinfo}, and the refusal of an argument, have no such message.
      */
     public int errno() {
         return errno;

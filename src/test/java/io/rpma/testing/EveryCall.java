@@ -234,8 +234,11 @@ public final class EveryCall implements AutoCloseable {
         if (call.caller().equals("shim") && call.function().endsWith("alloc")) {
             return failure.error() == RpmaError.NOMEM;
         }
-        if (failure.errno() != 0) {
-            return failure.errno() == errno;
+        if (failure.errno() != 0 && failure.errno() != errno) {
+            return false;
+        }
+        if (failure.errno() != 0 && !failure.detail().contains(" failed: ")) {
+            return true;
         }
         if (call.function().matches("malloc|calloc|mmap|ibv_alloc_pd") && failure.error() == RpmaError.NOMEM) {
             return true;

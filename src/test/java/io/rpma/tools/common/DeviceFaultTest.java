@@ -25,7 +25,7 @@ class DeviceFaultTest {
 
     private DeviceFault fault;
 
-    /** A failure of the library, whose text does not matter. */
+    /** A failure of the library, other than the silence of a host. */
     private RpmaException failure;
 
     @BeforeEach
@@ -36,7 +36,7 @@ class DeviceFaultTest {
         Files.createFile(root.resolve("dev/infiniband/uverbs0"));
         fault = new DeviceFault(root, path -> true);
         try {
-            RpmaDevice.remote("192.0.2.1");
+            RpmaDevice.local("192.0.2.1");
         } catch (RpmaException e) {
             failure = e;
         }
