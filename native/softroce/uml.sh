@@ -131,13 +131,13 @@ start_uml() {
     disown "$machine"
 }
 
-# Ends this script if a process of the guest has nearly as many mappings as this host permits: each page of such a process can be a
-# mapping of its own on this host, and if this host refuses one, the kernel of user-mode Linux repeats the page fault for ever.
-# An eighth is left, because the process can give back mappings after the refused one and repeats that page fault all the same.
+# Ends this script if a process of the guest has nearly as many mappings as this host permits: each page of such a process can be
+# a mapping of its own on this host, and if this host refuses one, the kernel of user-mode Linux repeats the page fault for ever.
+# Other threads of the process can give back mappings meanwhile, so an eighth less is too many.
 check_mappings() {
     local limit process most wanted=$((memory * 256))
     local -a files=()
-    limit=$(</proc/sys/vm/max_map_count)
+    limit=$(</proc/sys/vm/max_map_count) || return 0
     for process in $(cat "/proc/$machine/task/"*/children 2>/dev/null); do
         files+=("/proc/$process/maps")
     done
@@ -146,7 +146,7 @@ check_mappings() {
     most=$({ LC_ALL=C wc -l "${files[@]}" </dev/null 2>/dev/null || true; } |
         awk '$2 != "total" && $1 > most { most = $1 } END { print most + 0 }')
     ((most < limit - limit / 8)) ||
-        die "a process in the guest has $most mappings on this host, which permits $limit, and would wait for ever beyond them:" \
+        die "a process in the guest has $most mappings on this host, which permits $limit, and would wait for ever beyond this number:" \
             "permit more with 'sysctl -w vm.max_map_count=$((wanted > 2 * limit ? wanted : 2 * limit))' as root, or use --bed qemu"
 }
 

@@ -60,6 +60,7 @@ public final class MappingsProgram {
                 TimeUnit.SECONDS.sleep(1);
             } while (used.get() != before);
             channel.truncate(0);
+            System.out.println("gave back " + RETURNED + " pages");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
