@@ -461,13 +461,18 @@ static void register_and_close(struct target *t, int times)
 	}
 }
 
+static void open_conn(struct target *t, struct rpma_conn **conn)
+{
+	struct rpma_conn_req *req = NULL;
+	check(rpma_conn_req_new(t->peer, "localhost", "7204", NULL, &req));
+	check(rpma_conn_req_connect(&req, NULL, conn));
+}
+
 static void connect_and_close(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++) {
-		struct rpma_conn_req *req = NULL;
 		struct rpma_conn *conn = NULL;
-		check(rpma_conn_req_new(t->peer, "localhost", "7204", NULL, &req));
-		check(rpma_conn_req_connect(&req, NULL, &conn));
+		open_conn(t, &conn);
 		check(rpma_conn_delete(&conn));
 	}
 }
@@ -523,6 +528,7 @@ static const struct measured {
 
 static struct rpma_mr_local *regions[MANY];
 static struct rpma_conn_cfg *cfgs[MANY];
+static struct rpma_conn *conns[MANY];
 
 static void open_regions(struct target *t)
 {
@@ -549,6 +555,18 @@ static void close_cfgs(void)
 		check(rpma_conn_cfg_delete(&cfgs[i]));
 }
 
+static void open_conns(struct target *t)
+{
+	for (int i = 0; i < MANY; i++)
+		open_conn(t, &conns[i]);
+}
+
+static void close_conns(void)
+{
+	for (int i = 0; i < MANY; i++)
+		check(rpma_conn_delete(&conns[i]));
+}
+
 /* the closes of many objects; librpma can't close them at once, so that C does the same in both cases of Java */
 static const struct close_of_many {
 	const char *name;
@@ -564,6 +582,10 @@ static const struct close_of_many {
 	{"closeCfgsAtOnce", open_cfgs, close_cfgs, false},
 	{"closeCfgsBesideWrite", open_cfgs, close_cfgs, true},
 	{"closeCfgsAtOnceBesideWrite", open_cfgs, close_cfgs, true},
+	{"closeConns", open_conns, close_conns, false},
+	{"closeConnsAtOnce", open_conns, close_conns, false},
+	{"closeConnsBesideWrite", open_conns, close_conns, true},
+	{"closeConnsAtOnceBesideWrite", open_conns, close_conns, true},
 };
 
 static int64_t now(void)

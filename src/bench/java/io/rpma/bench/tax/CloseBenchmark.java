@@ -58,6 +58,21 @@ public class CloseBenchmark {
         }
     }
 
+    /** Open connections of one peer. */
+    @State(Scope.Thread)
+    public static class Conns {
+        final List<AutoCloseable> open = new ArrayList<>();
+
+        /** Opens all connections, outside of the measured time. */
+        @Setup(Level.Invocation)
+        public void open(NoopTarget t) {
+            open.clear();
+            for (int i = 0; i < MANY; i++) {
+                open.add(t.connect());
+            }
+        }
+    }
+
     @Benchmark
     public void closeRegions(Regions regions) throws Exception {
         closeOneByOne(regions.open);
@@ -96,6 +111,26 @@ public class CloseBenchmark {
     @Benchmark
     public void closeCfgsAtOnceBesideWrite(Cfgs cfgs, Poster poster) {
         RpmaObjects.closeAll(cfgs.open);
+    }
+
+    @Benchmark
+    public void closeConns(Conns conns) throws Exception {
+        closeOneByOne(conns.open);
+    }
+
+    @Benchmark
+    public void closeConnsAtOnce(Conns conns) {
+        RpmaObjects.closeAll(conns.open);
+    }
+
+    @Benchmark
+    public void closeConnsBesideWrite(Conns conns, Poster poster) throws Exception {
+        closeOneByOne(conns.open);
+    }
+
+    @Benchmark
+    public void closeConnsAtOnceBesideWrite(Conns conns, Poster poster) {
+        RpmaObjects.closeAll(conns.open);
     }
 
     private static void closeOneByOne(List<AutoCloseable> objects) throws Exception {

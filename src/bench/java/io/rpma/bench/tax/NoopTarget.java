@@ -62,12 +62,17 @@ public class NoopTarget {
         memory = RpmaMemory.allocate(REGION_SIZE);
         local = peer.register(memory, RpmaMrUsage.values());
         remote = RpmaMrRemote.fromDescriptor(local.getDescriptor());
-        conn = RpmaConnReq.create(peer, "localhost", 7204, null).connect();
+        conn = connect();
         emptyCq = conn.getCq();
         fullCq = conn.getRcq().orElseThrow();
         srq = RpmaSrq.create(peer, null);
         srqCq = srq.getRcq().orElseThrow();
         completions = RpmaCompletions.create(BATCH);
+    }
+
+    /** Opens a connection. */
+    RpmaConn connect() {
+        return RpmaConnReq.create(peer, "localhost", 7204, null).connect();
     }
 
     /** Closes everything. */

@@ -67,7 +67,7 @@ public final class Threads implements Callable<Integer> {
             new Operation("connectAndCloseShared", Sample.MEDIAN));
 
     /** The objects of {@link CloseBenchmark}. One thread closes them: one by one or at once, alone or beside a {@link Poster}. */
-    private static final List<String> CLOSES = List.of("closeRegions", "closeCfgs");
+    private static final List<String> CLOSES = List.of("closeRegions", "closeCfgs", "closeConns");
 
     private static final String AT_ONCE = "AtOnce";
 

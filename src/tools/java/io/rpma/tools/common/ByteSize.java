@@ -10,7 +10,7 @@ public final class ByteSize {
 
     private ByteSize() {}
 
-    /** Returns the exact size in the largest unit of which it is a multiple, in at most 7 characters for a power of 2 up to 512 GiB. */
+    /** Returns the exact size, in at most 7 characters if it is a power of 2 up to 512 GiB. */
     public static String text(long bytes) {
         long number = bytes;
         int unit = 0;
