@@ -85,10 +85,12 @@ final class EchoServer implements AutoCloseable {
                 return;
             }
             long place = completions.wrId(i);
-            if (completions.opcode(i) == RpmaWcOpcode.RECV) {
-                Pair.assertPosted(conn.send(region, place, SIZE, RpmaConn.F_COMPLETION_ALWAYS, place));
-            } else {
-                Pair.assertPosted(conn.recv(region, place, SIZE, place));
+            boolean posted = completions.opcode(i) == RpmaWcOpcode.RECV
+                    ? conn.send(region, place, SIZE, RpmaConn.F_COMPLETION_ALWAYS, place)
+                    : conn.recv(region, place, SIZE, place);
+            if (!posted) {
+                end(conn);
+                return;
             }
         }
     }
