@@ -4,9 +4,12 @@ package io.rpma.tools.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
 import io.rpma.RpmaPort;
 import io.rpma.RpmaPort.LinkLayer;
 import io.rpma.RpmaPort.State;
+import io.rpma.internal.Access;
+import io.rpma.internal.Result;
 import io.rpma.testing.Jvm;
 import io.rpma.tools.common.Device;
 import io.rpma.tools.common.Page;
@@ -17,6 +20,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The checks of devices, the output and the status. {@code ToolsIT} runs the command with a device. */
 @Tag("examples")
@@ -43,6 +48,63 @@ class DoctorTest {
         assertThat(DeviceChecks.address(device(RpmaPort.State.ACTIVE)))
                 .isEqualTo(Finding.missing(
                         "rxe0 address", "the device has no address", "sudo ip address add ADDRESS/24 dev eth7"));
+    }
+
+    private static Finding noQueues(String operation, int code, String messages) {
+        RpmaException failure = (RpmaException) Access.get().exception(operation, code, 0, messages, "the hint");
+        return DeviceChecks.noQueues("rxe0 queues", failure, "an installation");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Operation not supported", "Function not implemented"})
+    void aProviderWithoutExtendedPosting(String error) {
+        assertThat(noQueues("rpma_conn_req_new", Result.PROVIDER, "rdma_create_qp_ex() failed: " + error))
+                .isEqualTo(Finding.missing(
+                        "rxe0 queues",
+                        "the provider in this rdma-core lacks extended posting, and a later one can have it:"
+                                + " rpma_conn_req_new failed: Provider error occurred (PROVIDER):"
+                                + " rdma_create_qp_ex() failed: " + error + "; the hint",
+                        "rpma-java rxe --bed uml run CMD"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rpma_mr_reg,       ibv_reg_mr() failed: Cannot allocate memory,           ulimit -l unlimited",
+        "rpma_mr_reg,       ibv_reg_mr() failed: Operation not supported,          rdma resource show",
+        "rpma_conn_req_new, rdma_create_qp_ex() failed: Cannot allocate memory,    ulimit -l unlimited",
+        "rpma_conn_req_new, rdma_create_qp_ex() failed: Invalid argument,          rdma resource show",
+        "rpma_peer_new,     ibv_alloc_pd() failed: No space left on device,        rdma resource show"
+    })
+    void anotherReasonForNoQueues(String operation, String messages, String remedy) {
+        assertThat(noQueues(operation, Result.PROVIDER, messages))
+                .isEqualTo(Finding.missing(
+                        "rxe0 queues",
+                        operation + " failed: Provider error occurred (PROVIDER): " + messages + "; the hint",
+                        remedy));
+    }
+
+    @Test
+    void anRdmaCoreThatIsOlderThanLibrpma() {
+        Finding finding = noQueues("rpma_peer_new", Result.NOSUPP, "librpma calls functions that rdma-core lacks");
+        assertThat(finding.detail()).contains("librpma calls functions that rdma-core lacks; the hint");
+        assertThat(finding.remedy()).isEqualTo("an installation");
+    }
+
+    /** {@code LoaderTest} has the whole messages. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    librpma-java.so: librpma.so.0: cannot open shared object file              | an installation
+                    librpma-java.so: libibverbs.so.1: cannot open shared object file           | an installation
+                    librpma-java.so: librdmacm.so.1: cannot open shared object file            | an installation
+                    librpma-java.so: undefined symbol: rpma_srq_new, version LIBRPMA_1.0       | an installation
+                    /usr/lib/librpma.so.0: version `LIBRPMA_1.0' not found                     | an installation
+                    failed to map segment; name another directory with -Djava.io.tmpdir        | java -Djava.io.tmpdir=DIRECTORY -jar ...
+                    -Dio.rpma.library=/a/librpma.so names no file that can be read             | java -jar ..., without -Dio.rpma.library
+                    rpma-java runs on Linux on x86_64 and aarch64, this is Linux on riscv64    | ''
+                    librpma-java.so: file too short                                            | ''
+                    """)
+    void aLibraryThatCanNotBeLoaded(String reason, String remedy) {
+        assertThat(DeviceChecks.libraryRemedy(reason, "an installation")).isEqualTo(remedy);
     }
 
     @Test
@@ -135,6 +197,7 @@ class DoctorTest {
         Jvm.Finished end = Jvm.ofTools().options("-Dio.rpma.library=/nowhere").run("doctor");
         assertThat(end.out())
                 .contains("missing  library          -Dio.rpma.library=/nowhere names no file that can be")
+                .contains("\n                          java -jar ..., without -Dio.rpma.library\n")
                 .contains("locked memory");
         assertThat(end.status()).isEqualTo(1);
     }

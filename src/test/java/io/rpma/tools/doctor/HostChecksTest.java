@@ -3,6 +3,7 @@ package io.rpma.tools.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.testing.Document;
 import io.rpma.tools.doctor.Finding.State;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,6 +20,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("examples")
 class HostChecksTest {
     private static final String CONTAINER = "docker run --device /dev/infiniband --ulimit memlock=-1 ...";
+
+    /** The free bytes of the region of persistent memory. */
+    private static final String FREE = "sys/bus/nd/devices/region0/available_size";
+
+    /** Whether the disk of persistent memory supports DAX. */
+    private static final String DISK = "sys/block/pmem1/queue/dax";
 
     @TempDir
     private Path root;
@@ -40,7 +47,8 @@ class HostChecksTest {
         Files.createDirectories(root.resolve("sys/class/net/lo"));
         Files.createDirectories(root.resolve("sys/class/net/eth7"));
         Files.createDirectories(root.resolve("sys/bus/dax/devices/dax0.0"));
-        Files.createDirectories(root.resolve("sys/bus/nd/devices/region0"));
+        write(FREE, "1073741824\n");
+        write(DISK, "1\n");
         write("dev/infiniband/rdma_cm", "");
         write("dev/infiniband/uverbs0", "");
         write("dev/dax0.0", "");
@@ -252,17 +260,89 @@ class HostChecksTest {
                 .isEqualTo(Finding.none("device DAX", "none", "sudo ndctl create-namespace --mode=devdax --map=dev"));
     }
 
+    /** The kernel has no number of free bytes for a region whose memory is one namespace for good. */
+    @Test
+    void persistentMemoryOfWhichNoneIsFree() throws IOException {
+        remove("sys/bus/dax/devices/dax0.0");
+        Finding expected = Finding.none(
+                "device DAX",
+                "none; the command erases NAMESPACE, one of 'ndctl list -N'",
+                "sudo ndctl create-namespace --force --reconfig=NAMESPACE --mode=devdax --map=dev");
+        write(FREE, "0\n");
+        assertThat(fault()).isEqualTo(expected);
+        remove(FREE);
+        assertThat(fault()).isEqualTo(expected);
+    }
+
     @Test
     void noPersistentMemory() throws IOException {
         remove("sys/bus/dax/devices/dax0.0");
+        remove(FREE);
         remove("sys/bus/nd/devices/region0");
         assertThat(fault()).isEqualTo(Finding.none("device DAX", "this machine has no persistent memory", ""));
     }
 
     @ParameterizedTest
     @CsvSource({"relatime", "dax=never", "nodax"})
-    void noFileSystemWithDax(String option) throws IOException {
-        write("proc/self/mounts", "/dev/pmem1 /mnt/pmem ext4 rw," + option + " 0 0\n");
+    void aFileSystemWithoutDax(String option) throws IOException {
+        write("proc/self/mounts", "/dev/pmem1 /mnt/data ext4 rw," + option + " 0 0\n");
+        assertThat(fault())
+                .isEqualTo(Finding.none(
+                        "DAX file system",
+                        "/mnt/data is mounted without DAX",
+                        "sudo umount /mnt/data && sudo mount -o dax=always /dev/pmem1 /mnt/data"));
+    }
+
+    @Test
+    void aDiskOfPersistentMemoryThatIsNotMounted() throws IOException {
+        write("proc/self/mounts", "/dev/sda1 / ext4 rw 0 0\n");
+        assertThat(fault())
+                .isEqualTo(Finding.none(
+                        "DAX file system",
+                        "none is mounted; mkfs.ext4 erases /dev/pmem1",
+                        "sudo mkfs.ext4 -b 4096 /dev/pmem1 && sudo mkdir -p /mnt/pmem"
+                                + " && sudo mount -o dax=always /dev/pmem1 /mnt/pmem"));
+    }
+
+    @Test
+    void persistentMemoryWithoutADiskThatSupportsDax() throws IOException {
+        write("proc/self/mounts", "");
+        write(DISK, "0\n");
+        Finding expected = Finding.none(
+                "DAX file system", "none is mounted", "sudo ndctl create-namespace --mode=fsdax --map=dev");
+        assertThat(fault()).isEqualTo(expected);
+        remove(DISK);
+        assertThat(fault()).isEqualTo(expected);
+        write(FREE, "0\n");
+        assertThat(fault())
+                .isEqualTo(Finding.none(
+                        "DAX file system",
+                        "none is mounted; the command erases NAMESPACE, one of 'ndctl list -N'",
+                        "sudo ndctl create-namespace --force --reconfig=NAMESPACE --mode=fsdax --map=dev"));
+    }
+
+    @Test
+    void noFileSystemAndNoPersistentMemory() throws IOException {
+        write("proc/self/mounts", "");
+        remove(DISK);
+        remove(FREE);
+        remove("sys/bus/nd/devices/region0");
         assertThat(fault()).isEqualTo(Finding.none("DAX file system", "none is mounted", ""));
+    }
+
+    /** The names are those of the README. */
+    @Test
+    void thePackages() throws IOException {
+        assertThat(HostChecks.installation(root)).isEmpty();
+        write("usr/bin/dnf", "");
+        String fedora = HostChecks.installation(root);
+        write("usr/bin/apt-get", "");
+        String debian = HostChecks.installation(root);
+        assertThat(fedora).startsWith("sudo dnf install librpma ");
+        assertThat(debian).startsWith("sudo apt-get install librpma0 ");
+        String readme = Document.README.text();
+        for (String command : List.of(fedora, debian)) {
+            assertThat(readme).contains("`" + command.substring(command.indexOf("librpma")) + "`");
+        }
     }
 }

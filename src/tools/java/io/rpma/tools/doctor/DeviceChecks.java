@@ -3,6 +3,7 @@ package io.rpma.tools.doctor;
 
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
+import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrUsage;
@@ -11,16 +12,26 @@ import io.rpma.RpmaPort;
 import io.rpma.examples.common.EndpointOptions;
 import io.rpma.examples.common.Errors;
 import io.rpma.tools.common.Device;
+import io.rpma.tools.common.Product;
 import io.rpma.tools.common.Versions;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /** The checks that use the library. */
 final class DeviceChecks {
+    /** The errors of a queue pair whose provider has no extended posting. */
+    private static final Set<String> NOT_SUPPORTED = Set.of("EOPNOTSUPP", "ENOSYS");
+
+    /** A guest, also if this machine has a device. */
+    private static final String RUN_IN_GUEST = Product.NAME + " rxe --bed uml run CMD";
+
     private DeviceChecks() {}
 
     /** Checks the library, all devices, and an address if it is not null. */
@@ -30,8 +41,11 @@ final class DeviceChecks {
         try {
             devices = Device.list();
             findings.add(library(Versions.find()));
-        } catch (LinkageError | RpmaException e) {
-            findings.add(Finding.missing("library", Errors.line(e), ""));
+        } catch (LinkageError e) {
+            String reason = Errors.line(e);
+            findings.add(Finding.missing("library", reason, libraryRemedy(reason, installation())));
+        } catch (RpmaException e) {
+            findings.add(Finding.missing("library", Errors.line(e), "ls -l /dev/infiniband"));
         }
         findings.add(nativeAccess(Runtime.version().feature()));
         findings.addAll(anyUsable(devices.stream().map(DeviceChecks::device).toList()));
@@ -61,6 +75,28 @@ final class DeviceChecks {
 
     private static Finding library(Versions versions) {
         return Finding.ok("library", "librpma %s, rdma-core %s".formatted(versions.librpma(), versions.rdmaCore()));
+    }
+
+    private static String installation() {
+        return HostChecks.installation(Path.of("/"));
+    }
+
+    /**
+     * Returns the command for a library that can't be loaded; empty if none is known.
+     *
+     * @param reason the message of the failure, which identifies the cause
+     * @param installation the command that installs the packages
+     */
+    static String libraryRemedy(String reason, String installation) {
+        if (reason.startsWith("-Dio.rpma.library=")) {
+            return "java -jar ..., without -Dio.rpma.library";
+        }
+        if (reason.contains("-Djava.io.tmpdir")) {
+            return "java -Djava.io.tmpdir=DIRECTORY -jar ...";
+        }
+        boolean lacksPackage = Stream.of("librpma.so", "libibverbs.so", "librdmacm.so", "undefined symbol: rpma_")
+                .anyMatch(reason::contains);
+        return lacksPackage ? installation : "";
     }
 
     /** Since JDK 24 a program without the option gets warnings. The tools have it in their jar. */
@@ -116,8 +152,29 @@ final class DeviceChecks {
                     .close();
             return Finding.ok(subject, "memory can be registered, and a queue pair made");
         } catch (RpmaException e) {
-            return Finding.missing(subject, Errors.line(e), "");
+            return noQueues(subject, e, installation());
         }
+    }
+
+    /**
+     * Reports that a device has no queue pair or no region for a connection.
+     *
+     * @param installation the command that installs the packages
+     */
+    static Finding noQueues(String subject, RpmaException failure, String installation) {
+        String reason = Errors.line(failure);
+        if (failure.operation().equals("rpma_conn_req_new") && NOT_SUPPORTED.contains(failure.errnoName())) {
+            return Finding.missing(
+                    subject,
+                    "the provider in this rdma-core lacks extended posting, and a later one can have it: " + reason,
+                    RUN_IN_GUEST);
+        }
+        if (failure.operation().equals("rpma_peer_new") && failure.error() == RpmaError.NOSUPP) {
+            return Finding.missing(subject, reason, installation);
+        }
+        // the finding of the locked memory has the command if a new login is required
+        return Finding.missing(
+                subject, reason, failure.errnoName().equals("ENOMEM") ? "ulimit -l unlimited" : "rdma resource show");
     }
 
     private static Finding deviceOf(String address) throws IOException {

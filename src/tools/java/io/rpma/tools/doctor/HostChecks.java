@@ -9,7 +9,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -32,6 +34,11 @@ final class HostChecks {
 
     private static final String RUN_IN_GUEST = Product.NAME + " rxe run CMD";
 
+    private static final String DAX_FILE_SYSTEM = "DAX file system";
+
+    /** The devices of persistent memory: regions, and namespaces, which are parts of them. */
+    private static final String PERSISTENT = "sys/bus/nd/devices";
+
     private final Path root;
     private final Predicate<Path> accessible;
 
@@ -49,6 +56,14 @@ final class HostChecks {
     /** Makes the checks of this machine. */
     static HostChecks ofThisMachine() {
         return new HostChecks(Path.of("/"), path -> Files.isReadable(path) && Files.isWritable(path));
+    }
+
+    /** Returns the command that installs the packages that the library needs; empty if their names are not known. */
+    static String installation(Path root) {
+        if (Files.exists(root.resolve("usr/bin/apt-get"))) {
+            return "sudo apt-get install librpma0 libibverbs1 librdmacm1 ibverbs-providers";
+        }
+        return Files.exists(root.resolve("usr/bin/dnf")) ? "sudo dnf install librpma libibverbs librdmacm" : "";
     }
 
     List<Finding> all() throws IOException {
@@ -200,26 +215,81 @@ final class HostChecks {
             }
         }
         if (findings.isEmpty()) {
-            boolean memory = !names("sys/bus/nd/devices", "region*").isEmpty();
             findings.add(
-                    memory
-                            ? Finding.none("device DAX", "none", "sudo ndctl create-namespace --mode=devdax --map=dev")
+                    hasPersistentMemory()
+                            ? noNamespace("device DAX", "none", "devdax")
                             : Finding.none("device DAX", "this machine has no persistent memory", ""));
         }
         return findings;
     }
 
-    Finding daxFileSystems() throws IOException {
-        List<String> mounted = new ArrayList<>();
-        for (String line : text("proc/self/mounts").split("\n")) {
-            String[] fields = line.split(" ");
-            if (fields.length > 3 && List.of(fields[3].split(",")).stream().anyMatch(HostChecks::isDax)) {
-                mounted.add(fields[1]);
+    private boolean hasPersistentMemory() throws IOException {
+        return !names(PERSISTENT, "region*").isEmpty();
+    }
+
+    /** Reports that no namespace has a mode. A new namespace takes free memory, or the memory of another namespace. */
+    private Finding noNamespace(String subject, String detail, String mode) throws IOException {
+        for (String region : names(PERSISTENT, "region*")) {
+            String free = PERSISTENT + "/" + region + "/available_size";
+            if (Files.exists(root.resolve(free)) && !text(free).strip().equals("0")) {
+                return Finding.none(subject, detail, "sudo ndctl create-namespace --mode=" + mode + " --map=dev");
             }
         }
-        return mounted.isEmpty()
-                ? Finding.none("DAX file system", "none is mounted", "")
-                : Finding.ok("DAX file system", String.join(", ", mounted));
+        return Finding.none(
+                subject,
+                detail + "; the command erases NAMESPACE, one of 'ndctl list -N'",
+                "sudo ndctl create-namespace --force --reconfig=NAMESPACE --mode=" + mode + " --map=dev");
+    }
+
+    Finding daxFileSystems() throws IOException {
+        List<String> mounted = new ArrayList<>();
+        Map<String, String> others = new HashMap<>();
+        for (String line : text("proc/self/mounts").split("\n")) {
+            String[] fields = line.split(" ");
+            if (fields.length > 3) {
+                if (List.of(fields[3].split(",")).stream().anyMatch(HostChecks::isDax)) {
+                    mounted.add(fields[1]);
+                } else {
+                    others.put(fields[0], fields[1]);
+                }
+            }
+        }
+        return mounted.isEmpty() ? noDaxFileSystem(others) : Finding.ok(DAX_FILE_SYSTEM, String.join(", ", mounted));
+    }
+
+    /**
+     * Reports that no file system with DAX is mounted.
+     *
+     * @param others the places of the other file systems, by their devices
+     */
+    private Finding noDaxFileSystem(Map<String, String> others) throws IOException {
+        for (String disk : names("sys/block", "pmem*")) {
+            String dax = "sys/block/" + disk + "/queue/dax";
+            if (Files.exists(root.resolve(dax)) && text(dax).strip().equals("1")) {
+                return noDaxFileSystem("/dev/" + disk, others.get("/dev/" + disk));
+            }
+        }
+        return hasPersistentMemory()
+                ? noNamespace(DAX_FILE_SYSTEM, "none is mounted", "fsdax")
+                : Finding.none(DAX_FILE_SYSTEM, "none is mounted", "");
+    }
+
+    /**
+     * Reports that a disk of persistent memory is not mounted with DAX.
+     *
+     * @param place the place where the disk is mounted without DAX, or null
+     */
+    private static Finding noDaxFileSystem(String disk, String place) {
+        String mount = "sudo mount -o dax=always " + disk + " ";
+        return place == null
+                ? Finding.none(
+                        DAX_FILE_SYSTEM,
+                        "none is mounted; mkfs.ext4 erases " + disk,
+                        "sudo mkfs.ext4 -b 4096 " + disk + " && sudo mkdir -p /mnt/pmem && " + mount + "/mnt/pmem")
+                : Finding.none(
+                        DAX_FILE_SYSTEM,
+                        place + " is mounted without DAX",
+                        "sudo umount " + place + " && " + mount + place);
     }
 
     private static boolean isDax(String option) {
