@@ -9,6 +9,7 @@ import io.rpma.RpmaConn;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaEp;
+import io.rpma.RpmaMemory;
 import io.rpma.RpmaPeer;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
@@ -42,7 +43,8 @@ class PerfIT extends WithTools {
             "rdma-read",
             "rdma-write-imm",
             "rdma-fetch-add",
-            "rdma-send");
+            "rdma-send",
+            "rdma-cmp-swap");
 
     @TempDir
     private Path directory;
@@ -77,8 +79,8 @@ class PerfIT extends WithTools {
                 .containsOnlyOnce("rdma-inline      not measured: sizes above 64 B\n")
                 .doesNotContain("\u001b");
         assertThat(end.err()).isEmpty();
-        // nine operations have both sizes, three have one, and each size has both depths
-        int measurements = (9 * 2 + 3) * 2;
+        // nine operations have both sizes, four have one, and each size has both depths
+        int measurements = (9 * 2 + 4) * 2;
         assertThat(Files.readAllLines(csv)).hasSize(1 + measurements);
         JsonArray results =
                 JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("results");
@@ -89,6 +91,27 @@ class PerfIT extends WithTools {
         assertThat(assertEnds(server, 0).out())
                 .contains("1: write, 64 B, depth 1\n")
                 .doesNotContain("rejected");
+    }
+
+    /** The client's bytes are zeroes. On a device that emulates flushes, the operator's declaration is required. */
+    @Test
+    @Tag("persistent-memory")
+    void flushesIntoPersistentMemory() throws Exception {
+        Path pmem = TestDevice.pmem();
+        try (RpmaMemory memory = RpmaMemory.map(pmem)) {
+            memory.buffer(0, 1).put((byte) 1);
+            Jvm.Running server = server("--memory", pmem.toString(), "--direct-write-to-pmem");
+            Jvm.Finished end = assertEnds(client("flush-persistent", "-n", "100", "-s", "64,4k", "-t", "1,4"), 0);
+            assertThat(end.out())
+                    .containsPattern("(?m)^flush-persistent +64 B +1 +1 +[\\d.]+ ")
+                    .containsPattern("(?m)^flush-persistent +4 KiB +4 +1 +[\\d.]+ ")
+                    .doesNotContain("not measured");
+            assertThat(end.err()).isEmpty();
+            assertThat(memory.buffer(0, 1).get(0)).isZero();
+            server.awaitLine("1: flush-persistent, 64 B, depth 1");
+            server.signal("INT");
+            assertEnds(server, 0);
+        }
     }
 
     @Test

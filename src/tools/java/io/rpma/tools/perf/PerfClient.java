@@ -43,11 +43,12 @@ import picocli.CommandLine.Spec;
             "The operations of librpma are write, read, write-imm, atomic-write (always 8",
             "bytes), flush-visible, flush-persistent (each a write and its flush) and send.",
             "Those of librdmacm are rdma-write, rdma-inline (at most 64 bytes), rdma-read,",
-            "rdma-write-imm, rdma-fetch-add (always 8 bytes) and rdma-send, at the server's",
-            "next port. The time of an operation is from its post until its completion is",
-            "taken. The server answers write-imm and send, and the time includes the answer:",
-            "it is a whole round trip, while perftest halves it. A percentile is shown if at",
-            "least 10 operations took longer. 1 MiB is 1048576 bytes."
+            "rdma-write-imm, rdma-fetch-add, rdma-cmp-swap (both always 8 bytes) and",
+            "rdma-send, at the server's next port. The time of an operation is from its post",
+            "until its completion is taken. The server answers write-imm and send, and the",
+            "time includes the answer: it is a whole round trip, while perftest halves it. A",
+            "percentile is shown if at least 10 operations took longer. 1 MiB is 1048576",
+            "bytes."
         })
 final class PerfClient implements Callable<Integer> {
     private static final int MOST_THREADS = 64;

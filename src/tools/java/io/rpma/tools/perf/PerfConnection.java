@@ -106,7 +106,22 @@ final class PerfConnection extends PerfEnd {
     }
 
     private static void allowFlush(PerfOperation operation, RpmaConn conn, Offer offer, RpmaMrRemote remote) {
-        if (conn.isFlushNative() && !offer.nativeFlush()) {
+        checkFlush(operation, conn.isFlushNative(), offer, remote);
+        if (operation == PerfOperation.FLUSH_PERSISTENT) {
+            try (RpmaPeerCfg platform = RpmaPeerCfg.create().setDirectWriteToPmem(true)) {
+                conn.applyRemotePeerCfg(platform);
+            }
+        }
+    }
+
+    /**
+     * Checks whether the two sides can carry out a flush.
+     *
+     * @param flushNative whether this side's device flushes natively
+     * @throws UnsupportedOperationException if they can't; the message has the reason
+     */
+    static void checkFlush(PerfOperation operation, boolean flushNative, Offer offer, RpmaMrRemote remote) {
+        if (flushNative && !offer.nativeFlush()) {
             throw new UnsupportedOperationException(
                     "this side's device flushes natively, and the server's device refuses that");
         }
@@ -115,12 +130,9 @@ final class PerfConnection extends PerfEnd {
                 throw new UnsupportedOperationException("the server has no persistent memory for "
                         + ByteSize.text(remote.getSize()) + " (server --memory)");
             }
-            if (!conn.isFlushNative() && !offer.isDirectWrite()) {
+            if (!flushNative && !offer.isDirectWrite()) {
                 throw new UnsupportedOperationException("flushes are emulated, and the server's operator has not"
                         + " declared that they make bytes persistent (server --direct-write-to-pmem)");
-            }
-            try (RpmaPeerCfg platform = RpmaPeerCfg.create().setDirectWriteToPmem(true)) {
-                conn.applyRemotePeerCfg(platform);
             }
         }
     }

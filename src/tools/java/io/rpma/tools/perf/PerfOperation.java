@@ -31,7 +31,9 @@ enum PerfOperation {
     RDMA_FETCH_AND_ADD("rdma-fetch-add"),
     /** A write whose bytes the post copies into the queue. */
     RDMA_WRITE_INLINE("rdma-inline"),
-    RDMA_SEND("rdma-send");
+    RDMA_SEND("rdma-send"),
+    /** An atomic of 8 bytes, which finds the expected value. */
+    RDMA_COMPARE_AND_SWAP("rdma-cmp-swap");
 
     private final String title;
     private final List<RpmaMrUsage> usages;
@@ -70,7 +72,7 @@ enum PerfOperation {
 
     /** Returns whether all operations of this kind have 8 bytes. */
     boolean isOfOneWord() {
-        return this == ATOMIC_WRITE || this == RDMA_FETCH_AND_ADD;
+        return this == ATOMIC_WRITE || this == RDMA_FETCH_AND_ADD || this == RDMA_COMPARE_AND_SWAP;
     }
 
     /** Returns whether the operation has a write and a flush. */

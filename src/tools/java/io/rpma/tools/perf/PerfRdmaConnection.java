@@ -145,6 +145,8 @@ final class PerfRdmaConnection extends PerfEnd {
                     case RDMA_WRITE_IMM ->
                         qp.postWriteWithImm(region, 0, size, RdmaQp.F_SIGNALED, remoteAddr, rkey, 0, 0);
                     case RDMA_FETCH_AND_ADD -> qp.postFetchAndAdd(region, 0, RdmaQp.F_SIGNALED, remoteAddr, rkey, 1, 0);
+                    case RDMA_COMPARE_AND_SWAP ->
+                        qp.postCompareAndSwap(region, 0, RdmaQp.F_SIGNALED, remoteAddr, rkey, 0, 0, 0);
                     case RDMA_SEND -> qp.postSend(region, 0, size, RdmaQp.F_SIGNALED, 0);
                     default -> throw new IllegalStateException(request.toString());
                 });
@@ -163,6 +165,8 @@ final class PerfRdmaConnection extends PerfEnd {
                         batch.writeWithImm(qp, region, 0, size, RdmaQp.F_SIGNALED, remoteAddr, rkey, 0, 0);
                     case RDMA_FETCH_AND_ADD ->
                         batch.fetchAndAdd(qp, region, 0, RdmaQp.F_SIGNALED, remoteAddr, rkey, 1, 0);
+                    case RDMA_COMPARE_AND_SWAP ->
+                        batch.compareAndSwap(qp, region, 0, RdmaQp.F_SIGNALED, remoteAddr, rkey, 0, 0, 0);
                     case RDMA_SEND -> batch.send(qp, region, 0, size, RdmaQp.F_SIGNALED, 0);
                     default -> throw new IllegalStateException(request.toString());
                 });

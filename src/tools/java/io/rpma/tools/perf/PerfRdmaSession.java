@@ -71,7 +71,8 @@ final class PerfRdmaSession extends PerfServerEnd {
     private static RdmaAccess[] access(PerfOperation operation) {
         return switch (operation) {
             case RDMA_READ -> new RdmaAccess[] {RdmaAccess.REMOTE_READ};
-            case RDMA_FETCH_AND_ADD -> new RdmaAccess[] {RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_ATOMIC};
+            case RDMA_FETCH_AND_ADD, RDMA_COMPARE_AND_SWAP ->
+                new RdmaAccess[] {RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_ATOMIC};
             case RDMA_SEND -> new RdmaAccess[] {RdmaAccess.LOCAL_WRITE};
             default -> new RdmaAccess[] {RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_WRITE};
         };
