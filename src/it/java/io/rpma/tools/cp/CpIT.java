@@ -4,11 +4,18 @@ package io.rpma.tools.cp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaConnEvent;
 import io.rpma.RpmaConnReq;
 import io.rpma.RpmaEp;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
+import io.rpma.examples.common.Sha256;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
 import io.rpma.tools.WithTools;
@@ -16,11 +23,13 @@ import io.rpma.tools.common.Connector;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +40,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The two sides of {@code cp} on a device. */
 @Tag("processes")
@@ -40,6 +51,9 @@ import org.junit.jupiter.api.parallel.Isolated;
 class CpIT extends WithTools {
     /** On a busy machine a block takes a second. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
+
+    /** The size of a file that can't be read in the time of a test. */
+    private static final long LARGE = 1L << 40;
 
     @TempDir
     private Path directory;
@@ -159,6 +173,30 @@ class CpIT extends WithTools {
         assertFails(file, "x".repeat(250), "File name too long");
     }
 
+    /** The sender opens the file before it connects, and reads the file later: shorter, with another byte, or longer. */
+    @ParameterizedTest
+    @ValueSource(ints = {2 * CpMessage.BLOCK, 3 * CpMessage.BLOCK, 3 * CpMessage.BLOCK + 1})
+    void aFileThatChangesWhileItIsReadIsNotCopied(int size) throws Exception {
+        Path file = file(3 * CpMessage.BLOCK);
+        try (RpmaPeer peer = TestDevice.peer();
+                RpmaEp endpoint = RpmaEp.listen(peer, address, Integer.parseInt(port));
+                RpmaConnCfg cfg = CpReceiver.connCfg()) {
+            Jvm.Running sender = copy(file, "copy");
+            try (RpmaConnReq request = endpoint.nextConnReq(cfg)) {
+                try (RandomAccessFile changed = new RandomAccessFile(file.toFile(), "rw")) {
+                    changed.write(0);
+                    changed.setLength(size);
+                }
+                try (CpReceiver receiver = CpReceiver.accept(1, peer, request, new CpDirectory(copies))) {
+                    receiver.serve();
+                }
+            }
+            assertThat(assertEnds(sender, 1).err())
+                    .isEqualTo("rpma-java cp: " + file + " has changed while it was read\n");
+        }
+        assertThat(copies.resolve("copy")).doesNotExist();
+    }
+
     @Test
     void aFileThatCanNotBeWritten() throws Exception {
         Jvm.Running server = start(
@@ -249,12 +287,11 @@ class CpIT extends WithTools {
                 .hasLineCount(1);
     }
 
-    /** The whole file could not be read in the time of the test. */
     @Test
     void nothingListensForALargeFile() throws Exception {
         Path file = directory.resolve("large");
         try (RandomAccessFile large = new RandomAccessFile(file.toFile(), "rw")) {
-            large.setLength(1L << 40);
+            large.setLength(LARGE);
         }
         Jvm.Finished end = assertEnds(copy(file, ""), 1);
         assertThat(end.err()).contains(": rejected: nothing listens there, or").hasLineCount(1);
@@ -312,6 +349,104 @@ class CpIT extends WithTools {
         assertThat(assertEnds(copy(file, "copy"), 0).out())
                 .containsPattern("(?m)^cp: +complete +0 bytes were already there, and are verified$");
         assertThat(copies.resolve("copy")).isEmptyFile();
+    }
+
+    /** A sender that posts a receive only when it waits for an answer. */
+    private final class FaultySender implements AutoCloseable {
+        /** More than the answers that the receiver can have under way. */
+        private static final int MOST = 64;
+
+        private final RpmaPeer peer = TestDevice.peer();
+        private final RpmaMemory memory = RpmaMemory.allocate(CpMessage.BLOCK);
+        private final RpmaMrLocal region =
+                peer.register(memory, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.SEND, RpmaMrUsage.RECV);
+        private final RpmaConn conn;
+        private final RpmaMrRemote blocks;
+
+        FaultySender() throws InterruptedException {
+            try (RpmaConnCfg cfg = RpmaConnCfg.create().setSqSize(MOST).setCqSize(MOST)) {
+                conn = RpmaConnReq.create(peer, address, Integer.parseInt(port), cfg)
+                        .connect(CpMessage.privateData());
+            }
+            assertThat(conn.nextEvent()).isSameAs(RpmaConnEvent.ESTABLISHED);
+            byte[] data = conn.getPrivateData();
+            blocks = RpmaMrRemote.fromDescriptor(Arrays.copyOfRange(data, Integer.BYTES, data.length));
+        }
+
+        void request(String path, long size) {
+            ByteBuffer message = memory.buffer(0, CpMessage.LENGTH);
+            new CpMessage.Request(size, new byte[Sha256.LENGTH], path).put(message);
+            send(message.position());
+        }
+
+        void send(int length) {
+            assertThat(conn.send(region, 0, length, RpmaConn.F_COMPLETION_ON_ERROR, 0))
+                    .isTrue();
+        }
+
+        void write(int block) {
+            long offset = (long) block % CpMessage.SLOTS * CpMessage.BLOCK;
+            assertThat(conn.writeWithImm(
+                            blocks, offset, region, 0, CpMessage.BLOCK, RpmaConn.F_COMPLETION_ON_ERROR, block, 0))
+                    .isTrue();
+        }
+
+        CpMessage.Answer awaitAnswer() throws InterruptedException {
+            conn.recv(region, CpMessage.LENGTH, CpMessage.LENGTH, 0);
+            RpmaCompletions completions = RpmaCompletions.create(1);
+            conn.getCq().await(completions);
+            assertThat(completions.isSuccess(0)).as(completions.toString()).isTrue();
+            return CpMessage.Answer.get(memory.buffer(CpMessage.LENGTH, (int) completions.byteLen(0)));
+        }
+
+        @Override
+        public void close() {
+            blocks.close();
+            Connector.close(conn);
+            region.close();
+            memory.close();
+            peer.close();
+        }
+    }
+
+    @Test
+    void sendersThatBreakTheProtocol() throws Exception {
+        long size = (long) FaultySender.MOST * CpMessage.BLOCK;
+        Jvm.Running server = listen();
+        try (FaultySender sender = new FaultySender()) {
+            sender.write(0);
+            server.awaitLine("1: the sender has sent an unexpected message");
+        }
+        try (FaultySender sender = new FaultySender()) {
+            sender.request("repeated", size);
+            sender.request("repeated", size);
+            server.awaitLine("2: the sender has sent an unexpected message");
+        }
+        try (FaultySender sender = new FaultySender()) {
+            sender.request("hasty", size);
+            for (int block = 0; block < FaultySender.MOST - 1; block++) {
+                sender.write(block);
+            }
+            server.awaitLine("3: the sender has sent blocks without a wait for the answers");
+        }
+        Path file = file(100);
+        assertEnds(copy(file, "copy"), 0);
+        assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
+    }
+
+    @Test
+    void aMessageWhileTheIncompleteCopyIsRead() throws Exception {
+        Path part = CpDirectory.part(copies.resolve("copy"), new byte[Sha256.LENGTH]);
+        try (RandomAccessFile large = new RandomAccessFile(part.toFile(), "rw")) {
+            large.setLength(LARGE);
+        }
+        Jvm.Running server = listen();
+        try (FaultySender sender = new FaultySender()) {
+            sender.request("copy", LARGE);
+            assertThat(sender.awaitAnswer().kind()).isSameAs(CpMessage.Kind.WORKING);
+            sender.send(CpMessage.SIGN);
+            server.awaitLine("1: the sender has sent an unexpected message");
+        }
     }
 
     @Test

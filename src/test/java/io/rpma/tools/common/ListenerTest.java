@@ -3,6 +3,8 @@ package io.rpma.tools.common;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -47,10 +49,18 @@ class ListenerTest {
     @Test
     void aClientBeyondTheMaximumIsNotAccepted() throws InterruptedException {
         assertThat(listener.accept(number -> new Session())).isTrue();
-        assertThat(listener.accept(number -> {
-                    throw new AssertionError("the request is taken");
-                }))
-                .isFalse();
+        PrintStream out = System.out;
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(said, true));
+        try {
+            assertThat(listener.accept(number -> {
+                        throw new AssertionError("the request is taken");
+                    }))
+                    .isFalse();
+        } finally {
+            System.setOut(out);
+        }
+        assertThat(said.toString()).contains("rejected: there are 1 clients already\n");
         end.countDown();
         closed.await();
     }

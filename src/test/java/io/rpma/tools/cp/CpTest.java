@@ -8,11 +8,14 @@ import io.rpma.examples.common.CommandLines;
 import io.rpma.examples.common.Sha256;
 import io.rpma.testing.Jvm;
 import io.rpma.tools.Tools;
+import io.rpma.tools.common.Connector;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -194,6 +197,15 @@ class CpTest {
         ByteBuffer message = ByteBuffer.allocate(CpMessage.LENGTH);
         new CpMessage.Answer(CpMessage.Kind.FAILED, 0, "x".repeat(10_000)).put(message);
         assertThat(CpMessage.Answer.get(message.flip()).text()).isEqualTo("x".repeat(2048));
+    }
+
+    /** The failure comes before the sender looks for the file and for a device. */
+    @Test
+    void aPathThatIsTooLongIsNotSent() {
+        assertThat(CpMessage.fits("ü".repeat(1024))).isTrue();
+        Connector connector = new Connector("192.0.2.1", 7204, "cp --listen ADDRESS DIRECTORY");
+        CpSender sender = new CpSender(connector, directory.resolve("none"), "ü".repeat(1025), 1, 0, 0);
+        assertThatThrownBy(sender::send).isInstanceOf(IOException.class).hasMessage("the path of the copy is too long");
     }
 
     @Test
@@ -382,6 +394,26 @@ class CpTest {
         Files.write(CpDirectory.part(root.resolve("copy"), digest(contents)), new byte[101]);
         try (CpFile file = open(contents)) {
             assertThat(file.position()).isZero();
+        }
+    }
+
+    @Test
+    void anIncompleteCopyThatBecomesShorterWhileItIsRead() throws IOException {
+        byte[] contents = contents(3 * CpMessage.BLOCK);
+        try (CpFile file = open(contents)) {
+            write(file, contents);
+            write(file, contents);
+        }
+        Path part = CpDirectory.part(root.resolve("copy"), digest(contents));
+        assertThatThrownBy(() -> CpFile.open(root.resolve("copy"), contents.length, digest(contents), done -> {
+                    try (FileChannel channel = FileChannel.open(part, StandardOpenOption.WRITE)) {
+                        channel.truncate(done);
+                    }
+                }))
+                .isInstanceOf(IOException.class)
+                .hasMessage("the incomplete copy has changed");
+        try (CpFile file = open(contents)) {
+            assertThat(file.position()).isEqualTo(CpMessage.BLOCK);
         }
     }
 

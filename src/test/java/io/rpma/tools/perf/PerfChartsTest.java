@@ -28,6 +28,10 @@ import org.w3c.dom.Element;
 @Tag("unsanitized")
 @Timeout(90)
 class PerfChartsTest {
+    private static final Duration LIMIT = Duration.ofSeconds(80);
+    private static final String JAVA =
+            Path.of(System.getProperty("java.home"), "bin", "java").toString();
+
     @TempDir
     private static Path directory;
 
@@ -72,8 +76,8 @@ class PerfChartsTest {
     @BeforeAll
     static void draw() throws Exception {
         try (Jvm.Running drawing = Jvm.command(
-                Duration.ofSeconds(80),
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                LIMIT,
+                JAVA,
                 "-Djava.awt.headless=true",
                 "-cp",
                 Jvm.toolsJar() + File.pathSeparator + Jvm.testClasses(),
@@ -129,6 +133,36 @@ class PerfChartsTest {
     @Test
     void tooFewOperationsForPercentiles() throws Exception {
         assertThat(names("few operations")).containsExactly("latency.svg", "throughput.svg");
+    }
+
+    /** The configuration of fontconfig names no fonts, and no font that the JDK has found before is in the home directory. */
+    @Test
+    void aMissingFontIsReportedBeforeTheMeasurements() throws Exception {
+        Path fonts = Files.writeString(
+                directory.resolve("fonts.conf"),
+                "<fontconfig><cachedir>" + directory.resolve("cache") + "</cachedir></fontconfig>\n");
+        try (Jvm.Running client = Jvm.command(
+                LIMIT,
+                "env",
+                "FONTCONFIG_FILE=" + fonts,
+                JAVA,
+                "-Duser.home=" + directory,
+                "-jar",
+                Jvm.toolsJar().toString(),
+                "perf",
+                "client",
+                "192.0.2.1",
+                "--charts",
+                directory.resolve("charts").toString())) {
+            Jvm.Finished end = client.awaitEnd();
+            assertThat(end.status()).as(end.toString()).isEqualTo(1);
+            assertThat(end.err())
+                    .startsWith("rpma-java perf client: this JVM can't draw charts: it needs a font and fontconfig, and"
+                            + " the libraries of the font engine (Debian: fontconfig, fonts-dejavu-core, libfreetype6,"
+                            + " libharfbuzz0b): ")
+                    .hasLineCount(1);
+            assertThat(end.out()).isEmpty();
+        }
     }
 
     @Test

@@ -9,9 +9,13 @@ import static org.assertj.core.api.Assertions.within;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.rpma.RpmaEventLoop;
+import io.rpma.RpmaMrLocal;
+import io.rpma.RpmaMrRemote;
+import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaWcStatus;
 import io.rpma.examples.common.CommandLines;
 import io.rpma.examples.common.LostException;
+import io.rpma.examples.common.Offer;
 import io.rpma.tools.Tools;
 import io.rpma.tools.common.ByteSize;
 import io.rpma.tools.common.Connector;
@@ -20,6 +24,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -115,7 +120,13 @@ class PerfTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"ATOMIC_WRITE, 16", "RDMA_FETCH_AND_ADD, 4", "FLUSH_VISIBLE, 7", "RDMA_WRITE_INLINE, 65"})
+    @CsvSource({
+        "ATOMIC_WRITE, 16",
+        "RDMA_FETCH_AND_ADD, 4",
+        "RDMA_COMPARE_AND_SWAP, 4",
+        "FLUSH_VISIBLE, 7",
+        "RDMA_WRITE_INLINE, 65"
+    })
     void aSizeThatTheOperationCanNotHave(PerfOperation operation, int size) {
         byte[] data = new PerfRequest(operation, size, 1, false).toPrivateData();
         assertThat(PerfRequest.fromPrivateData(data)).isEmpty();
@@ -139,6 +150,52 @@ class PerfTest {
         assertThat(PerfRdmaOffer.fromPrivateData(offer.toPrivateData())).contains(offer);
         assertThat(PerfRdmaOffer.fromPrivateData(new byte[8])).isEmpty();
         assertThat(PerfRdmaOffer.fromPrivateData(new byte[196])).isEmpty();
+    }
+
+    /** The offer of a server with 4 KiB of memory. */
+    private static Offer offer(boolean persistent, boolean nativeFlush, boolean directWrite) {
+        RpmaMrUsage usage = persistent ? RpmaMrUsage.FLUSH_TYPE_PERSISTENT : RpmaMrUsage.FLUSH_TYPE_VISIBILITY;
+        byte[] memory = ByteBuffer.allocate(RpmaMrLocal.DESCRIPTOR_SIZE)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putLong(4096)
+                .putLong(4096)
+                .putInt(1)
+                .put((byte) (1 << usage.ordinal()))
+                .array();
+        return new Offer(new byte[] {(byte) (directWrite ? 1 : 0)}, memory, persistent, nativeFlush);
+    }
+
+    private static void checkFlush(PerfOperation operation, boolean flushNative, Offer offer) throws IOException {
+        try (RpmaMrRemote remote = offer.openMemory()) {
+            PerfConnection.checkFlush(operation, flushNative, offer, remote);
+        }
+    }
+
+    @Test
+    void aFlushThatTheTwoSidesCanNotCarryOut() {
+        String refused = "this side's device flushes natively, and the server's device refuses that";
+        String none = "the server has no persistent memory for 4 KiB (server --memory)";
+        String undeclared = "flushes are emulated, and the server's operator has not declared that they make bytes"
+                + " persistent (server --direct-write-to-pmem)";
+        assertNoFlush(PerfOperation.FLUSH_VISIBLE, true, offer(false, false, false), refused);
+        assertNoFlush(PerfOperation.FLUSH_PERSISTENT, true, offer(true, false, true), refused);
+        assertNoFlush(PerfOperation.FLUSH_PERSISTENT, true, offer(false, true, true), none);
+        assertNoFlush(PerfOperation.FLUSH_PERSISTENT, false, offer(false, false, true), none);
+        assertNoFlush(PerfOperation.FLUSH_PERSISTENT, false, offer(true, true, false), undeclared);
+    }
+
+    private static void assertNoFlush(PerfOperation operation, boolean flushNative, Offer offer, String message) {
+        assertThatThrownBy(() -> checkFlush(operation, flushNative, offer))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessage(message);
+    }
+
+    @Test
+    void aFlushThatTheTwoSidesCarryOut() throws IOException {
+        checkFlush(PerfOperation.FLUSH_VISIBLE, true, offer(false, true, false));
+        checkFlush(PerfOperation.FLUSH_VISIBLE, false, offer(false, false, false));
+        checkFlush(PerfOperation.FLUSH_PERSISTENT, true, offer(true, true, false));
+        checkFlush(PerfOperation.FLUSH_PERSISTENT, false, offer(true, false, true));
     }
 
     /** Completes the oldest operation at each call. */
