@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The commands of the jar of the tools between two hosts, which are two linked guests. */
 @Tag("guests")
-@Timeout(300)
+@Timeout(900)
 class ToolsHostsIT {
     private static final String TOOLS = "java -jar '" + Jvm.toolsJar() + "' ";
     private static final String PERF = TOOLS + "perf client $RPMA_PEER -t 1 -D 0.1 -s 64,4k write";

@@ -145,7 +145,8 @@ class UmlBedEndIT {
             assertThat(finished.out()).endsWith("used " + pages + " pages\n");
             assertThat(finished.status()).isZero();
         } else {
-            assertThat(finished.out()).isEqualTo("gave back 1000 pages\n");
+            // on a busy machine, the mappings can be counted before the program needs too many
+            assertThat(finished.out()).isIn("gave back 1000 pages\n", "");
             assertThat(finished.err())
                     .matches(Rxe.BOOTING + "rxe: a process in the guest has \\d+ mappings on this host, which permits "
                             + limit

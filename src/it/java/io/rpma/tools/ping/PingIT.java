@@ -82,7 +82,7 @@ class PingIT extends WithTools {
     /** The connection is closed during the interval. */
     @Test
     void theOtherSideClosesTheConnection() throws Exception {
-        assertThat(answerOnce(0, 0, "--count", "2", "--interval", "3"))
+        assertThat(answerOnce(0, 0, "--count", "2", "--interval", "10"))
                 .contains(
                         "1: 64 bytes, time ",
                         "2: " + address + " port " + port + ": the other side has closed the connection\n",

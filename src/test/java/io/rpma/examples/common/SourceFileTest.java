@@ -65,6 +65,7 @@ class SourceFileTest {
         try (SourceFile file = SourceFile.open(path)) {
             Path other = Files.write(directory.resolve("other"), new byte[SIZE]);
             Files.setLastModifiedTime(other, Files.getLastModifiedTime(path));
+            assertThat(Files.getLastModifiedTime(other)).isEqualTo(Files.getLastModifiedTime(path));
             Files.move(other, path, StandardCopyOption.REPLACE_EXISTING);
             assertChanged(file::checkUnchanged);
         }

@@ -257,7 +257,7 @@ class HostChecksTest {
     void persistentMemoryWithoutDeviceDax() throws IOException {
         remove("sys/bus/dax/devices/dax0.0");
         assertThat(fault())
-                .isEqualTo(Finding.none("device DAX", "none", "sudo ndctl create-namespace --mode=devdax --map=dev"));
+                .isEqualTo(Finding.none("device DAX", "none", "sudo ndctl create-namespace --map=dev --mode=devdax"));
     }
 
     /** The kernel has no number of free bytes for a region whose memory is one namespace for good. */
@@ -267,7 +267,7 @@ class HostChecksTest {
         Finding expected = Finding.none(
                 "device DAX",
                 "none; the command erases NAMESPACE, one of 'ndctl list -N'",
-                "sudo ndctl create-namespace --force --reconfig=NAMESPACE --mode=devdax --map=dev");
+                "sudo ndctl create-namespace --map=dev --mode=devdax --force --reconfig=NAMESPACE");
         write(FREE, "0\n");
         assertThat(fault()).isEqualTo(expected);
         remove(FREE);
@@ -289,8 +289,21 @@ class HostChecksTest {
         assertThat(fault())
                 .isEqualTo(Finding.none(
                         "DAX file system",
-                        "/mnt/data is mounted without DAX",
+                        "/mnt/data is mounted without DAX, as ext4",
                         "sudo umount /mnt/data && sudo mount -o dax=always /dev/pmem1 /mnt/data"));
+    }
+
+    /** A command would lose a mount, or leave the disk without a mount. */
+    @ParameterizedTest
+    @CsvSource({
+        "/dev/pmem1 /mnt/data btrfs rw 0 0, /mnt/data, btrfs",
+        "/dev/pmem1 /mnt/the\\040data xfs rw 0 0, /mnt/the\\040data, xfs",
+        "'/dev/pmem1 /mnt/a ext4 rw 0 0\n/dev/pmem1 /mnt/b ext4 rw 0 0', /mnt/a, ext4"
+    })
+    void aFileSystemThatNoCommandMounts(String mounts, String place, String type) throws IOException {
+        write("proc/self/mounts", mounts + "\n");
+        assertThat(fault())
+                .isEqualTo(Finding.none("DAX file system", place + " is mounted without DAX, as " + type, ""));
     }
 
     @Test
@@ -299,9 +312,8 @@ class HostChecksTest {
         assertThat(fault())
                 .isEqualTo(Finding.none(
                         "DAX file system",
-                        "none is mounted; mkfs.ext4 erases /dev/pmem1",
-                        "sudo mkfs.ext4 -b 4096 /dev/pmem1 && sudo mkdir -p /mnt/pmem"
-                                + " && sudo mount -o dax=always /dev/pmem1 /mnt/pmem"));
+                        "none is mounted; /dev/pmem1 needs ext4 or XFS: 'mkfs.ext4 -b 4096 /dev/pmem1' erases it",
+                        "sudo mkdir -p /mnt/pmem && sudo mount -o dax=always /dev/pmem1 /mnt/pmem"));
     }
 
     @Test
@@ -309,16 +321,12 @@ class HostChecksTest {
         write("proc/self/mounts", "");
         write(DISK, "0\n");
         Finding expected = Finding.none(
-                "DAX file system", "none is mounted", "sudo ndctl create-namespace --mode=fsdax --map=dev");
+                "DAX file system", "none is mounted", "sudo ndctl create-namespace --map=dev --mode=fsdax");
         assertThat(fault()).isEqualTo(expected);
         remove(DISK);
         assertThat(fault()).isEqualTo(expected);
         write(FREE, "0\n");
-        assertThat(fault())
-                .isEqualTo(Finding.none(
-                        "DAX file system",
-                        "none is mounted; the command erases NAMESPACE, one of 'ndctl list -N'",
-                        "sudo ndctl create-namespace --force --reconfig=NAMESPACE --mode=fsdax --map=dev"));
+        assertThat(fault()).isEqualTo(Finding.none("DAX file system", "none is mounted", ""));
     }
 
     @Test

@@ -29,6 +29,9 @@ final class DeviceChecks {
     /** The errors of a queue pair whose provider has no extended posting. */
     private static final Set<String> NOT_SUPPORTED = Set.of("EOPNOTSUPP", "ENOSYS");
 
+    /** Shows which librpma and rdma-core are found, of several or of an unexpected version. */
+    private static final String SHOW_LIBRARIES = "find / -name 'librpma.so*' -o -name 'libibverbs.so*'";
+
     /** A guest, also if this machine has a device. */
     private static final String RUN_IN_GUEST = Product.NAME + " rxe --bed uml run CMD";
 
@@ -88,14 +91,14 @@ final class DeviceChecks {
      * @param installation the command that installs the packages
      */
     static String libraryRemedy(String reason, String installation) {
-        if (reason.startsWith("-Dio.rpma.library=")) {
-            return "java -jar ..., without -Dio.rpma.library";
-        }
         if (reason.contains("-Djava.io.tmpdir")) {
             return "java -Djava.io.tmpdir=DIRECTORY -jar ...";
         }
-        boolean lacksPackage = Stream.of("librpma.so", "libibverbs.so", "librdmacm.so", "undefined symbol: rpma_")
-                .anyMatch(reason::contains);
+        if (reason.contains("undefined symbol: rpma_") || reason.contains("version `LIBRPMA_")) {
+            return SHOW_LIBRARIES;
+        }
+        boolean lacksPackage =
+                Stream.of("librpma.so", "libibverbs.so", "librdmacm.so").anyMatch(reason::contains);
         return lacksPackage ? installation : "";
     }
 
@@ -152,16 +155,12 @@ final class DeviceChecks {
                     .close();
             return Finding.ok(subject, "memory can be registered, and a queue pair made");
         } catch (RpmaException e) {
-            return noQueues(subject, e, installation());
+            return noQueues(subject, e);
         }
     }
 
-    /**
-     * Reports that a device has no queue pair or no region for a connection.
-     *
-     * @param installation the command that installs the packages
-     */
-    static Finding noQueues(String subject, RpmaException failure, String installation) {
+    /** Reports that a device has no queue pair or no region for a connection. */
+    static Finding noQueues(String subject, RpmaException failure) {
         String reason = Errors.line(failure);
         if (failure.operation().equals("rpma_conn_req_new") && NOT_SUPPORTED.contains(failure.errnoName())) {
             return Finding.missing(
@@ -170,11 +169,13 @@ final class DeviceChecks {
                     RUN_IN_GUEST);
         }
         if (failure.operation().equals("rpma_peer_new") && failure.error() == RpmaError.NOSUPP) {
-            return Finding.missing(subject, reason, installation);
+            return Finding.missing(subject, reason, SHOW_LIBRARIES);
         }
-        // the finding of the locked memory has the command if a new login is required
+        // the finding of the locked memory has the command that raises the limit
         return Finding.missing(
-                subject, reason, failure.errnoName().equals("ENOMEM") ? "ulimit -l unlimited" : "rdma resource show");
+                subject,
+                reason,
+                failure.errnoName().equals("ENOMEM") ? "ulimit -l; rdma resource show" : "rdma resource show");
     }
 
     private static Finding deviceOf(String address) throws IOException {

@@ -9,9 +9,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -38,6 +36,8 @@ final class HostChecks {
 
     /** The devices of persistent memory: regions, and namespaces, which are parts of them. */
     private static final String PERSISTENT = "sys/bus/nd/devices";
+
+    private static final String NEW_NAMESPACE = "sudo ndctl create-namespace --map=dev ";
 
     private final Path root;
     private final Predicate<Path> accessible;
@@ -215,81 +215,83 @@ final class HostChecks {
             }
         }
         if (findings.isEmpty()) {
-            findings.add(
-                    hasPersistentMemory()
-                            ? noNamespace("device DAX", "none", "devdax")
-                            : Finding.none("device DAX", "this machine has no persistent memory", ""));
+            findings.add(noDeviceDax());
         }
         return findings;
     }
 
-    private boolean hasPersistentMemory() throws IOException {
-        return !names(PERSISTENT, "region*").isEmpty();
+    private Finding noDeviceDax() throws IOException {
+        if (names(PERSISTENT, "region*").isEmpty()) {
+            return Finding.none("device DAX", "this machine has no persistent memory", "");
+        }
+        return hasFreePersistentMemory()
+                ? Finding.none("device DAX", "none", NEW_NAMESPACE + "--mode=devdax")
+                : Finding.none(
+                        "device DAX",
+                        "none; the command erases NAMESPACE, one of 'ndctl list -N'",
+                        NEW_NAMESPACE + "--mode=devdax --force --reconfig=NAMESPACE");
     }
 
-    /** Reports that no namespace has a mode. A new namespace takes free memory, or the memory of another namespace. */
-    private Finding noNamespace(String subject, String detail, String mode) throws IOException {
+    private boolean hasFreePersistentMemory() throws IOException {
         for (String region : names(PERSISTENT, "region*")) {
             String free = PERSISTENT + "/" + region + "/available_size";
             if (Files.exists(root.resolve(free)) && !text(free).strip().equals("0")) {
-                return Finding.none(subject, detail, "sudo ndctl create-namespace --mode=" + mode + " --map=dev");
+                return true;
             }
         }
-        return Finding.none(
-                subject,
-                detail + "; the command erases NAMESPACE, one of 'ndctl list -N'",
-                "sudo ndctl create-namespace --force --reconfig=NAMESPACE --mode=" + mode + " --map=dev");
+        return false;
     }
 
     Finding daxFileSystems() throws IOException {
-        List<String> mounted = new ArrayList<>();
-        Map<String, String> others = new HashMap<>();
+        List<String[]> mounts = new ArrayList<>();
         for (String line : text("proc/self/mounts").split("\n")) {
             String[] fields = line.split(" ");
             if (fields.length > 3) {
-                if (List.of(fields[3].split(",")).stream().anyMatch(HostChecks::isDax)) {
-                    mounted.add(fields[1]);
-                } else {
-                    others.put(fields[0], fields[1]);
-                }
+                mounts.add(fields);
             }
         }
-        return mounted.isEmpty() ? noDaxFileSystem(others) : Finding.ok(DAX_FILE_SYSTEM, String.join(", ", mounted));
+        List<String> withDax = mounts.stream()
+                .filter(fields -> List.of(fields[3].split(",")).stream().anyMatch(HostChecks::isDax))
+                .map(fields -> fields[1])
+                .toList();
+        return withDax.isEmpty() ? noDaxFileSystem(mounts) : Finding.ok(DAX_FILE_SYSTEM, String.join(", ", withDax));
     }
 
     /**
      * Reports that no file system with DAX is mounted.
      *
-     * @param others the places of the other file systems, by their devices
+     * @param mounts the fields of each mounted file system: its device, its place and its type
      */
-    private Finding noDaxFileSystem(Map<String, String> others) throws IOException {
+    private Finding noDaxFileSystem(List<String[]> mounts) throws IOException {
         for (String disk : names("sys/block", "pmem*")) {
             String dax = "sys/block/" + disk + "/queue/dax";
             if (Files.exists(root.resolve(dax)) && text(dax).strip().equals("1")) {
-                return noDaxFileSystem("/dev/" + disk, others.get("/dev/" + disk));
+                return noDaxFileSystem("/dev/" + disk, mounts);
             }
         }
-        return hasPersistentMemory()
-                ? noNamespace(DAX_FILE_SYSTEM, "none is mounted", "fsdax")
-                : Finding.none(DAX_FILE_SYSTEM, "none is mounted", "");
+        return Finding.none(
+                DAX_FILE_SYSTEM, "none is mounted", hasFreePersistentMemory() ? NEW_NAMESPACE + "--mode=fsdax" : "");
     }
 
-    /**
-     * Reports that a disk of persistent memory is not mounted with DAX.
-     *
-     * @param place the place where the disk is mounted without DAX, or null
-     */
-    private static Finding noDaxFileSystem(String disk, String place) {
+    /** Reports that a disk of persistent memory is not mounted with DAX. No command makes a file system, which would erase the disk. */
+    private static Finding noDaxFileSystem(String disk, List<String[]> mounts) {
         String mount = "sudo mount -o dax=always " + disk + " ";
-        return place == null
-                ? Finding.none(
-                        DAX_FILE_SYSTEM,
-                        "none is mounted; mkfs.ext4 erases " + disk,
-                        "sudo mkfs.ext4 -b 4096 " + disk + " && sudo mkdir -p /mnt/pmem && " + mount + "/mnt/pmem")
-                : Finding.none(
-                        DAX_FILE_SYSTEM,
-                        place + " is mounted without DAX",
-                        "sudo umount " + place + " && " + mount + place);
+        List<String[]> ofDisk =
+                mounts.stream().filter(fields -> fields[0].equals(disk)).toList();
+        if (ofDisk.isEmpty()) {
+            return Finding.none(
+                    DAX_FILE_SYSTEM,
+                    "none is mounted; " + disk + " needs ext4 or XFS: 'mkfs.ext4 -b 4096 " + disk + "' erases it",
+                    "sudo mkdir -p /mnt/pmem && " + mount + "/mnt/pmem");
+        }
+        String place = ofDisk.get(0)[1];
+        String type = ofDisk.get(0)[2];
+        // a place with a blank has an escape
+        boolean canMount = ofDisk.size() == 1 && List.of("ext4", "xfs").contains(type) && !place.contains("\\");
+        return Finding.none(
+                DAX_FILE_SYSTEM,
+                place + " is mounted without DAX, as " + type,
+                canMount ? "sudo umount " + place + " && " + mount + place : "");
     }
 
     private static boolean isDax(String option) {
