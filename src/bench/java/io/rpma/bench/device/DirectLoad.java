@@ -12,8 +12,10 @@ import java.io.IOException;
 record DirectLoad(Load load, DirectEnd end) {
     /** A client's side of a connection with the target. */
     interface DirectEnd {
-        /** Posts the receive of the answer with this number. */
-        void receive(long number) throws IOException;
+        /** Posts the receive of the answer with this number, if the end has operations with answers. */
+        default void receive(long number) throws IOException {
+            throw new UnsupportedOperationException("no answers");
+        }
 
         /** Posts the operation with this number. */
         void post(long number) throws IOException;

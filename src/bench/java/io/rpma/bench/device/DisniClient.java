@@ -132,11 +132,6 @@ final class DisniClient extends LoadClient implements DirectLoad.DirectEnd {
     }
 
     @Override
-    public void receive(long number) {
-        throw new UnsupportedOperationException("no answers");
-    }
-
-    @Override
     public void post(long number) throws IOException {
         posts[(int) (number % posts.length)].execute();
     }

@@ -54,11 +54,6 @@ final class TcpConnection implements DirectLoad.DirectEnd, AutoCloseable {
     }
 
     @Override
-    public void receive(long number) {
-        throw new UnsupportedOperationException("no answers");
-    }
-
-    @Override
     public void post(long number) throws IOException {
         output.write(message);
     }
