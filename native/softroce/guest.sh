@@ -111,7 +111,16 @@ guest_failed() {
         cat "$run_directory/machine.log"
         sed '/Kernel panic/q' "$run_directory/console" | tail -n 15
     } 2>/dev/null | tr -d '\r' | sed 's/^/  | /' >&2 || true
+    [[ $bed != qemu ]] || say_emulator_crash
     exit 1
+}
+
+# Says that the emulator has crashed the guest's kernel, if it has; also in the file that "test" names for the parts of a run.
+say_emulator_crash() {
+    local sign
+    sign=$(impossible_kernel_state "$run_directory/console") || return 0
+    say "the emulator has crashed the guest's kernel, because $sign"
+    [[ -z ${RPMA_CRASHES-} ]] || echo "$sign" >>"$RPMA_CRASHES"
 }
 
 await_boot() {

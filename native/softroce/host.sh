@@ -34,10 +34,6 @@ find_missing() {
     done
 }
 
-# Whether require only adds the missing packages to lacking.
-only_looks=false
-lacking=()
-
 # Installs the packages whose probe is missing. $1: the purpose; then pairs as above.
 require() {
     local purpose=$1
@@ -45,24 +41,11 @@ require() {
     shift
     find_missing "$@"
     ((${#missing[@]} > 0)) || return 0
-    if $only_looks; then
-        lacking+=("${missing[@]}")
-        return
-    fi
     install_packages "$purpose" "${missing[@]}"
     hash -r
     find_missing "$@"
     ((${#missing[@]} == 0)) ||
         die "files that $purpose needs are missing in installed packages: try 'apt-get install --reinstall ${missing[*]}'"
-}
-
-# Sets lacking to the packages that functions which call require would install. $@: the functions.
-find_lacking() {
-    local only_looks=true requirement
-    lacking=()
-    for requirement in "$@"; do
-        "$requirement"
-    done
 }
 
 installation=
@@ -116,9 +99,10 @@ require_for_guest() {
     case $bed in
     uml) packages+=(perl perl-base) ;;
     *)
+        select_row "$row"
         if is_foreign "$row"; then
             packages+=(qemu-system-aarch64 qemu-system-arm "$foreign_firmware" qemu-efi-aarch64)
-        else
+        elif ! $row_has_emulator; then
             packages+=(qemu-system-x86_64 qemu-system-x86)
         fi
         ;;

@@ -3,7 +3,8 @@
 # The rows of guests, and their images: finds an image in the cache, or runs a builder to make it. A row is a release of
 # Debian with a kernel, rdma-core, librpma and JDK, for this machine's processor or for aarch64.
 #
-# Reads: cache, softroce. Sets: image, row_suite, row_kernel_suite, row_rdma_suite, row_builder, row_java_home, row_packages.
+# Reads: cache, softroce. Sets: image, row_suite, row_kernel_suite, row_rdma_suite, row_builder, row_java_home, row_packages,
+# row_has_emulator.
 
 rows=(trixie bookworm backports trixie-arm64)
 
@@ -13,10 +14,10 @@ is_foreign() {
 }
 
 # The contents of a row besides Debian's minimal system: the suites of the system, of the kernel and of rdma-core, and the list
-# of packages.
+# of packages. Debian 13's image has the QEMU in which it boots: that of an older host crashes guests and their JVMs.
 select_row() {
     local jdk architecture=amd64
-    row_kernel_suite= row_rdma_suite= row_builder=build-image
+    row_kernel_suite= row_rdma_suite= row_builder=build-image row_has_emulator=false
     case $1 in
     trixie) row_suite=trixie jdk=25 ;;
     bookworm) row_suite=bookworm jdk=17 ;;
@@ -28,8 +29,12 @@ select_row() {
     row_java_home=/usr/lib/jvm/java-$jdk-openjdk-$architecture
     row_packages=librpma0,rdma-core,ibverbs-providers,ibverbs-utils,rdmacm-utils,iproute2,ndctl,kmod,e2fsprogs
     row_packages+=,procps,bc,openjdk-$jdk-jdk-headless,libasan8,libubsan1
-    # The number of progress items: about 140 packages, each fetched, unpacked and, for this machine's processor, configured.
-    row_items=500
+    if [[ $row_suite == trixie && $architecture == amd64 ]]; then
+        row_has_emulator=true
+        row_packages+=,qemu-system-x86
+    fi
+    # The number of progress items: about 200 packages, each fetched, unpacked and, for this machine's processor, configured.
+    row_items=650
     ! is_foreign "$1" || row_items=290
 }
 

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Guests of QEMU.
 #
-# Reads: bed, row, image (directory), memory, cpus, run_directory, shares, nvdimm, link, link_side. start_qemu sets: machine.
+# Reads: bed, row, row_has_emulator, image (directory), memory, cpus, run_directory, shares, nvdimm, link, link_side. start_qemu sets: machine.
 
 # The firmware of a guest with an aarch64 processor.
 foreign_firmware=/usr/share/qemu-efi-aarch64/QEMU_EFI.fd
@@ -20,14 +20,15 @@ provide_nvdimm() {
         die "can't write $nvdimm"
 }
 
-# Chooses the options of QEMU for this machine's processor. Sets: qemu, processor, machine_type, console, kernel_options.
+# Chooses QEMU and its options for this machine's processor. Sets: qemu, processor, machine_type, console, kernel_options.
 choose_native_machine() {
     # Emulation is faster without some features of the processor: a JVM starts in 3.9 s instead of 5.2 s, a process in 33 ms
     # instead of 37 ms. With erms or fsrm, Linux and glibc copy memory by "rep movsb", which QEMU emulates byte by byte. With
     # la57, each search of a page reads one more table. With smap, the kernel changes access rights around each copy from or to
     # a process.
     local cpu=max,-erms,-fsrm,-la57,-smap
-    qemu=qemu-system-x86_64
+    qemu=(qemu-system-x86_64)
+    ! $row_has_emulator || use_emulator_of_image
     processor=(-accel "$emulation" -cpu "$cpu")
     machine_type="pc,nvdimm=on,nvdimm-persistence=mem-ctrl,usb=off,hpet=off"
     console=ttyS0
@@ -42,10 +43,17 @@ choose_native_machine() {
     fi
 }
 
+# The image's program needs the libraries of the image, also their loader, and does not find its own files without -L.
+use_emulator_of_image() {
+    local usr=$image/root/usr
+    qemu=("$usr/lib64/ld-linux-x86-64.so.2" --library-path "$usr/lib/x86_64-linux-gnu" "$usr/bin/qemu-system-x86_64"
+        -L "$usr/share/qemu" -L "$usr/share/seabios")
+}
+
 # Chooses the same for aarch64. The processor has atomic instructions, and "dc cvap" for persistent memory. It has no pointer
 # authentication, which would be slow under emulation. Linux finds the persistent memory in tables of the firmware.
 choose_foreign_machine() {
-    qemu=qemu-system-aarch64
+    qemu=(qemu-system-aarch64)
     processor=(-accel "$emulation" -cpu neoverse-n1 -bios "$foreign_firmware")
     machine_type="virt,gic-version=3,nvdimm=on,nvdimm-persistence=mem-ctrl"
     console=ttyAMA0
@@ -56,8 +64,8 @@ choose_foreign_machine() {
 # option, so the commas of a path are doubled.
 start_qemu() {
     local index share path access stream input
-    local qemu machine_type console kernel_options emulation="tcg,thread=multi,tb-size=1024"
-    local -a processor arguments
+    local machine_type console kernel_options emulation="tcg,thread=multi,tb-size=1024"
+    local -a qemu processor arguments
     if is_foreign "$row"; then
         choose_foreign_machine
     else
@@ -108,7 +116,7 @@ start_qemu() {
         )
     done
     exec {input}<&0
-    setpriv --pdeathsig KILL "$qemu" "${arguments[@]}" \
+    setpriv --pdeathsig KILL "${qemu[@]}" "${arguments[@]}" \
         < <(exec setpriv --pdeathsig KILL dd bs=64k status=none <&"$input" 2>/dev/null) \
         >/dev/null 2>"$run_directory/machine.log" &
     machine=$!

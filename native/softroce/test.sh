@@ -9,7 +9,15 @@
 qemu_tags="persistent-memory | huge-pages"
 qemu_too_tags="persistent-memory-too"
 
-# The row whose guest has another processor, and the tag of the tests that run there in each run: its emulation is slow.
+# The groups of tests, in the order of the help, and the seconds that each takes on two processors without KVM, with all guests
+# made and after the build.
+groups=(library bed hosts consumers power-cuts aarch64 images)
+declare -A group_seconds=([library]=480 [bed]=480 [hosts]=480 [consumers]=480 [power-cuts]=300 [aarch64]=120 [images]=7200)
+build_seconds=90
+# The seconds that a guest takes, which only some runs make.
+declare -A making_seconds=([image]=150 [uml]=420)
+
+# The row whose guest has another processor, and the tag of its tests: its emulation is slow.
 foreign_row=trixie-arm64
 foreign_tag=aarch64
 
@@ -22,8 +30,6 @@ failures=()
 summaries=()
 # The words that the options add to Maven's command line.
 test_options=()
-# Whether this run has tests in a guest with another processor.
-foreign_tests=false
 # The rows of the run besides the chosen one.
 other_rows=()
 # The directory of the build, and the directory of the parts.
@@ -32,10 +38,16 @@ test_parts=
 # The maximum number of parallel parts. Each part is idle for a third of its time, so the number of processors plus one keeps
 # the processors busy.
 parts_at_once=
+# The job that makes guests, if any are missing.
+making_job=
+# The part in which the emulator has crashed and that has run again.
+repeated=
+# The sums of all tests that ran.
+total_run=0 total_failed=0 total_skipped=0
 
-# The names of the parts under way, indexed by job; their titles, readers of the output, start times and durations, indexed by
-# name.
-declare -A part_of_job=() part_title=() part_reader=() part_begun=() part_seconds=()
+# The names of the parts under way, indexed by job; their titles, command lines, readers of the output, start times and durations,
+# indexed by name.
+declare -A part_of_job=() part_title=() part_command=() part_reader=() part_begun=() part_seconds=()
 # The files that add_report has added.
 declare -A reported=()
 
@@ -44,8 +56,8 @@ command_test() {
     # Random calls and the search for leaks of a large JVM do not end on one processor.
     ! $sanitize || [[ $wanted_bed != uml ]] || usage_error "--sanitize does not work with --bed uml"
     ! $sanitize || ! is_foreign "$row" || usage_error "--sanitize does not work with --image $row"
-    ! $all_rows || test_options+=(-Drpma.long=true -Dit.timeout=6000 -Dtest.timeout=6000
-        -Dstand-in.rounds=2000 -Dstand-in.connections=200)
+    select_groups
+    ! $all_rows || test_options+=(-Drpma.long=true -Dtest.timeout=6000 -Dstand-in.rounds=2000 -Dstand-in.connections=200)
     test_output=$checkout/target
     if $sanitize; then
         test_options+=(-Psanitize)
@@ -56,14 +68,15 @@ command_test() {
     test_parts=$test_output/parts
     select_test_bed
     count_parts_at_once
-    require_for_build
-    select_foreign_tests
     select_other_rows
-    [[ $bed != host ]] || require "the device tests" ibv_devinfo ibverbs-utils rping rdmacm-utils
+    announce_tests
+    require_for_tests
     rm -rf "$test_parts" 2>/dev/null || true
     mkdir -p "$test_parts" 2>/dev/null ||
         die "can't write $test_output: the tests need a checkout that you can write"
     cd "$checkout" || die "can't enter $checkout"
+    : >"$test_parts/begun"
+    start_making
     build_for_tests
     if ((${#failures[@]} == 0)); then
         test_in_parts
@@ -71,6 +84,137 @@ command_test() {
         summaries+=("tests: not run, because the build failed")
     fi
     report
+}
+
+# Sets wanted_groups.
+select_groups() {
+    if $all_rows; then
+        wanted_groups=("${groups[@]}")
+    elif ((${#wanted_groups[@]} == 0)); then
+        wanted_groups=(library)
+    fi
+    if $sanitize; then
+        $all_rows || [[ ${wanted_groups[*]} == library ]] || usage_error "--sanitize is for the group library"
+        wanted_groups=(library)
+        ! $all_rows || wanted_groups+=(images)
+    fi
+}
+
+wants() {
+    [[ " ${wanted_groups[*]} " == *" $1 "* ]]
+}
+
+# True if a group boots guests of the default row, which its tests start themselves.
+wants_booting_tests() {
+    wants bed || wants hosts || wants consumers || wants power-cuts
+}
+
+# Prints "ROW BED" for each guest of the run.
+test_guests() {
+    local other
+    if wants library; then
+        case $bed:$sanitize in
+        host:*) ;;
+        auto:true) echo "$row qemu" ;;
+        auto:*) echo "$row uml" ;;
+        *) echo "$row $bed" ;;
+        esac
+    fi
+    if wants bed || { wants_booting_tests && ! kvm_works; }; then
+        echo "${rows[0]} uml"
+    elif wants_booting_tests; then
+        echo "${rows[0]} kvm"
+    fi
+    for other in "${other_rows[@]}"; do
+        echo "$other qemu"
+    done
+}
+
+# Prints "image ROW" and "uml kernel" for what a guest needs and the cache lacks. $1: row, $2: bed.
+missing_for_guest() {
+    local row=$1
+    select_row "$row"
+    [[ -d $(image_path) ]] || echo "image $1"
+    [[ $2 != uml ]] || uml_is_built || echo "uml kernel"
+}
+
+# Says what will run, what is made first, and about how long it takes.
+announce_tests() {
+    local group guest made seconds=0 making=0 processors
+    local -A makes=()
+    while read -r guest; do
+        # shellcheck disable=SC2086 # two words
+        while read -r made; do
+            [[ -z ${makes[$made]-} ]] || continue
+            makes[$made]=1
+            making=$((making + making_seconds[${made% *}]))
+        done < <(missing_for_guest $guest)
+    done < <(test_guests)
+    for group in "${wanted_groups[@]}"; do
+        seconds=$((seconds + group_seconds[$group]))
+    done
+    ! $all_rows || seconds=$((seconds * 3))
+    # More than four processors have nothing to do.
+    processors=$(nproc)
+    ((processors <= 4)) || processors=4
+    seconds=$(((seconds + build_seconds + making) * 2 / processors))
+    say "tests of ${wanted_groups[*]} on $(describe_test_bed), in about $(((seconds + 59) / 60)) minutes if this machine is idle"
+    ((${#makes[@]} == 0)) ||
+        say "this includes about $(((making * 2 / processors + 59) / 60)) minutes for guests, which later runs find in $cache"
+}
+
+# Prints where the tests of the library run, besides this host.
+describe_test_bed() {
+    case $bed in
+    host) echo "this host and its device $host_device" ;;
+    auto) echo "this host and in guests of user-mode Linux and of QEMU ($row)" ;;
+    *) echo "this host and in guests of $bed ($row)" ;;
+    esac
+}
+
+# Installs packages before the first job starts, while a person can still enter a password.
+require_for_tests() {
+    local guest guest_row guest_bed thing
+    require_for_build
+    ! is_foreign "$row" && ! wants aarch64 || require_for_foreign_build
+    ! wants consumers || require "the tests of a user's project" git git gradle gradle
+    [[ $bed != host ]] || require "the device tests" ibv_devinfo ibverbs-utils rping rdmacm-utils
+    while read -r guest_row guest_bed; do
+        (
+            local row=$guest_row bed=$guest_bed
+            require_for_guest
+        ) || exit
+        while read -r thing _; do
+            case $thing in
+            image)
+                ask_for_root "making the $guest_row guest"
+                require_for_image
+                ;;
+            uml) require_for_uml_kernel ;;
+            esac
+        done < <(missing_for_guest "$guest_row" "$guest_bed")
+    done < <(test_guests)
+}
+
+# Starts the making of the guests that are missing, one after the other.
+start_making() {
+    local guest_row guest_bed command=
+    while read -r guest_row guest_bed; do
+        [[ -z $(missing_for_guest "$guest_row" "$guest_bed") ]] ||
+            command+=$(printf '%q run --image %q --bed %q -- true && ' "$native/rxe" "$guest_row" "$guest_bed")
+    done < <(test_guests | sort -u)
+    [[ -n $command ]] || return 0
+    start_job bash -c "$command true" </dev/null
+    making_job=$job
+}
+
+# Waits until a guest is made. $1: row, $2: bed.
+await_guest() {
+    [[ -n $making_job ]] || return 0
+    until [[ -z $(missing_for_guest "$1" "$2") ]]; do
+        alive "$making_job" || return
+        sleep 1
+    done
 }
 
 # Limits the number of parallel parts to the number of guests for which there is memory.
@@ -98,33 +242,6 @@ select_test_bed() {
             "or test in guests with --bed uml or --bed qemu"
 }
 
-# Sets foreign_tests, and installs the packages of these tests before the build, which needs some of them. Without root, a run
-# with the default options omits the tests if it can't install the packages.
-select_foreign_tests() {
-    local wanted=false
-    local -a requirements=(require_for_foreign_build require_for_guest)
-    local requirement
-    ! $sanitize || return 0
-    if $all_rows || is_foreign "$row"; then
-        wanted=true
-    elif [[ $wanted_bed != auto || $row != "${rows[0]}" ]]; then
-        return 0
-    fi
-    local row=$foreign_row bed=qemu image
-    select_row "$row"
-    image=$(image_path)
-    [[ -d $image ]] || requirements+=(require_for_image)
-    find_lacking "${requirements[@]}"
-    if ! $wanted && ((${#lacking[@]} > 0)) && ! { installs_with_apt && get_root; }; then
-        summaries+=("device tests in the guest '$row': not run, because packages are missing and can't be installed: ${lacking[*]}")
-        return
-    fi
-    foreign_tests=true
-    for requirement in "${requirements[@]}"; do
-        "$requirement"
-    done
-}
-
 # Sets other_rows.
 select_other_rows() {
     local other
@@ -132,48 +249,43 @@ select_other_rows() {
         if [[ $other == "$row" ]]; then
             continue
         elif is_foreign "$other"; then
-            ! $foreign_tests || other_rows+=("$other")
-        elif $all_rows; then
+            ! wants aarch64 || other_rows+=("$other")
+        elif wants images; then
             other_rows+=("$other")
         fi
     done
 }
 
-# Runs the build with all its checks, and one test: only then does Surefire fetch its provider, which the other parts need.
+# Runs the build with all its checks, and one test: only then does Surefire fetch its provider, which the other parts need. The
+# groups that test no build of their own take a build that is there.
 build_for_tests() {
+    local begun=$test_output/.rxe-begun
+    if ! wants library && is_built && [[ -e $test_output/interposer/libinterposer.so ]]; then
+        return
+    fi
+    touch "$begun"
     start_part build "the build" mvn -B -ntp verify -DskipITs -Dstand-in.skip=true -Dtest=CheckTest
     end_part
+    $sanitize || ((${#failures[@]} > 0)) || mv "$begun" "$checkout/target/.rxe-built"
 }
 
-# Runs the parts in parallel. The longest parts begin first.
+# Runs the parts in parallel: those that need no guest while a guest is made, otherwise the longest parts first.
 test_in_parts() {
-    local other other_bed wanted=$bed
+    local other other_bed
     # More options for the guests of a part.
     local -a run_options=()
-    provide_test_guests
-    $sanitize || start_guests_part
-    case $wanted in
-    auto)
-        if $sanitize; then
-            start_whole_guest_part "$row" qemu
-        else
-            run_options=(--cpus 1)
-            start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags" qemu-tests
-            run_options=()
-            start_uml_parts
-        fi
-        ;;
-    uml)
-        start_uml_parts
-        summaries+=("tests that need QEMU ($qemu_tags): not run")
-        ;;
-    kvm | qemu) start_whole_guest_part "$row" "$wanted" ;;
-    host)
-        start_device_part host-device "device tests on $host_device" "-Drpma.address=$host_address" -- "${device_executions[@]}"
-        ;;
-    esac
+    if wants library; then
+        [[ -n $making_job ]] || start_device_parts
+        start_part host "tests without a device" mvn -o -B -ntp surefire:test@default-test surefire:test@example-and-benchmark-tests
+        start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
+        start_virtual_part
+        [[ -z $making_job ]] || start_device_parts
+    fi
+    for other in power-cuts consumers hosts bed; do
+        ! wants "$other" || start_booting_part "$other"
+    done
     for other in "${other_rows[@]}"; do
-        if ! $all_rows; then
+        if is_foreign "$other" && ! $all_rows; then
             run_options=(--cpus 1)
             start_guest_part "$other" "$other" qemu "$foreign_tag" device-tests
             run_options=()
@@ -183,37 +295,31 @@ test_in_parts() {
         is_foreign "$other" || ! kvm_works || other_bed=kvm
         start_whole_guest_part "$other" "$other_bed"
     done
-    start_part host "tests without a device" mvn -o -B -ntp surefire:test@default-test surefire:test@example-and-benchmark-tests
-    start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
-    start_virtual_part
     while ((${#part_of_job[@]} > 0)); do
         end_part
     done
 }
 
-# Provides the guests before the first part starts: the time limit of a part does not include the making of its guest.
-provide_test_guests() {
-    local wanted=$bed bed other
-    local -a wanted_beds=()
-    case $wanted in
-    auto) wanted_beds=(qemu) ;;
-    host) ;;
-    *) wanted_beds=("$wanted") ;;
+# Starts the device tests of the library. The tests that need QEMU do not wait for the kernel of user-mode Linux.
+start_device_parts() {
+    case $bed:$sanitize in
+    auto:true) start_whole_guest_part "$row" qemu ;;
+    auto:*)
+        [[ -n $making_job ]] || start_uml_parts
+        run_options=(--cpus 1)
+        start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags" qemu-tests
+        run_options=()
+        [[ -z $making_job ]] || start_uml_parts
+        ;;
+    uml:*)
+        start_uml_parts
+        summaries+=("tests that need QEMU ($qemu_tags): not run")
+        ;;
+    host:*)
+        start_device_part host-device "device tests on $host_device" "-Drpma.address=$host_address" -- "${device_executions[@]}"
+        ;;
+    *) start_whole_guest_part "$row" "$bed" ;;
     esac
-    # The tests that boot guests boot these beds, with the default row.
-    if ! $sanitize; then
-        wanted_beds=(qemu uml)
-        [[ $row == "${rows[0]}" ]] || supervise "$native/rxe" run --bed uml -- true
-        ! is_foreign "$row" || supervise "$native/rxe" run --bed qemu -- true
-    fi
-    for bed in "${wanted_beds[@]}"; do
-        provide_guest
-    done
-    bed=qemu
-    for other in "${other_rows[@]}"; do
-        local row=$other
-        provide_guest
-    done
 }
 
 # Starts the tests of waits (WaitStressTest) and of event loops (EventLoopIT) with a JDK that has virtual threads: the default
@@ -254,6 +360,10 @@ start_guest_part() {
     if [[ $guest_row == bookworm ]]; then
         set -- "${@/newer-jdk-tests/}"
         tags="($tags) & !newer-jdk"
+    fi
+    if ! await_guest "$guest_row" "$guest_bed"; then
+        failures+=("device tests in the guest '$name': not run, because the guest could not be made: see above")
+        return
     fi
     make_guest_java "$name" "$guest_row" "$guest_bed"
     if is_foreign "$guest_row"; then
@@ -314,10 +424,16 @@ start_device_part() {
     start_part "$name" "$title" mvn -o -B -ntp "${goals[@]}" "${options[@]}" -Drpma.device.required=true
 }
 
-# Starts the tests that boot and end guests themselves.
-start_guests_part() {
-    require "the tests of a user's project" git git gradle gradle
-    start_part guests "tests that boot guests" mvn -o -B -ntp failsafe:integration-test@guest-tests failsafe:verify@guest-tests
+# Starts a group whose tests boot and end guests themselves. $1: its name, which is the tag of its tests.
+start_booting_part() {
+    local guest_bed=uml
+    ! kvm_works || [[ $1 == bed ]] || guest_bed=kvm
+    if ! await_guest "${rows[0]}" "$guest_bed"; then
+        failures+=("tests of the group '$1': not run, because the guests could not be made: see above")
+        return
+    fi
+    start_part "$1" "tests of the group '$1'" mvn -o -B -ntp failsafe:integration-test@guest-tests failsafe:verify@guest-tests \
+        "-Dguest.groups=$1"
 }
 
 # Starts a part, when there is room for it. $1: name, $2: title; then Maven's command line.
@@ -325,10 +441,11 @@ start_part() {
     local name=$1 output
     part_title[$name]=$2
     shift 2
+    part_command[$name]=${*@Q}
     while ((${#part_of_job[@]} >= parts_at_once)); do
         end_part
     done
-    say "testing: ${part_title[$name]} (log: ${test_parts#"$checkout"/}/$name/log)"
+    say "testing: ${part_title[$name]} (log: $(part_log "$name"))"
     mkdir -p "$test_parts/$name"
     mkfifo "$test_parts/$name/output"
     show_part "$name" <"$test_parts/$name/output" &
@@ -337,10 +454,15 @@ start_part() {
     rm "$test_parts/$name/output"
     part_begun[$name]=$SECONDS
     # If this script is killed, timeout is killed, and with it Maven. The JVMs of the tests see the end of their input and end.
-    start_job timeout --kill-after=10 "$time_limit" setpriv --pdeathsig KILL "$@" "-Dtest.part=parts/$name" "${test_options[@]}" \
-        </dev/null >&"$output" 2>&1
+    start_job env "RPMA_CRASHES=$test_parts/$name/crashes" timeout --kill-after=10 "$time_limit" \
+        setpriv --pdeathsig KILL "$@" "-Dtest.part=parts/$name" "${test_options[@]}" </dev/null >&"$output" 2>&1
     exec {output}>&-
     part_of_job[$job]=$name
+}
+
+# Prints the name of a part's log, for a person in the checkout.
+part_log() {
+    echo "${test_parts#"$checkout"/}/$1/log"
 }
 
 # Reads the output of a part: writes it to the log of the part, and the result of each class to the terminal.
@@ -377,10 +499,11 @@ end_part() {
     # Status 127: bash has forgotten the reader, which has ended.
     wait "${part_reader[$name]}" 2>/dev/null || (($? == 127))
     part_seconds[$name]=$((SECONDS - part_begun[$name]))
+    ! repeats_part "$name" || return 0
     case $status in
     0) ;;
-    124 | 137) failures+=("${part_title[$name]}: ended by the time limit of $time_limit s") ;;
-    *) failures+=("${part_title[$name]}: ended with status $status") ;;
+    124 | 137) failures+=("${part_title[$name]}: ended by the time limit of $time_limit s: see $(part_log "$name")") ;;
+    *) failures+=("${part_title[$name]}: ended with status $status: see $(part_log "$name")") ;;
     esac
     case $name in
     build) ;;
@@ -391,11 +514,37 @@ end_part() {
     find_reports "$name"
 }
 
+# Starts a part again in which the emulator has crashed, unless a part of this run was repeated before. Keeps its output.
+repeats_part() {
+    local name=$1 file sign= kept
+    local -a command
+    if [[ -s $test_parts/$name/crashes ]]; then
+        sign=$(head -n 1 "$test_parts/$name/crashes")
+    fi
+    while [[ -z $sign ]] && IFS= read -r file; do
+        sign=$(impossible_jvm_state "$file") || sign=
+    done < <(crash_files "$name")
+    [[ -n $sign ]] || return
+    if [[ -n $repeated ]]; then
+        failures+=("${part_title[$name]}: the emulator has crashed a second time in this run: $sign")
+        return 1
+    fi
+    kept=$test_parts/$name/crashed
+    mkdir "$kept"
+    mv "$test_parts/$name"/{log,crashes,times,*-reports,profile-*.tsv,hs_err_*} "$kept" 2>/dev/null || true
+    mv "$checkout"/hs_err_*.log "$kept" 2>/dev/null || true
+    repeated="${part_title[$name]}: ran again, because the emulator of its guest crashed ($sign); the output of the first run is in ${kept#"$checkout"/}"
+    say "$repeated"
+    eval "command=(${part_command[$name]})"
+    start_part "$name" "${part_title[$name]}" "${command[@]}"
+}
+
 # Adds up the tests of a part. $4: no-skips if a skipped test is a failure.
 count_tests() {
     local reports=$test_parts/$1/$2 title=$3 skips=${4:-} run failed errors skipped
     read -r run failed errors skipped < <(sum_reports "$reports")
     summaries+=("$title: Tests run: $run, Failures: $failed, Errors: $errors, Skipped: $skipped")
+    total_run=$((total_run + run)) total_failed=$((total_failed + failed + errors)) total_skipped=$((total_skipped + skipped))
     # After another failure it is expected that no test was run.
     ((run > 0 || ${#failures[@]} > 0)) || failures+=("$title: none was run")
     if ((failed + errors > 0)); then
@@ -405,18 +554,19 @@ count_tests() {
     [[ -z $skips ]] || ((skipped == 0)) || failures+=("$title: $skipped skipped")
 }
 
-# Adds a line for each test that failed: class, method and the beginning of its message.
+# Adds a line for each test that failed: class, method, the beginning of its message, and the file with its output.
 name_failed_tests() {
     local line
     while IFS= read -r line; do
         failures+=("$2: $line")
-    done < <(cat "$1"/TEST-*.xml | awk '
+    done < <(awk -v checkout="$checkout/" '
         function value(name) {
             return match($0, " " name "=\"[^\"]*") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : ""
         }
+        FNR == 1 { file = index(FILENAME, checkout) == 1 ? substr(FILENAME, length(checkout) + 1) : FILENAME }
         /<testcase / { test = value("classname") "." value("name") }
-        /<(failure|error)[ >]/ { print test ": " value("type") ": " substr(value("message"), 1, 2000) }' |
-        sed 's/&#10;/ /g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&apos;/'"'"'/g; s/&amp;/\&/g')
+        /<(failure|error)[ >]/ { print test ": " value("type") ": " substr(value("message"), 1, 2000) " (see " file ")" }' \
+        "$1"/TEST-*.xml | sed 's/&#10;/ /g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&apos;/'"'"'/g; s/&amp;/\&/g')
 }
 
 # Prints the sums of tests, failures, errors and skipped in a directory of JUnit reports.
@@ -434,31 +584,52 @@ sum_reports() {
 # when the JVM ends.
 find_reports() {
     local file
-    for file in "$test_parts/$1"/{hs_err_*.log,sanitizer.*}; do
-        [[ ! -e $file ]] || add_report "$1" "$file"
-    done
-    # Crashes of JVMs that were started without the options of the tests.
-    for file in "$checkout"/hs_err_*.log; do
-        [[ ! $file -nt $test_parts/build/log ]] || add_report "$1" "$file"
-    done
+    while IFS= read -r file; do
+        add_report "$1" "$file"
+    done < <(
+        crash_files "$1"
+        find "$test_parts/$1" -maxdepth 1 -name 'sanitizer.*'
+    )
+}
+
+# Prints the files of the JVMs that have crashed in a part, also those that were started without the options of the tests.
+crash_files() {
+    find "$test_parts/$1" "$checkout" -maxdepth 1 -name 'hs_err_*.log' -newer "$test_parts/begun"
 }
 
 # Adds a report of a part, with its beginning, because a run in CI keeps the output alone. $1: part, $2: file.
 add_report() {
-    [[ -z ${reported[$2]-} ]] || return 0
-    reported[$2]=1
-    failures+=("${part_title[$1]}: see $2:"$'\n'"$(head -c 2000 "$2" | sed 's/^/  | /' || true)")
-}
-
-report() {
+    local passed=passed failure
+    ((${#failures[@]} == 0)) || passed=FAILED
     print_profile
     echo
     printf '%s\n' "${summaries[@]}"
-    if ((${#failures[@]} > 0)); then
-        printf 'FAILED: %s\n' "${failures[@]}"
-        exit 1
-    fi
-    echo "all tests passed ($SECONDS s)"
+    [[ -z $repeated ]] || echo "NOTE: $repeated"
+    for failure in "${failures[@]}"; do
+        printf 'FAILED: %s\n' "$failure"
+    done
+    echo "$program_name test: $passed: $((total_run - total_failed - total_skipped)) tests passed, $total_failed failed," \
+        "$total_skipped skipped in $SECONDS s (${wanted_groups[*]}$(! $sanitize || echo ", sanitized"));" \
+        "$(describe_checkout); $(describe_machine)"
+    [[ $passed == passed ]]
+}
+
+# Prints the version of the checkout.
+describe_checkout() {
+    local version commit
+    version=$(sed -n 's|^  <version>\(.*\)</version>|\1|p' "$checkout/pom.xml" | head -n 1)
+    commit=$(git -C "$checkout" describe --always --dirty 2>/dev/null) || commit=
+    echo "rpma-java $version${commit:+ ($commit)}"
+}
+
+# Prints the machine and the versions that matter for the tests.
+describe_machine() {
+    local bed_name=$bed
+    [[ $bed != auto ]] || bed_name="uml and qemu"
+    echo "$(nproc) x$(sed -n 's/^model name[[:space:]]*:/ /p' /proc/cpuinfo | head -n 1 | tr -s ' ')," \
+        "$(awk '/^MemTotal:/ { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo), $(os_field PRETTY_NAME), Linux $(uname -r)," \
+        "JDK $("${JAVA_HOME:+$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([^"]*\)".*/\1/p')," \
+        "device: $bed_name${bed_name/host/ $row}"
 }
 
 # Prints the times of parts and classes. The extension ClassProfile writes a line for each class: name, begin and end in ms

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.testing.Blocked;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.TestDevice;
 import java.util.Optional;
@@ -22,10 +23,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** An endpoint that several threads use at once. */
-@Timeout(90)
 class AcceptIT extends WithPeer {
     private static final int ROUNDS = 60;
 
@@ -43,7 +42,7 @@ class AcceptIT extends WithPeer {
     @AfterEach
     void close() throws InterruptedException {
         threads.shutdownNow();
-        assertTrue(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS));
+        assertTrue(threads.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS));
         if (ep != null) {
             ep.close();
         }
@@ -62,7 +61,7 @@ class AcceptIT extends WithPeer {
             try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
                 CompletableFuture<RpmaConn> accepted = CompletableFuture.supplyAsync(() -> take(requests), threads);
                 Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
-                try (RpmaConn server = accepted.get(Pair.TIMEOUT_S, TimeUnit.SECONDS)) {
+                try (RpmaConn server = accepted.get(Limit.WAIT_S, TimeUnit.SECONDS)) {
                     Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
                 }
             }
@@ -86,7 +85,7 @@ class AcceptIT extends WithPeer {
             for (int i = 0; i < 3; i++) {
                 try (RpmaConn client =
                                 RpmaConnReq.create(peer, address, port, null).connect();
-                        RpmaConn server = ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                        RpmaConn server = ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS)
                                 .orElseThrow()
                                 .connect()) {
                     Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
@@ -126,8 +125,8 @@ class AcceptIT extends WithPeer {
             Future<?> first = threads.submit(() -> awaitClose(contended, woken));
             Future<?> second = threads.submit(() -> awaitClose(contended, woken));
             contended.close();
-            first.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
-            second.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            first.get(Limit.WAIT_S, TimeUnit.SECONDS);
+            second.get(Limit.WAIT_S, TimeUnit.SECONDS);
             assertEquals(2, woken.get());
         }
     }
@@ -143,8 +142,8 @@ class AcceptIT extends WithPeer {
         Future<Optional<RpmaConnReq>> first = threads.submit(() -> ep.nextConnReq(null, 2, TimeUnit.SECONDS));
         Future<Optional<RpmaConnReq>> second = threads.submit(() -> ep.nextConnReq(null, 2, TimeUnit.SECONDS));
         try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
-            Optional<RpmaConnReq> one = first.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
-            Optional<RpmaConnReq> other = second.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            Optional<RpmaConnReq> one = first.get(Limit.WAIT_S, TimeUnit.SECONDS);
+            Optional<RpmaConnReq> other = second.get(Limit.WAIT_S, TimeUnit.SECONDS);
             assertTrue(one.isPresent() ^ other.isPresent());
             one.or(() -> other).orElseThrow().close();
             Pair.assertEvent(RpmaConnEvent.REJECTED, client);

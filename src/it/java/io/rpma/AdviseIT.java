@@ -7,14 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.testing.Pair;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Advice about the pages of a region that is pinned. Linux 7.3 with soft-RoCE and rdma-core 59 or later would crash.
  *
  * @see DaxFileIT
  */
-@Timeout(60)
 class AdviseIT extends WithConnection {
     private static final int SIZE = 1 << 16;
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.internal.Logged;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.TestDevice;
@@ -16,10 +17,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Many posts in one downcall: their results, and the content of the batch after a post that fails. */
-@Timeout(60)
 class BatchIT extends WithConnection {
     private static final int SIZE = 4096;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -354,7 +353,7 @@ class BatchIT extends WithConnection {
             assertEquals(RpmaError.PROVIDER, failure.error());
             assertTrue(failure.getMessage().contains("rpma_write"), failure.getMessage());
             assertTrue(failure.detail().contains("ibv_post_send"), failure.detail());
-            ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow().close();
+            ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow().close();
         }
     }
 

@@ -10,6 +10,7 @@ import io.rpma.internal.Natives;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Blocked;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
@@ -25,11 +26,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Closes many objects at once. */
 @Tag("stand-in")
-@Timeout(120)
 class CloseAllIT {
     private static final int ROUNDS = 100;
 
@@ -60,7 +59,7 @@ class CloseAllIT {
             try (RpmaConn first = connect(other, port);
                     RpmaConn second = connect(other, port)) {
                 RpmaConnReq taken =
-                        ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+                        ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
                 assertTrue(assertThrows(IllegalStateException.class, peer::close)
                         .getMessage()
                         .contains(name(region)));
@@ -183,9 +182,9 @@ class CloseAllIT {
             region.close();
         } else if (thread <= 2) {
             post(conn, region, remote);
-            conn.getCq().await(RpmaCompletions.create(1), Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            conn.getCq().await(RpmaCompletions.create(1), Limit.WAIT_S, TimeUnit.SECONDS);
         } else if (thread == 3) {
-            conn.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            conn.nextEvent(Limit.WAIT_S, TimeUnit.SECONDS);
         } else {
             for (int i = 0; i < round; i++) {
                 peer.register(java.nio.ByteBuffer.allocateDirect(64), Regions.ALL)

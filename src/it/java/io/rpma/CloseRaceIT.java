@@ -3,6 +3,7 @@ package io.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Race;
 import io.rpma.testing.Regions;
@@ -20,13 +21,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Closes connections and regions that other threads use. */
 @Tag("stand-in")
-@Timeout(1200)
 class CloseRaceIT extends CloseRace {
     /** The posts have one test, the waits two with {@link Race#CONNECTIONS} each: the sums are equal. */
     private static final int CONNECTIONS_OF_POSTS = 2 * Race.CONNECTIONS;
@@ -42,7 +41,7 @@ class CloseRaceIT extends CloseRace {
 
         Ends(RpmaConnCfg cfg) throws InterruptedException {
             client = RpmaConnReq.create(peer, TestDevice.address(), port, cfg).connect();
-            server = ep.nextConnReq(cfg, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+            server = ep.nextConnReq(cfg, Limit.WAIT_S, TimeUnit.SECONDS)
                     .orElseThrow()
                     .connect();
             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);

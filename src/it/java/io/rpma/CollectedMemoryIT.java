@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.programs.CollectedProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -19,14 +19,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Another process drops its objects and collects garbage repeatedly while this process writes to its memory. */
 @Tag("processes")
-@Timeout(1300)
 class CollectedMemoryIT {
     private static final int COLLECTIONS =
             Integer.getInteger("rpma.collections", Boolean.getBoolean("rpma.long") ? 200 : 15);
@@ -47,7 +45,6 @@ class CollectedMemoryIT {
         int port = TestDevice.port();
         ExecutorService writer = Executors.newSingleThreadExecutor();
         try (Jvm.Running program = Jvm.likeThis()
-                        .limit(Duration.ofMinutes(20))
                         .start(
                                 CollectedProgram.class,
                                 facade.name(),
@@ -64,7 +61,7 @@ class CollectedMemoryIT {
                     Future<Integer> writes = writer.submit(() -> writeUntilOver(conn, remote, regions));
                     program.awaitLine(CollectedProgram.COLLECTED);
                     over = true;
-                    assertTrue(writes.get(Pair.TIMEOUT_S, TimeUnit.SECONDS) > 0, "nothing was written");
+                    assertTrue(writes.get(Limit.WAIT_S, TimeUnit.SECONDS) > 0, "nothing was written");
                     write(conn, remote, regions, CollectedProgram.LAST);
                 }
                 goOn(program.process());

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -20,10 +21,8 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Completions: none is lost, however many a call takes, and a full queue is no failure. */
-@Timeout(60)
 class CompletionIT extends WithConnection {
     private static final int SIZE = 1 << 18;
     private static final int SQ_SIZE = 16;
@@ -67,7 +66,7 @@ class CompletionIT extends WithConnection {
         RpmaCompletions completions = RpmaCompletions.create(7);
         long next = 0;
         while (next < SQ_SIZE) {
-            int taken = pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            int taken = pair.client.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS);
             assertTrue(taken > 0, "only " + next + " completions came");
             assertEquals(taken, completions.count());
             for (int i = 0; i < taken; i++) {
@@ -92,7 +91,7 @@ class CompletionIT extends WithConnection {
             }
             assertEquals(0, pair.client.getCq().await(completions, 0, TimeUnit.SECONDS), "a spurious event");
             Pair.assertPosted(writeOneByte(round));
-            assertEquals(1, pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+            assertEquals(1, pair.client.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS));
             assertEquals(round, completions.wrId(0));
         }
     }
@@ -116,7 +115,7 @@ class CompletionIT extends WithConnection {
             BitSet seen = new BitSet();
             int count = 0;
             for (Future<BitSet> result : results) {
-                BitSet part = result.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+                BitSet part = result.get(Limit.WAIT_S, TimeUnit.SECONDS);
                 count += part.cardinality();
                 seen.or(part);
             }
@@ -199,7 +198,7 @@ class CompletionIT extends WithConnection {
             while (posted < total && write(posted)) {
                 posted++;
             }
-            int taken = pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            int taken = pair.client.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS);
             assertTrue(taken > 0, "only " + done + " of " + posted + " completed");
             for (int i = 0; i < taken; i++) {
                 assertEquals(done++, completions.wrId(i));
@@ -212,7 +211,7 @@ class CompletionIT extends WithConnection {
         RpmaCompletions completions = RpmaCompletions.create(16);
         int done = 0;
         while (done < posted) {
-            int taken = pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            int taken = pair.client.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS);
             assertTrue(taken > 0, "only " + done + " of " + posted + " completed");
             for (int i = 0; i < taken; i++) {
                 RpmaWcStatus status = completions.status(i);

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.TestDevice;
 import java.nio.charset.StandardCharsets;
@@ -17,18 +18,16 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** Making connections: the requests, their private data, and each way to fail. */
 @Tag("aarch64")
-@Timeout(60)
 class ConnectIT extends WithPeer {
     private static final int REQUEST_DATA = 56;
     private static final int ANSWER_DATA = 196;
 
     private static RpmaConnReq next(RpmaEp ep) throws InterruptedException {
-        return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+        return ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
     }
 
     @Test
@@ -248,7 +247,7 @@ class ConnectIT extends WithPeer {
                 RpmaEp ep = RpmaEp.listen(peer, address, port);
                 RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
             RpmaException failure = assertThrows(
-                    RpmaException.class, () -> ep.nextConnReq(cfg, Pair.TIMEOUT_S, TimeUnit.SECONDS), client::toString);
+                    RpmaException.class, () -> ep.nextConnReq(cfg, Limit.WAIT_S, TimeUnit.SECONDS), client::toString);
             assertEquals("rpma_ep_next_conn_req", failure.operation());
             assertEquals(RpmaError.PROVIDER, failure.error());
             assertTrue(failure.detail().contains("ibv_create_cq"), failure.getMessage());

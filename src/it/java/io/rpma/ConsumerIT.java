@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -19,17 +18,14 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A user who follows the README, docs/own-project.md and docs/guide from an empty home directory. The commands are those of the documents,
  * and git clones this checkout instead of the published one.
  */
-@Tag("guests")
-@Timeout(600)
+@Tag("consumers")
 class ConsumerIT {
-    private static final Duration LIMIT = Duration.ofSeconds(580);
     private static final String REPOSITORY = "https://github.com/rpma-java/rpma-java";
     private static final String ONE_TEST = "Tests run: 1, Failures: 0, Errors: 0, Skipped: 0";
     private static final String SHELL_COMMAND = "$ ";
@@ -43,7 +39,6 @@ class ConsumerIT {
 
     /** Makes the project of the README. Maven gets the files that the build has fetched, and the rest from the network. */
     @BeforeAll
-    @Timeout(600)
     static void followTheReadme() throws IOException, InterruptedException {
         home = temporary.toRealPath();
         library = home.resolve("rpma-java");
@@ -76,7 +71,6 @@ class ConsumerIT {
     private static Rxe command(Path directory, String script) {
         return Rxe.command("bash", "-e", "-c", script)
                 .in(directory)
-                .within(LIMIT)
                 .environment("HOME", home.toString())
                 // Java takes the home directory from /etc/passwd, and not from HOME.
                 .environment("MAVEN_OPTS", "-Duser.home=" + home)

@@ -7,14 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.rpma.programs.CyclesProgram;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
-import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Connections leak no memory, and rejected requests leak no more than is documented. */
 @Tag("processes")
-@Timeout(1200)
 class CyclesIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");
     private static final int CYCLES = Integer.getInteger("rpma.cycles", LONG ? 10_000 : 1000);
@@ -32,7 +29,6 @@ class CyclesIT {
         // interpreted, because the allocations of the JIT compilers would hide a leak
         Jvm.Finished end = Jvm.likeThis()
                 .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-Xint")
-                .limit(Duration.ofSeconds(1100))
                 .run(
                         CyclesProgram.class,
                         kind.name(),

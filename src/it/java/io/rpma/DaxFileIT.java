@@ -25,11 +25,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Files of a DAX file system, which are mapped without the page cache. */
 @Tag("persistent-memory")
-@Timeout(120)
 class DaxFileIT {
     private static final int PAGE = 4096;
     private static final int SIZE = 16 * PAGE;

@@ -16,11 +16,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** The descriptors for epoll(7) and the like: their files and flags, and when they are readable. */
-@Timeout(60)
 class DescriptorsIT extends WithPeer {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final int O_NONBLOCK = 04000;

@@ -15,11 +15,9 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Persistent memory as device DAX: mapped, registered, written, and flushed to persistence. */
 @Tag("persistent-memory")
-@Timeout(60)
 class DeviceDaxIT {
     private static final int SIZE = 1 << 20;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;

@@ -9,11 +9,9 @@ import io.rpma.testing.Rxe;
 import java.io.IOException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A device that is removed while a program uses it. The kernel of user-mode Linux is new enough to do so. */
-@Tag("guests")
-@Timeout(300)
+@Tag("hosts")
 class DeviceRemovalIT {
     @Test
     void aDeviceThatIsAddedAndRemoved() throws IOException, InterruptedException {

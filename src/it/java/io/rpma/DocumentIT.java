@@ -13,7 +13,7 @@ import io.rpma.testing.Blocked;
 import io.rpma.testing.Document;
 import io.rpma.testing.Javac;
 import io.rpma.testing.Jvm;
-import io.rpma.testing.Pair;
+import io.rpma.testing.Limit;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import java.io.File;
@@ -31,12 +31,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The programs and sessions of the documents: the example, the write by librdmacm and the JShell session. */
 @Tag("processes")
-@Timeout(300)
 class DocumentIT {
     private static final String CLASS = "Hello";
     private static final int MOST_LINES = 40;
@@ -142,8 +140,8 @@ class DocumentIT {
         try (RdmaId server = RdmaPair.request(listener)) {
             server.createQp(RdmaPair.attr());
             server.accept(new RdmaConnParam());
-            server.awaitEvent(RdmaEventType.ESTABLISHED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
-            return server.awaitEvent(RdmaEventType.DISCONNECTED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            server.awaitEvent(RdmaEventType.ESTABLISHED, Limit.WAIT_S, TimeUnit.SECONDS);
+            return server.awaitEvent(RdmaEventType.DISCONNECTED, Limit.WAIT_S, TimeUnit.SECONDS);
         }
     }
 
@@ -204,7 +202,7 @@ class DocumentIT {
         builder.environment().put("RPMA_ADDRESS", address);
         Process process = builder.start();
         try {
-            boolean ended = process.waitFor(280, TimeUnit.SECONDS);
+            boolean ended = process.waitFor(Limit.WAIT_S, TimeUnit.SECONDS);
             String seen = Files.readString(output.toPath()) + Files.readString(errors.toPath());
             assertThat(ended).as("JShell has ended, after: " + seen).isTrue();
             assertThat(process.exitValue()).as(seen).isZero();

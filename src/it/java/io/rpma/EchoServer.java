@@ -3,7 +3,7 @@ package io.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.rpma.testing.Pair;
+import io.rpma.testing.Limit;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -100,7 +100,7 @@ final class EchoServer implements AutoCloseable {
         closer.shutdown();
         boolean closed = false;
         try {
-            closed = closer.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            closed = closer.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -12,13 +12,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Closes endpoints, requests, and the objects that they are made of, while other threads use them. */
 @Tag("stand-in")
-@Timeout(1200)
 class EndpointCloseRaceIT extends CloseRace {
     /** Rounds that make a peer each. */
     private static final int PEERS = 1 + Race.CONNECTIONS / 5;

@@ -13,6 +13,7 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.OpenResources;
 import io.rpma.testing.Blocked;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Race;
 import io.rpma.testing.RunningLoop;
@@ -33,12 +34,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** An event loop that serves connections. */
 @Tag("stand-in")
-@Timeout(300)
 class EventLoopIT {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final int QUEUE = 64;
@@ -97,7 +96,7 @@ class EventLoopIT {
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
-        T next = queue.poll(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        T next = queue.poll(Limit.WAIT_S, TimeUnit.SECONDS);
         assertNotNull(next, "nothing came");
         return next;
     }
@@ -189,7 +188,7 @@ class EventLoopIT {
             // each client has two handles: the connection and its queue
             Eventually.become("the server closes", () -> Natives.handleCount() == open - 2 * (CLIENTS - LEFT));
             thread.interrupt();
-            serving.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            serving.get(Limit.WAIT_S, TimeUnit.SECONDS);
             thread.join();
             for (RpmaConn client : clients.subList(0, LEFT)) {
                 Pair.assertEvent(RpmaConnEvent.CLOSED, client);
@@ -427,7 +426,7 @@ class EventLoopIT {
             assertEquals(IllegalStateException.class, next(failures).getClass());
             assertFalse(registration.isActive());
             assertThrows(IllegalStateException.class, () -> loop.onRequest(ep, closed, request -> {}));
-            ep.nextConnReq(cfg, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow().close();
+            ep.nextConnReq(cfg, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow().close();
             Pair.assertEvent(RpmaConnEvent.REJECTED, client);
             client.close();
         }

@@ -5,7 +5,7 @@ import io.rpma.testing.EveryCall;
 import io.rpma.testing.EveryCall.Session;
 import io.rpma.testing.Interposer;
 import io.rpma.testing.Interposer.Action;
-import io.rpma.testing.Pair;
+import io.rpma.testing.Limit;
 import io.rpma.testing.RdmaSession;
 import io.rpma.testing.RpmaSession;
 import io.rpma.testing.TestDevice;
@@ -17,12 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Each call that librpma and the shim make in a session fails once, on a device. */
-@Timeout(300)
 class EveryCallIT {
-    private static final int TIMEOUT_MS = (int) TimeUnit.SECONDS.toMillis(Pair.TIMEOUT_S);
+    private static final int TIMEOUT_MS = (int) TimeUnit.SECONDS.toMillis(Limit.WAIT_S);
 
     /** A wait can find a completion before, while or after it asks for an event. */
     private static final String TIMED = "poll_cq|req_notify_cq|ibv_get_cq_event";

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.testing.Blocked;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
@@ -24,12 +25,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The events that JDK Flight Recorder gets. */
 @Tag("stand-in")
-@Timeout(120)
 class FlightEventsIT extends WithConnection {
     private static final int SIZE = 1 << 16;
     private static final long CONTEXT = 4711;
@@ -98,7 +97,7 @@ class FlightEventsIT extends WithConnection {
         try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port);
                 RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), port, null)
                         .connect();
-                RpmaConn server = ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                RpmaConn server = ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS)
                         .orElseThrow()
                         .connect()) {
             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);

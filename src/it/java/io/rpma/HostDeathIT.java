@@ -15,12 +15,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The completions and events that a host gets after another host dies or becomes unreachable. */
-@Tag("guests")
-@Timeout(300)
+@Tag("hosts")
 class HostDeathIT {
     private static final String TARGET = "10.0.0.1";
     private static final int PORT = 7204;

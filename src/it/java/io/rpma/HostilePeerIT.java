@@ -10,6 +10,7 @@ import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaQp;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
@@ -26,14 +27,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A client that breaks the rules. It uses librdmacm's verbs, which take any address and any key. After each attack, another
  * connection of the server works, and the memory beside the offered region is unchanged. In the end, nothing is left of the
  * attack.
  */
-@Timeout(120)
 class HostilePeerIT extends WithPeer {
     private static final int PAGE = 4096;
     private static final int KEY_BITS = 32;
@@ -72,7 +71,7 @@ class HostilePeerIT extends WithPeer {
         RpmaWcStatus status(boolean posted) throws InterruptedException {
             Pair.assertPosted(posted);
             RpmaCompletions completions = RpmaCompletions.create(1);
-            assertThat(id.qp().getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS))
+            assertThat(id.qp().getSendComp(completions, Limit.WAIT_S, TimeUnit.SECONDS))
                     .isEqualTo(1);
             return completions.status(0);
         }
@@ -160,7 +159,7 @@ class HostilePeerIT extends WithPeer {
     }
 
     private RpmaConnReq nextRequest() throws InterruptedException {
-        return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+        return ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
     }
 
     private Hostile connect(RdmaConnParam param) throws InterruptedException {
@@ -296,7 +295,7 @@ class HostilePeerIT extends WithPeer {
             assertThat(hostile.status(hostile.id.qp().postSend(hostile.mr, 0, PAGE, RdmaQp.F_SIGNALED, 1)))
                     .isIn(RpmaWcStatus.REM_INV_REQ_ERR, RpmaWcStatus.REM_OP_ERR);
             RpmaCompletions received = RpmaCompletions.create(1);
-            assertThat(hostile.victim.getCq().await(received, Pair.TIMEOUT_S, TimeUnit.SECONDS))
+            assertThat(hostile.victim.getCq().await(received, Limit.WAIT_S, TimeUnit.SECONDS))
                     .isEqualTo(1);
             assertThat(received.status(0)).isIn(RpmaWcStatus.LOC_LEN_ERR, RpmaWcStatus.LOC_QP_OP_ERR);
         }
@@ -428,7 +427,7 @@ class HostilePeerIT extends WithPeer {
                             RdmaPair.awaitEvent(last, RdmaEventType.ESTABLISHED);
                             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, victim);
                         } else {
-                            assertThat(victim.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+                            assertThat(victim.nextEvent(Limit.WAIT_S, TimeUnit.SECONDS))
                                     .isPresent();
                         }
                     }

@@ -19,12 +19,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Huge pages, which the test reserves if it is permitted to. */
 @Tag("huge-pages")
-@Timeout(60)
 class HugePagesIT {
     private static final Path SET_ASIDE = Path.of("/proc/sys/vm/nr_hugepages");
     private static final long PAGE = 2L << 20;

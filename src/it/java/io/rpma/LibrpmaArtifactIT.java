@@ -9,12 +9,10 @@ import io.rpma.testing.LibrpmaJar;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A jar with librpma, with the shim and the dynamic linker of another processor. {@code LibrpmaArtifactTest} has the cases. */
 @Tag("aarch64")
-@Timeout(120)
 class LibrpmaArtifactIT {
     @Test
     void theArtifactIsPreferred(@TempDir Path directory) throws Exception {

@@ -11,6 +11,7 @@ import io.rpma.rdmacm.RdmaAddrInfo;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Blocked;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Readable;
@@ -20,14 +21,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The behaviour of objects in unusual states, such as not yet connected, disconnected, rejected or dropped. */
-@Timeout(60)
 class LifecycleIT extends WithPeer {
     private static final int SIZE = 64;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -37,7 +36,7 @@ class LifecycleIT extends WithPeer {
     }
 
     private static RpmaConnReq next(RpmaEp ep) throws InterruptedException {
-        return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+        return ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
     }
 
     private static void assertNoEvent(RpmaConn conn) throws InterruptedException {
@@ -146,7 +145,7 @@ class LifecycleIT extends WithPeer {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port);
                 RpmaConnCfg tooLarge = RpmaConnCfg.create().setCqSize(Integer.MAX_VALUE);
                 RpmaConn unanswered = connect()) {
-            assertThrows(RpmaException.class, () -> ep.nextConnReq(tooLarge, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+            assertThrows(RpmaException.class, () -> ep.nextConnReq(tooLarge, Limit.WAIT_S, TimeUnit.SECONDS));
             try (RpmaConn client = connect();
                     RpmaConn server = next(ep).connect()) {
                 Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
@@ -173,7 +172,7 @@ class LifecycleIT extends WithPeer {
             int taken = 0;
             while (taken == 0 || completions.wrId(0) != posted) {
                 pair.client.write(ALWAYS, posted);
-                assertEquals(1, pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+                assertEquals(1, pair.client.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS));
                 assertEquals(RpmaWcStatus.SUCCESS, completions.status(0));
                 taken++;
             }

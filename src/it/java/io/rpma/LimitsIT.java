@@ -8,19 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.programs.ProcessLimitsProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.Tool;
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** Limits that librpma's manual leaves to the kernel and the device. */
-@Timeout(60)
 class LimitsIT extends WithPeer {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final int ALL_USAGES = 0xff;
@@ -51,7 +49,7 @@ class LimitsIT extends WithPeer {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port);
                 RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
             RpmaConnReq request =
-                    ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+                    ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
             RpmaException failure = assertThrows(RpmaException.class, () -> request.connect(new byte[197]));
             assertEquals(RpmaError.PROVIDER, failure.error());
             assertTrue(failure.getMessage().contains("196 bytes"), failure.getMessage());
@@ -79,7 +77,7 @@ class LimitsIT extends WithPeer {
             try (RpmaMrRemote remote = RpmaMrRemote.fromDescriptor(descriptor)) {
                 Pair.assertPosted(post.post(pair.client, regions.local, remote));
                 RpmaCompletions completions = RpmaCompletions.create(1);
-                assertEquals(1, pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+                assertEquals(1, pair.client.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS));
                 return completions.status(0);
             }
         }
@@ -123,9 +121,8 @@ class LimitsIT extends WithPeer {
      */
     @Test
     @Tag("unsanitized")
-    @Timeout(300)
     void theLimitsOfTheProcess() throws InterruptedException {
-        Jvm jvm = Jvm.likeThis().options(TestDevice.portsOption(100)).limit(Duration.ofMinutes(4));
+        Jvm jvm = Jvm.likeThis().options(TestDevice.portsOption(100));
         if (System.getProperty("user.name").equals("root")) {
             jvm.under("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock");
         }

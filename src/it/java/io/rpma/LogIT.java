@@ -17,10 +17,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** librpma's messages about a device, as a user's log function gets them. */
-@Timeout(60)
 class LogIT {
     private final List<String> messages = new CopyOnWriteArrayList<>();
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.internal.Logged;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.TestDevice;
 import java.nio.ByteBuffer;
@@ -16,12 +17,10 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** Messages: sends with a receive, without one or with one that is too small, and full queues. */
 @Tag("aarch64")
-@Timeout(60)
 class MessagesIT extends WithConnection {
     private static final int SIZE = 1 << 16;
     private static final int QUEUE = 8;
@@ -120,7 +119,7 @@ class MessagesIT extends WithConnection {
             Pair.assertPosted(outgoing.recv(regions.target, 0, 8, 1));
             try (RpmaConn client = outgoing.connect()) {
                 RpmaConnReq incoming =
-                        ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+                        ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
                 Pair.assertPosted(incoming.recv(regions.target, 8, 8, 2));
                 try (RpmaConn server = incoming.connect()) {
                     assertClosed(() -> incoming.recv(regions.target, 8, 8, 3));
@@ -171,7 +170,7 @@ class MessagesIT extends WithConnection {
         RpmaCompletions completions = RpmaCompletions.create(1);
         long seen = 0;
         for (int i = 0; i < 2; i++) {
-            assertEquals(1, pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+            assertEquals(1, pair.client.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS));
             assertEquals(RpmaWcStatus.WR_FLUSH_ERR, completions.status(0));
             seen += completions.wrId(0);
         }
@@ -300,7 +299,7 @@ class MessagesIT extends WithConnection {
         regions.target.close();
         Pair.assertPosted(send(0, 8, 2));
         RpmaCompletions completions = RpmaCompletions.create(1);
-        assertEquals(1, pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+        assertEquals(1, pair.client.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS));
         assertFalse(completions.isSuccess(0), completions.toString());
     }
 }

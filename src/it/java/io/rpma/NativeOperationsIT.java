@@ -9,12 +9,10 @@ import io.rpma.testing.Regions;
 import io.rpma.testing.TestDevice;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Programs know in advance whether flushes and atomic writes are native. The stand-in has neither. */
 @Tag("aarch64")
 @Tag("stand-in")
-@Timeout(60)
 class NativeOperationsIT {
     @Test
     void isKnownBeforeTheFirstFlush() throws InterruptedException {

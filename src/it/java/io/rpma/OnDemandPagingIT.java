@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.rpma.internal.Call;
 import io.rpma.internal.Natives;
 import io.rpma.testing.Interposer;
+import io.rpma.testing.Limit;
 import io.rpma.testing.OnDemand;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
@@ -29,7 +30,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Regions with on-demand paging as targets, in memory of every kind. Where the device has no on-demand paging, each test checks
@@ -38,7 +38,6 @@ import org.junit.jupiter.api.Timeout;
  *
  * <p>The bytes of most operations begin with a page and fit into one packet: see {@link #bytesInsideAPage}.
  */
-@Timeout(60)
 class OnDemandPagingIT extends WithConnection {
     private static final int PAGE = 4096;
     private static final int PAGES = 4;
@@ -91,7 +90,7 @@ class OnDemandPagingIT extends WithConnection {
     private RpmaWcStatus write(RpmaMrRemote remote, long offset, int length) throws InterruptedException {
         Pair.assertPosted(pair.client.write(remote, offset, regions.local, 0, length, ALWAYS, 1));
         RpmaCompletions completions = RpmaCompletions.create(1);
-        assertEquals(1, pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+        assertEquals(1, pair.client.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS));
         return completions.status(0);
     }
 

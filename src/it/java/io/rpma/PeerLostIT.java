@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.testing.Blocked;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.RunningLoop;
@@ -23,7 +24,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,7 +32,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * answer. {@link HostDeathIT} ends a host.
  */
 @Tag("stand-in")
-@Timeout(120)
 class PeerLostIT {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final int ON_ERROR = RpmaConn.F_COMPLETION_ON_ERROR;
@@ -81,7 +80,7 @@ class PeerLostIT {
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
-        T next = queue.poll(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        T next = queue.poll(Limit.WAIT_S, TimeUnit.SECONDS);
         assertNotNull(next, "nothing came");
         return next;
     }
@@ -236,7 +235,7 @@ class PeerLostIT {
         // the only completions are the probe's, and then the write's
         RpmaCompletions taken = RpmaCompletions.create(1);
         RpmaCq cq = pair.client.getCq();
-        Blocked wait = new Blocked(() -> cq.await(taken, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+        Blocked wait = new Blocked(() -> cq.await(taken, Limit.WAIT_S, TimeUnit.SECONDS));
         letGo();
         Pair.assertPosted(pair.client.write(ALWAYS, 1));
         assertEquals(1, wait.result());

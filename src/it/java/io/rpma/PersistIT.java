@@ -13,12 +13,10 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Making the processor's stores into device DAX persistent. */
 @Tag("aarch64")
 @Tag("persistent-memory")
-@Timeout(60)
 class PersistIT {
     private static final int SIZE = 1 << 20;
 

@@ -12,12 +12,10 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The work requests that librpma posts for flushes and atomic writes, native and emulated. */
 @Tag("processes")
 @Tag("unsanitized")
-@Timeout(120)
 class PostsIT {
     private static final int FLUSH_OFFSET = 16;
     private static final int FLUSH_LENGTH = 24;

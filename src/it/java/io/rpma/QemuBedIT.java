@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,8 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * An emulated guest: its directories, and the programs of its JDK, because code that HotSpot compiles with profiling crashes
  * there.
  */
-@Tag("guests")
-@Timeout(300)
+@Tag("bed")
 class QemuBedIT {
     private static final String C1_WITHOUT_PROFILING = "TieredStopAtLevel = 1 {jimage}";
 

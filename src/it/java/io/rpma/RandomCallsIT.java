@@ -18,12 +18,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Random calls on a device. */
 @Tag("stand-in")
-@Timeout(900)
 class RandomCallsIT {
     private static final Class<RpmaException> FAILS = RpmaException.class;
     private static final Class<InterruptedException> INTERRUPTED = InterruptedException.class;

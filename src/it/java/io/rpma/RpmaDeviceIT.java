@@ -11,12 +11,10 @@ import java.net.NetworkInterface;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The list of devices, and the properties of the device. */
-@Timeout(60)
 class RpmaDeviceIT {
     private final RpmaDevice device = RpmaDevice.local(TestDevice.address());
 

@@ -4,13 +4,12 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Operations whose contexts are the tickets of their buffers. */
-@Timeout(60)
 class RpmaMemoryPoolIT extends WithConnection {
     private static final int BUFFERS = 4;
     private static final int LENGTH = 64;
@@ -22,7 +21,7 @@ class RpmaMemoryPoolIT extends WithConnection {
 
     /** Gives back the buffers of the completed writes. */
     private int giveBackCompleted(RpmaMemoryPool pool, RpmaCompletions completions) throws InterruptedException {
-        int count = pair.client.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        int count = pair.client.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS);
         assertThat(count).isPositive();
         for (int i = 0; i < count; i++) {
             assertThat(completions.status(i)).isEqualTo(RpmaWcStatus.SUCCESS);
@@ -82,7 +81,7 @@ class RpmaMemoryPoolIT extends WithConnection {
                 regions.localMemory.buffer().putLong(0, i + 1);
                 Pair.assertPosted(pair.client.send(regions.local, 0, Long.BYTES, RpmaConn.F_COMPLETION_ALWAYS, i));
                 Pair.assertDone(pair.client, i);
-                assertThat(pair.server.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS))
+                assertThat(pair.server.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS))
                         .isEqualTo(1);
                 long ticket = completions.wrId(0);
                 assertThat(completions.byteLen(0)).isEqualTo(Long.BYTES);

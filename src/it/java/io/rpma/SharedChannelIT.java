@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.testing.Blocked;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Readable;
 import java.util.List;
@@ -16,11 +17,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** Waits for both queues of a connection at once. */
-@Timeout(60)
 class SharedChannelIT extends WithPeer {
     private static final int QUEUE = 64;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -56,7 +55,7 @@ class SharedChannelIT extends WithPeer {
     }
 
     private RpmaCq await() throws InterruptedException {
-        return conn.await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+        return conn.await(completions, Limit.WAIT_S, TimeUnit.SECONDS)
                 .orElseThrow(() -> new AssertionError("no completion"));
     }
 
@@ -67,7 +66,7 @@ class SharedChannelIT extends WithPeer {
         assertSame(
                 pair.client.getCq(),
                 pair.client
-                        .await(RpmaCompletions.create(1), Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                        .await(RpmaCompletions.create(1), Limit.WAIT_S, TimeUnit.SECONDS)
                         .orElseThrow());
     }
 

@@ -6,11 +6,9 @@ import io.rpma.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Closes shared receive queues, their regions and their configurations while other threads use them. */
 @Tag("stand-in")
-@Timeout(1200)
 class SharedReceiveQueueCloseRaceIT extends CloseRace {
     @Test
     void theSharedReceiveQueueIsClosedWhilePostingAndPolling() throws Exception {

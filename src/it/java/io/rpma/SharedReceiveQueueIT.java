@@ -12,6 +12,7 @@ import io.rpma.internal.Log;
 import io.rpma.internal.Logged;
 import io.rpma.internal.Natives;
 import io.rpma.testing.Blocked;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.TestDevice;
@@ -25,11 +26,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** Receives that several connections share. */
-@Timeout(60)
 class SharedReceiveQueueIT extends WithPeer {
     private static final int SIZE = 4096;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -120,7 +119,7 @@ class SharedReceiveQueueIT extends WithPeer {
             RpmaCompletions completions = RpmaCompletions.create(1);
             Map<Integer, Integer> next = new HashMap<>();
             for (int i = 0; i < 2 * each; i++) {
-                assertEquals(1, srq.getRcq().orElseThrow().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+                assertEquals(1, srq.getRcq().orElseThrow().await(completions, Limit.WAIT_S, TimeUnit.SECONDS));
                 int messages = next.merge(completions.qpNum(0), 1, Integer::sum);
                 assertEquals(messages - 1, completions.immData(0), "of one connection they come in order");
             }
@@ -274,7 +273,7 @@ class SharedReceiveQueueIT extends WithPeer {
             assertSame(
                     pair.server.getRcq().orElseThrow(),
                     pair.server
-                            .await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                            .await(completions, Limit.WAIT_S, TimeUnit.SECONDS)
                             .orElseThrow());
             assertEquals(1, completions.wrId(0));
         }

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.internal.Natives;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.TestDevice;
 import java.io.IOException;
@@ -26,10 +27,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Signals that the JVM handles in a waiting thread: they end no wait and no resolution early. */
-@Timeout(60)
 class SignalsIT {
     private static final int SIGNALS = 5;
 
@@ -118,7 +117,7 @@ class SignalsIT {
         }
 
         Object result() throws Exception {
-            return task.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            return task.get(Limit.WAIT_S, TimeUnit.SECONDS);
         }
     }
 

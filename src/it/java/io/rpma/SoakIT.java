@@ -7,15 +7,12 @@ import io.rpma.programs.SoakProgram;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Connections and operations of several threads leave nothing: the resources of the process stay the same. */
 @Tag("processes")
 @Tag("unsanitized")
-@Timeout(3300)
 class SoakIT {
     private static final int CONNECTIONS =
             Integer.getInteger("rpma.soak.connections", Boolean.getBoolean("rpma.long") ? 20_000 : 1920);
@@ -27,7 +24,6 @@ class SoakIT {
                 .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
                 // otherwise the JVM starts and ends threads itself
                 .options("-XX:-UseDynamicNumberOfCompilerThreads", TestDevice.portsOption(SoakProgram.THREADS))
-                .limit(Duration.ofSeconds(3200))
                 .run(SoakProgram.class, Integer.toString(CONNECTIONS), samples.toString());
         assertEquals(0, end.status(), end.toString());
         System.out.print(end.out());

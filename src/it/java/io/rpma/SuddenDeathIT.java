@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.fail;
 import io.rpma.programs.PartnerProgram;
 import io.rpma.programs.SuddenDeathProgram;
 import io.rpma.testing.Guest;
+import io.rpma.testing.Limit;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -19,15 +19,13 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The other side of a connection dies at random moments of each phase, as a process or as a host. Each call of the survivor ends
  * within its time limit, {@code close()} returns, nothing is left, and the same JVM connects again.
  */
-@Tag("guests")
-@Timeout(3600)
+@Tag("hosts")
 class SuddenDeathIT {
     private static final int DEATHS = Integer.getInteger("rpma.deaths", Boolean.getBoolean("rpma.long") ? 100 : 5);
     /** Each death of this number is the death of the host. */
@@ -39,9 +37,6 @@ class SuddenDeathIT {
     /** The shell of the survivor's guest passes on the rounds, and remains free for a diagnosis. */
     private static final String SURVIVE = "mkfifo /tmp/rounds; " + Guest.java(SuddenDeathProgram.class, ARGUMENTS)
             + " </tmp/rounds & exec 3>/tmp/rounds";
-
-    /** The limit of each wait: far more than the limits of the calls in a round, because guests on a busy machine are slow. */
-    private static final Duration STEP = Duration.ofSeconds(90);
 
     /** The pause makes the moment of a death random. An iteration of a phase takes up to some 10 ms. */
     private static final int PAUSE_MS = 200;
@@ -109,7 +104,7 @@ class SuddenDeathIT {
     }
 
     private String await(Guest guest, String text, int count) throws InterruptedException {
-        String line = guest.command().awaitLine(text, count, STEP);
+        String line = guest.command().awaitLine(text, count, Limit.WAIT);
         return line != null ? line : failWithDiagnosis("not " + count + " lines with '" + text + "'");
     }
 

@@ -5,27 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Guest;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The commands of the jar of the tools between two hosts, which are two linked guests. */
-@Tag("guests")
-@Timeout(900)
+@Tag("hosts")
 class ToolsHostsIT {
     private static final String TOOLS = "java -jar '" + Jvm.toolsJar() + "' ";
     private static final String PERF = TOOLS + "perf client $RPMA_PEER -t 1 -D 0.1 -s 64,4k write";
-
-    /** A boot and a JVM on a busy machine. */
-    private static final Duration STEP = Duration.ofSeconds(90);
 
     @TempDir
     private Path link;
@@ -62,7 +57,7 @@ class ToolsHostsIT {
         }
 
         private void await(String text, int count) throws InterruptedException {
-            if (guest.command().awaitLine(text, count, STEP) == null) {
+            if (guest.command().awaitLine(text, count, Limit.WAIT) == null) {
                 throw new AssertionError("not " + count + " lines with '" + text + "':\n" + guest.diagnosis());
             }
         }

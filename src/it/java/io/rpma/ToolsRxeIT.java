@@ -7,22 +7,17 @@ import io.rpma.testing.Jvm;
 import io.rpma.testing.Rxe;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The script that the jar of the tools contains: the command rxe with guests of user-mode Linux, without a checkout. */
-@Tag("guests")
-@Timeout(300)
+@Tag("consumers")
 class ToolsRxeIT {
-    private static final Duration LIMIT = Duration.ofSeconds(150);
-
     @TempDir
     private Path directory;
 
@@ -32,7 +27,6 @@ class ToolsRxeIT {
         words.addAll(List.of(command));
         return Jvm.ofTools()
                 .environment("RPMA_CACHE", Rxe.privateCache(directory).toString())
-                .limit(LIMIT)
                 .start(words.toArray(String[]::new));
     }
 

@@ -12,11 +12,9 @@ import java.nio.ByteOrder;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Reads, writes, atomic writes and flushes: their effects, and the arguments that they refuse. */
 @Tag("aarch64")
-@Timeout(60)
 class TransferIT extends WithConnection {
     private static final int SIZE = 4096;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;

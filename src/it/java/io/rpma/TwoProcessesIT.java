@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.programs.TargetProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.TestDevice;
@@ -16,11 +17,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The other side is another process, which works like a side in the same process, and may die. */
 @Tag("processes")
-@Timeout(100)
 class TwoProcessesIT {
     private static final int SIZE = TargetProgram.SIZE;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -87,7 +86,7 @@ class TwoProcessesIT {
         target.awaitLine(TargetProgram.CONNECTED);
         assertTrue(conn.recv(4));
         target.kill();
-        RpmaConnEvent event = conn.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+        RpmaConnEvent event = conn.nextEvent(Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
         assertTrue(event == RpmaConnEvent.CLOSED || event == RpmaConnEvent.LOST, event.toString());
         // The kernel reports the death before it destroys the queue pair, which answers until then.
         target.awaitEnd();
@@ -99,7 +98,7 @@ class TwoProcessesIT {
     /** Takes the completion of an operation that the end of the connection has ended. */
     private long takeFlushed() throws InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
-        assertEquals(1, conn.getCq().await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS), "no completion");
+        assertEquals(1, conn.getCq().await(completions, Limit.WAIT_S, TimeUnit.SECONDS), "no completion");
         assertEquals(RpmaWcStatus.WR_FLUSH_ERR, completions.status(0));
         return completions.wrId(0);
     }

@@ -13,20 +13,17 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The end of a guest of user-mode Linux by a limit, a signal or a key: nothing of the guest is left. */
-@Tag("guests")
-@Timeout(300)
+@Tag("bed")
 class UmlBedEndIT {
     private static final int TIME_LIMIT = 124;
     private static final int INTERRUPTED = 130;
@@ -109,7 +106,7 @@ class UmlBedEndIT {
     /** A defect of a kernel can stop a guest for good. */
     @Test
     void byAKernelThatDoesNothing() throws IOException, InterruptedException {
-        Rxe silent = uml(List.of(), "sh", "-c", AFTER_INPUT).within(Duration.ofSeconds(280));
+        Rxe silent = uml(List.of(), "sh", "-c", AFTER_INPUT);
         try (Jvm.Running rxe = silent.start()) {
             List<Long> processes = begin(rxe);
             Tool.run("kill", "-STOP", Long.toString(kernel(rxe.process())));

@@ -14,14 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The environment of a command in a guest of user-mode Linux, and the requests that are refused. */
-@Tag("guests")
-@Timeout(300)
+@Tag("bed")
 class UmlBedIT {
     private static final Path CHECKOUT = Path.of("").toAbsolutePath();
     private static final String NOBODY = "65534";

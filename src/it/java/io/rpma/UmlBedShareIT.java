@@ -15,15 +15,13 @@ import java.util.spi.ToolProvider;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The directories that a command outside of the checkout sees in a guest of user-mode Linux. */
-@Tag("guests")
-@Timeout(300)
+@Tag("bed")
 class UmlBedShareIT {
     private static final int FAILED = 1;
     private static final int USAGE = 2;
@@ -148,12 +146,22 @@ class UmlBedShareIT {
         assertThat(data).exists();
     }
 
-    /** As on a machine without a JVM of root. */
+    /** As on a machine without a JVM of root: with a /tmp that has only the checkout and the cache, if they are there. */
     @Test
     void noDirectoryForPerformanceDataIsLeft() throws IOException, InterruptedException {
-        String script = "mount -t tmpfs tmpfs /tmp && \"$@\" && ls -A /tmp";
+        String script = "exec 8<. 9<\"$1\"; mount -t tmpfs tmpfs /tmp && mkdir -p \"$PWD\" \"$1\" &&"
+                + " mount --bind /proc/self/fd/8 \"$PWD\" && mount --bind /proc/self/fd/9 \"$1\" && cd \"$PWD\" &&"
+                + " shift && \"$@\" && find /tmp -maxdepth 1 -name 'hsperfdata_*'";
         Rxe.Finished finished = Rxe.uml(List.of("--share", "/tmp"), "ls", "-d", "/tmp/hsperfdata_root")
-                .under(List.of("unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh"))
+                .under(List.of(
+                        "unshare",
+                        "--map-root-user",
+                        "--mount",
+                        "sh",
+                        "-c",
+                        script,
+                        "sh",
+                        Rxe.cache().toString()))
                 .run();
         assertRan("/tmp/hsperfdata_root\n", finished);
     }

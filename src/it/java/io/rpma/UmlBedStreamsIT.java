@@ -10,14 +10,12 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Arguments, streams and exit status of a command in a guest of user-mode Linux. */
-@Tag("guests")
-@Timeout(300)
+@Tag("bed")
 class UmlBedStreamsIT {
     private static final int MEGABYTES = 5;
     private static final int BROKEN_PIPE = 141;

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.programs.VirtualThreadsProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.VirtualThreads;
@@ -17,12 +18,10 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
 /** Virtual threads release their carriers while they wait, and wake as platform threads do. */
-@Timeout(600)
 @Tag("newer-jdk")
 @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
 class VirtualThreadsIT {
@@ -93,7 +92,7 @@ class VirtualThreadsIT {
                 Pair.assertEvent(RpmaConnEvent.ESTABLISHED, conn);
                 return conn;
             });
-            accept.get(Pair.TIMEOUT_S, TimeUnit.SECONDS).close();
+            accept.get(Limit.WAIT_S, TimeUnit.SECONDS).close();
             client.close();
         }
     }

@@ -13,10 +13,8 @@ import io.rpma.testing.TestDevice;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Every wait ends by its timeout, by close and by interrupt. */
-@Timeout(60)
 class WaitIT {
     private static void assertTimesOut(Callable<Boolean> isEmpty) throws Exception {
         long start = System.nanoTime();

@@ -16,11 +16,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Atomic writes whose 8 bytes come from a region. */
 @Tag("aarch64")
-@Timeout(60)
 class WriteAtomicIT extends WithConnection {
     private static final int SIZE = 4096;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;

@@ -11,11 +11,9 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** Operations of no bytes, for which neither side registers memory. */
-@Timeout(60)
 class ZeroBytesIT {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 

@@ -20,14 +20,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The enumerations and numbers that stand for constants of C. */
-@Timeout(30)
 class CConstantsTest {
     private static final String RPMA = "librpma.h";
     private static final String VERBS = "infiniband/verbs.h";

@@ -11,10 +11,8 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Many threads use and close the same objects. */
-@Timeout(60)
 class CloseRaceTest {
     private static final int THREADS = 4;
 

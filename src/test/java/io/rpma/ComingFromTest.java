@@ -21,13 +21,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * The tables of docs/guide/coming-from.md: the classes and members of this library that their columns after the first name
  * exist.
  */
-@Timeout(30)
 class ComingFromTest {
     private static final Path SOURCES = Path.of("src/main/java");
 

@@ -8,6 +8,7 @@ import io.rpma.internal.OpenResources;
 import io.rpma.rdmacm.RdmaAccess;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaMr;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
@@ -23,14 +24,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The device has no room for another object: an exception that names the limit, and the next object when there is room again. */
 @Tag("stand-in")
-@Timeout(60)
 class DeviceLimitsTest {
     private static final int ROOM = 3;
 
@@ -169,6 +168,6 @@ class DeviceLimitsTest {
     }
 
     private RpmaConnReq next() throws InterruptedException {
-        return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+        return ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
     }
 }

@@ -10,7 +10,6 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -19,7 +18,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * no address.
  */
 @Tag("stand-in")
-@Timeout(60)
 class DeviceListTest {
     private static final String LIST = "ibv_get_device_list";
     private static final int EPERM = 1;

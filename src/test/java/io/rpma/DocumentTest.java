@@ -22,11 +22,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** Compares the tables and programs of the documents with librpma's symbols and the tested sources. */
-@Timeout(30)
 class DocumentTest {
     /** A row of the table: | `prefix` | names without the prefix | Java | */
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `(rpma_\\w*)` \\|([^|]*)\\|");

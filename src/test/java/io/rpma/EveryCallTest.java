@@ -19,11 +19,9 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Each call that librpma and the shim make in sessions of {@code io.rpma} fails once, takes longer once and loses its event once. */
 @Tag("stand-in")
-@Timeout(120)
 class EveryCallTest {
     private static final int TIMEOUT_MS = 5_000;
     /** Long enough for the stand-in, whose events are immediate. */

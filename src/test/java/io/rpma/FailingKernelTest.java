@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.rpma.internal.Errno;
 import io.rpma.internal.Natives;
 import io.rpma.internal.OpenResources;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 import io.rpma.testing.RunningLoop;
@@ -26,11 +27,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Failures of the kernel, of librdmacm and of librpma: the exception names the call that failed, and nothing is lost. */
 @Tag("stand-in")
-@Timeout(60)
 class FailingKernelTest {
     private static final int EPERM = 1;
     private static final int EAGAIN = 11;
@@ -87,11 +86,11 @@ class FailingKernelTest {
     @Test
     void anEventThatIsTakenAndNotAcknowledgedIsNoMissingOne() throws InterruptedException {
         try (RpmaConn client = connect();
-                RpmaConn server = ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                RpmaConn server = ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS)
                         .orElseThrow()
                         .connect()) {
             standIn.fail("rdma_ack_cm_event", 1, EAGAIN);
-            assertThatThrownBy(() -> client.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> client.nextEvent(Limit.WAIT_S, TimeUnit.SECONDS))
                     .isInstanceOf(RpmaException.class)
                     .hasMessageContaining("rdma_ack_cm_event");
             Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
@@ -99,7 +98,7 @@ class FailingKernelTest {
     }
 
     private RpmaConnReq incoming() throws InterruptedException {
-        return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+        return ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
     }
 
     private void assertThatAClientIsAccepted() throws InterruptedException {
@@ -144,7 +143,7 @@ class FailingKernelTest {
     @Test
     void theRemovalOfTheDeviceIsAFailure() {
         StandIn.notifyListeners(DEVICE_REMOVAL);
-        assertThatThrownBy(() -> ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS))
                 .isInstanceOf(RpmaException.class)
                 .hasMessageContaining("RDMA_CM_EVENT_DEVICE_REMOVAL");
     }
@@ -298,7 +297,7 @@ class FailingKernelTest {
             loop.onFailure((source, failure) -> failures.add(System.nanoTime()));
             standIn.fail("ucma:GET_EVENT", 3, ENOMEM);
             loop.onRequest(ep, null, request -> accepted.add(request.connect()));
-            try (RpmaConn server = accepted.poll(Pair.TIMEOUT_S, TimeUnit.SECONDS)) {
+            try (RpmaConn server = accepted.poll(Limit.WAIT_S, TimeUnit.SECONDS)) {
                 assertThat(server).isNotNull();
                 Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
             }

@@ -3,6 +3,7 @@ package io.rpma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.RunningLoop;
@@ -14,11 +15,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The first check of a connection begins, and its probe completes, during a poll of the program. */
 @Tag("stand-in")
-@Timeout(120)
 class FirstCheckTest {
     private static final long NEVER_MS = TimeUnit.DAYS.toMillis(1);
 
@@ -62,12 +61,12 @@ class FirstCheckTest {
             // the second task comes for the completion of the probe
             nextTask();
             standIn.letGo();
-            assertThat(polled.get(20, TimeUnit.SECONDS)).isZero();
+            assertThat(polled.get(Limit.WAIT_S, TimeUnit.SECONDS)).isZero();
         }
     }
 
     private Runnable nextTask() throws InterruptedException {
-        Runnable task = tasks.poll(20, TimeUnit.SECONDS);
+        Runnable task = tasks.poll(Limit.WAIT_S, TimeUnit.SECONDS);
         assertThat(task).as("no task came").isNotNull();
         return task;
     }

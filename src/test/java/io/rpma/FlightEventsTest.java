@@ -21,11 +21,9 @@ import jdk.jfr.EventType;
 import jdk.jfr.SettingDescriptor;
 import jdk.jfr.ValueDescriptor;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Compares the events for JDK Flight Recorder with the guide. {@code FlightEventsIT} records them. */
-@Timeout(90)
 class FlightEventsTest {
     private static final Path GUIDE = Path.of("docs/guide/observability.md");
 

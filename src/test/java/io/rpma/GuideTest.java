@@ -22,7 +22,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -30,7 +29,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The guide: its Java code is a part of sources that {@code SamplesIT}, {@code ReplicatedMapIT}, {@code EventLoopIT}, {@code
  * ConsumerIT} and {@code ObservabilityTest} run, and its links lead to files and headings that exist.
  */
-@Timeout(30)
 class GuideTest {
     private static final Path GUIDE = Path.of("docs/guide");
 

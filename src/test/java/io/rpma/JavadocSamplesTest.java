@@ -20,13 +20,11 @@ import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
 /** The samples in the Javadoc ({@code <pre>{@code ... }</pre>}): all compile, and each main class has a sample. */
-@Timeout(60)
 class JavadocSamplesTest {
     private static final Path SOURCES = Path.of("src/main/java");
 

@@ -24,13 +24,11 @@ import java.util.regex.Pattern;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The jar with librpma, as users get it. The build makes it only with the profile librpma. */
-@Timeout(90)
 class LibrpmaJarTest {
     private static final int NEWEST_GLIBC_MINOR = 17;
 

@@ -12,6 +12,7 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.Signal;
 import io.rpma.internal.Waiter;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.Together;
 import java.lang.management.ManagementFactory;
@@ -32,12 +33,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How a loop serves objects. The objects of these tests need no device. */
-@Timeout(60)
 class LoopRegistrationTest {
     private final RunningLoop running = new RunningLoop();
     private final RpmaEventLoop loop = running.loop;
@@ -62,7 +61,7 @@ class LoopRegistrationTest {
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
-        T next = queue.poll(20, TimeUnit.SECONDS);
+        T next = queue.poll(Limit.WAIT_S, TimeUnit.SECONDS);
         assertThat(next).as("nothing came").isNotNull();
         return next;
     }
@@ -202,7 +201,7 @@ class LoopRegistrationTest {
         assertThat(failures).isEmpty();
         running.close();
         pool.shutdown();
-        assertThat(pool.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(pool.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS)).isTrue();
     }
 
     /** The descriptor stays readable. */
@@ -268,7 +267,7 @@ class LoopRegistrationTest {
         assertThat(failing.isActive()).isTrue();
         running.close();
         executor.shutdown();
-        assertThat(executor.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(executor.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS)).isTrue();
         assertThat(failures).isNotEmpty().containsOnly(failure);
     }
 
@@ -687,7 +686,7 @@ class LoopRegistrationTest {
         running.close();
         go.countDown();
         executor.shutdown();
-        assertThat(executor.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(executor.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS)).isTrue();
         assertThat(seen).containsExactly(1);
         assertThat(failures).isEmpty();
     }

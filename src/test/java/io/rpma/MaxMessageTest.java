@@ -12,11 +12,9 @@ import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A port can limit one operation to fewer than 2^31 - 1 bytes. The stand-in reports 8 MiB, as soft-RoCE does. */
 @Tag("stand-in")
-@Timeout(60)
 class MaxMessageTest {
     private static final int MAX_MESSAGE = 8 << 20;
     private static final String REFUSED =

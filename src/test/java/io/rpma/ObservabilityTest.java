@@ -25,12 +25,10 @@ import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the commands and the sample of the guide's page on observability. */
 @Tag("stand-in")
-@Timeout(180)
 class ObservabilityTest {
     private static final String JDK = Path.of(System.getProperty("java.home"), "bin") + ":";
 

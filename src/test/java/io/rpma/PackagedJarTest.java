@@ -16,10 +16,8 @@ import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The jar as users get it. */
-@Timeout(90)
 class PackagedJarTest {
     /** A source file, because it runs without the test classes on the class path. */
     private static final String PROGRAM = "src/test/java/io/rpma/programs/LoadProgram.java";

@@ -21,7 +21,6 @@ import java.util.stream.Stream;
 import org.apache.felix.framework.FrameworkFactory;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -32,7 +31,6 @@ import org.springframework.boot.loader.launch.JarLauncher;
  * native access that was not enabled.
  */
 @Tag("stand-in")
-@Timeout(120)
 class PackagingTest {
     private static final Path SOURCES = Path.of("src/it/consumer");
     private static final String MODULE = "org.example.application";

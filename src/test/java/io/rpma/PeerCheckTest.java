@@ -11,6 +11,7 @@ import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.PeerProbe;
 import io.rpma.internal.Signal;
+import io.rpma.testing.Limit;
 import io.rpma.testing.RunningLoop;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -26,13 +27,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How a loop checks the other side of a connection. The queue of these tests needs no device. */
-@Timeout(60)
 class PeerCheckTest {
     private static final long NEVER_MS = TimeUnit.DAYS.toMillis(1);
     private static final int FLUSHED = RpmaWcStatus.WR_FLUSH_ERR.ordinal();
@@ -140,7 +139,7 @@ class PeerCheckTest {
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
-        T next = queue.poll(20, TimeUnit.SECONDS);
+        T next = queue.poll(Limit.WAIT_S, TimeUnit.SECONDS);
         assertThat(next).as("nothing came").isNotNull();
         return next;
     }

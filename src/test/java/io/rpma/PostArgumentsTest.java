@@ -9,13 +9,11 @@ import io.rpma.testing.CHeader;
 import java.io.IOException;
 import java.util.EnumSet;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The checks of arguments that the posts of connections and of batches share. */
-@Timeout(30)
 class PostArgumentsTest {
     @Test
     void flags() throws IOException {

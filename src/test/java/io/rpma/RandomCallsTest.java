@@ -4,11 +4,9 @@ package io.rpma;
 import io.rpma.testing.RandomCalls;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Random calls without a device. */
-@Timeout(300)
 class RandomCallsTest {
     @Test
     void nothingButTheDocumentedExceptions(@TempDir Path directory) throws Exception {

@@ -21,13 +21,11 @@ import java.util.stream.Collectors;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The operations that a batch refuses to record, and its exceptions for operations that can't be posted. */
-@Timeout(30)
 class RpmaBatchTest {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final long SIZE = 4096;

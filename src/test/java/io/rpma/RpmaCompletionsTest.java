@@ -13,11 +13,9 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(30)
 class RpmaCompletionsTest {
     private static final int SIZE = 48;
     private static final int RDMA_READ = 2;

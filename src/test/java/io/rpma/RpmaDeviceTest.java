@@ -12,12 +12,10 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** These tests pass on machines with and without an RDMA device. */
-@Timeout(60)
 class RpmaDeviceTest {
     private static final String GET = "rpma_utils_get_ibv_context";
 

@@ -6,13 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.testing.CHeader;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(30)
 class RpmaErrorTest {
     @ParameterizedTest
     @CsvSource(textBlock = """

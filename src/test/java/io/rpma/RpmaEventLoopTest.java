@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import io.rpma.internal.Natives;
 import io.rpma.internal.OpenResources;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.Together;
@@ -26,19 +27,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Level;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The tasks and the life of a loop. {@link LoopRegistrationTest} tests the objects that a loop serves. */
-@Timeout(60)
 class RpmaEventLoopTest {
     private static final Runnable NOTHING = () -> {};
 
     private final BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
 
     private Object next() throws InterruptedException {
-        Object next = seen.poll(20, TimeUnit.SECONDS);
+        Object next = seen.poll(Limit.WAIT_S, TimeUnit.SECONDS);
         assertThat(next).as("nothing came").isNotNull();
         return next;
     }

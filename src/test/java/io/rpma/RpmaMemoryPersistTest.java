@@ -23,13 +23,11 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Calls of {@link RpmaMemory#persist()} for files and for anonymous memory. */
-@Timeout(60)
 class RpmaMemoryPersistTest {
     private static final int PAGE = 4096;
     private static final int SIZE = 3 * PAGE + 5;

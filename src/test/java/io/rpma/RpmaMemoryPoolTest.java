@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.rpma.RpmaMemoryPool.SizeClass;
 import io.rpma.testing.Allocation;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Together;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -29,14 +30,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The pool: its arguments, its tickets, and threads that take and give back. */
-@Timeout(60)
 class RpmaMemoryPoolTest {
     private static final int LENGTH = 100;
     private static final int STRIDE = 128;
@@ -571,9 +570,9 @@ class RpmaMemoryPoolTest {
 
     private static void checkAndGiveBack(RpmaMemoryPool pool, BlockingQueue<Long> filled) throws InterruptedException {
         long i = 0;
-        for (long ticket = filled.poll(30, TimeUnit.SECONDS);
+        for (long ticket = filled.poll(Limit.WAIT_S, TimeUnit.SECONDS);
                 ticket != RpmaMemoryPool.EMPTY;
-                ticket = filled.poll(30, TimeUnit.SECONDS)) {
+                ticket = filled.poll(Limit.WAIT_S, TimeUnit.SECONDS)) {
             i++;
             assertThat(pool.buffer(ticket).getLong()).isEqualTo(i);
             pool.buffer(ticket).putLong(-i);

@@ -17,12 +17,10 @@ import java.util.Random;
 import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(30)
 class RpmaMrRemoteTest {
     private static final int PERSISTENT = RpmaMrUsage.FLUSH_TYPE_PERSISTENT.bit();
     private static final int VISIBILITY = RpmaMrUsage.FLUSH_TYPE_VISIBILITY.bit();

@@ -10,11 +10,9 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import java.nio.ByteBuffer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(30)
 class RpmaPeerCfgTest {
     @Test
     void startsWithoutDirectWrite() {

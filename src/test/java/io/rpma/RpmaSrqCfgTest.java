@@ -10,12 +10,10 @@ import java.util.function.ObjIntConsumer;
 import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(30)
 class RpmaSrqCfgTest {
     /** Name, setter, getter, least value, and the name in the message of a refusal. */
     static Stream<Arguments> properties() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -12,14 +13,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * The order in which a connection takes the completions of its two queues. On the stand-in, an operation has completed when
  * its post returns. On a device, a program can't know when all completions have arrived.
  */
 @Tag("stand-in")
-@Timeout(60)
 class SharedChannelTest {
     private static final int EACH = 10;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
@@ -45,8 +44,8 @@ class SharedChannelTest {
             long nextWrite = 0;
             long nextReceive = 100;
             for (int i = 0; i < 2 * EACH; i++) {
-                order.add(conn.await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS)
-                        .orElseThrow());
+                order.add(
+                        conn.await(completions, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow());
                 assertEquals(order.get(i) == rcq ? nextReceive++ : nextWrite++, completions.wrId(0));
             }
             for (int i = 2; i < order.size(); i++) {

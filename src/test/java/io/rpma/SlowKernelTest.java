@@ -10,6 +10,7 @@ import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
@@ -25,11 +26,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A slow call of the kernel delays no other thread: each test continues while a call is blocked. */
 @Tag("stand-in")
-@Timeout(60)
 class SlowKernelTest {
     private static final String DESTROY = "ucma:DESTROY_ID";
 
@@ -62,7 +61,7 @@ class SlowKernelTest {
         assertClosed(() -> id.resolveRoute(1));
         assertThat(closing).isNotDone();
         standIn.letGo();
-        closing.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        closing.get(Limit.WAIT_S, TimeUnit.SECONDS);
     }
 
     @Test
@@ -75,7 +74,7 @@ class SlowKernelTest {
         assertClosed(() -> ep.nextConnReq(null, 500, TimeUnit.MILLISECONDS));
         assertThat(closing).isNotDone();
         standIn.letGo();
-        closing.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        closing.get(Limit.WAIT_S, TimeUnit.SECONDS);
     }
 
     /** A loop would get no event of the id, whose events have moved to another channel. */
@@ -95,8 +94,8 @@ class SlowKernelTest {
                     "the thread waits or has ended",
                     () -> registering.getState() == Thread.State.WAITING || !registering.isAlive());
             standIn.letGo();
-            listening.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
-            assertThatThrownBy(() -> registration.get(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+            listening.get(Limit.WAIT_S, TimeUnit.SECONDS);
+            assertThatThrownBy(() -> registration.get(Limit.WAIT_S, TimeUnit.SECONDS))
                     .hasCauseExactlyInstanceOf(IllegalStateException.class)
                     .hasMessageContaining(id + " listens");
         }
@@ -110,7 +109,7 @@ class SlowKernelTest {
                 RpmaConn first = RpmaConnReq.create(peer, TestDevice.address(), port, null)
                         .connect()) {
             RpmaConnReq rejected =
-                    ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+                    ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
             standIn.hold("ucma:REJECT", 1);
             CompletableFuture<Void> rejecting = CompletableFuture.runAsync(rejected::close);
             standIn.awaitHeld(1);
@@ -120,9 +119,9 @@ class SlowKernelTest {
                 assertIsInterrupted(() -> ep.nextConnReq(null));
                 assertThat(rejecting).isNotDone();
                 standIn.letGo();
-                rejecting.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+                rejecting.get(Limit.WAIT_S, TimeUnit.SECONDS);
                 Pair.assertEvent(RpmaConnEvent.REJECTED, first);
-                ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS)
                         .orElseThrow()
                         .close();
                 Pair.assertEvent(RpmaConnEvent.REJECTED, second);
@@ -160,7 +159,7 @@ class SlowKernelTest {
             RpmaSrq.create(peer, null).close();
             assertThat(slow).isNotDone();
             standIn.letGo();
-            slow.get(Pair.TIMEOUT_S, TimeUnit.SECONDS).close();
+            slow.get(Limit.WAIT_S, TimeUnit.SECONDS).close();
         }
     }
 
@@ -249,7 +248,7 @@ class SlowKernelTest {
         waiter.start();
         Eventually.become("the thread waits for the lock", () -> LockSupport.getBlocker(waiter) != null);
         waiter.interrupt();
-        waiting.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        waiting.get(Limit.WAIT_S, TimeUnit.SECONDS);
     }
 
     private static void assertClosed(ThrowingCallable call) {

@@ -9,10 +9,8 @@ import io.rpma.testing.Jvm;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The first method handle makes the JDK initialize its method handle code, which takes longer than the rest of a start. */
-@Timeout(120)
 class StartTest {
     @Test
     void needsNoMethodHandles() throws Exception {

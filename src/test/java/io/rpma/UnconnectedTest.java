@@ -14,13 +14,11 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that the objects of a connection refuse without a call of librpma. */
-@Timeout(30)
 class UnconnectedTest {
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
     private static final long SIZE = 4096;

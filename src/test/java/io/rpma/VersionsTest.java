@@ -12,13 +12,11 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A librpma that was built with a newer rdma-core than the loaded one. */
-@Timeout(120)
 class VersionsTest {
     private static final String MADE = "made RpmaPeer\n";
 

@@ -4,6 +4,7 @@ package io.rpma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.StandIn;
 import io.rpma.testing.TestDevice;
@@ -22,7 +23,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -32,7 +32,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code -Drpma.stress.seconds} sets the duration of each test.
  */
 @Tag("stand-in")
-@Timeout(7200)
 class WaitStressTest {
     private static final long RUN = TimeUnit.SECONDS.toNanos(Integer.getInteger("rpma.stress.seconds", 10));
     private static final long SEED = Long.getLong("rpma.random.seed", new SplittableRandom().nextLong());
@@ -64,7 +63,7 @@ class WaitStressTest {
     void nothingIsLeft() throws InterruptedException {
         over.set(true);
         platform.shutdownNow();
-        assertThat(platform.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+        assertThat(platform.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS)).isTrue();
         assertThat(StandIn.alive()).isEqualTo(before);
         peer.close();
         standIn.close();
@@ -191,12 +190,12 @@ class WaitStressTest {
         }
         over.set(true);
         platform.shutdown();
-        assertThat(platform.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+        assertThat(platform.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS)).isTrue();
         assertThat(failures).isEmpty();
         lanes.forEach(Lane::assertAllTaken);
         lanes.forEach(lane -> lane.pair.close());
         for (Thread waiter : waiters) {
-            waiter.join(TimeUnit.SECONDS.toMillis(Pair.TIMEOUT_S));
+            waiter.join(TimeUnit.SECONDS.toMillis(Limit.WAIT_S));
             assertThat(waiter.isAlive()).isFalse();
         }
         assertThat(failures).isEmpty();

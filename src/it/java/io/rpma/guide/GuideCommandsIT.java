@@ -11,19 +11,14 @@ import io.rpma.testing.Rxe;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The commands of the guide for the administrator of a machine, in guests, whose administrator is the test. */
-@Tag("guests")
-@Timeout(600)
+@Tag("consumers")
 class GuideCommandsIT {
-    private static final Duration LIMIT = Duration.ofSeconds(580);
-
     @TempDir
     private Path directory;
 
@@ -57,7 +52,6 @@ class GuideCommandsIT {
                         "-e",
                         "-c",
                         script)
-                .within(LIMIT)
                 .run();
         assertThat(end.status()).as(end.toString()).isZero();
         assertThat(end.out())
@@ -102,7 +96,6 @@ class GuideCommandsIT {
     private Rxe.Finished inContainer(String script, String... files) throws IOException, InterruptedException {
         String command = "exec unshare --mount sh -e -c \"$0\" container " + String.join(" ", files);
         return Rxe.uml(List.of("--share", directory.toString()), "sh", "-e", "-c", command, script)
-                .within(LIMIT)
                 .run();
     }
 }

@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -19,7 +18,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,11 +26,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The map of the guide, in persistent memory if the machine has any. Each of the two processes may die. */
 @Tag("processes")
 @ResourceLock(TestDevice.PMEM)
-@Timeout(300)
 class ReplicatedMapIT {
     private static final Path SOURCES = Path.of("src/it/consumer/map");
     private static final int SIZE = 2 << 20;
-    private static final Duration LIMIT = Duration.ofSeconds(280);
 
     @TempDir
     private static Path classes;
@@ -74,8 +70,7 @@ class ReplicatedMapIT {
     private Jvm.Running start(String program, String... arguments) {
         List<String> words = new ArrayList<>(List.of(program, address, port));
         words.addAll(List.of(arguments));
-        Jvm.Running running =
-                Jvm.onClassPath(Jvm.libraryJar(), classes).limit(LIMIT).start(words.toArray(String[]::new));
+        Jvm.Running running = Jvm.onClassPath(Jvm.libraryJar(), classes).start(words.toArray(String[]::new));
         started.add(running);
         return running;
     }

@@ -19,6 +19,7 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.testing.Blocked;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
@@ -36,11 +37,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the samples of the guide. The tag makes 'mvn verify' run them on a machine without a device. */
 @Tag("stand-in")
-@Timeout(120)
 class SamplesIT {
     private static final int BLOCKS = 100;
 
@@ -184,7 +183,7 @@ class SamplesIT {
                             verbs.client.qp(), verbs.clientMr, verbs.serverMr.address(), verbs.serverMr.rkey()))
                     .isTrue();
             RpmaCompletions completions = RpmaCompletions.create(1);
-            assertThat(verbs.client.qp().getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS))
+            assertThat(verbs.client.qp().getSendComp(completions, Limit.WAIT_S, TimeUnit.SECONDS))
                     .isEqualTo(1);
             assertThat(completions.isSuccess(0)).as(completions.toString()).isTrue();
             assertThat(verbs.serverMemory.buffer()).isEqualTo(verbs.clientMemory.buffer());
@@ -221,7 +220,7 @@ class SamplesIT {
         ep.close();
         serving.result();
         threads.shutdown();
-        assertThat(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+        assertThat(threads.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS))
                 .as("the threads end with the clients")
                 .isTrue();
     }
@@ -250,7 +249,7 @@ class SamplesIT {
                 ErrorSamples.takeCompletion(conn, completions);
             }
             threads.shutdownNow();
-            assertThat(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+            assertThat(threads.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS))
                     .as("the threads end after an interruption")
                     .isTrue();
             assertThat(serving)
@@ -274,14 +273,14 @@ class SamplesIT {
             Pair.assertPosted(conn.send(regions.local, 0, 16, RpmaConn.F_COMPLETION_ALWAYS, 2));
             // the server can close before it receives the last message of the handshake, and then rejects the
             // connection
-            assertThat(conn.nextEvent(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+            assertThat(conn.nextEvent(Limit.WAIT_S, TimeUnit.SECONDS))
                     .get()
                     .isIn(RpmaConnEvent.CLOSED, RpmaConnEvent.REJECTED);
         }
         ep.close();
         serving.result();
         threads.shutdown();
-        assertThat(threads.awaitTermination(Pair.TIMEOUT_S, TimeUnit.SECONDS))
+        assertThat(threads.awaitTermination(Limit.WAIT_S, TimeUnit.SECONDS))
                 .as("the threads end with the connection")
                 .isTrue();
     }
@@ -336,7 +335,7 @@ class SamplesIT {
                         loop.stop();
                     }));
             loop.run();
-            assertThat(watched.await(Pair.TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+            assertThat(watched.await(Limit.WAIT_S, TimeUnit.SECONDS)).isTrue();
         } finally {
             closer.shutdown();
         }

@@ -17,6 +17,7 @@ import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.LogCapture;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
@@ -121,7 +122,7 @@ public final class CollectedProgram {
         address = region.getPtr();
         try (RpmaEp ep = RpmaEp.listen(peer, host, listenAddress.getPort())) {
             System.out.println(LISTENING);
-            RpmaConn conn = ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+            RpmaConn conn = ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS)
                     .orElseThrow()
                     .connect(region.getDescriptor());
             watch(dropped, conn);
@@ -139,7 +140,7 @@ public final class CollectedProgram {
             RdmaMr region = watch(dropped, register(kind, id));
             address = region.address();
             id.accept(new RdmaConnParam().privateData(descriptor(region)));
-            id.awaitEvent(RdmaEventType.ESTABLISHED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            id.awaitEvent(RdmaEventType.ESTABLISHED, Limit.WAIT_S, TimeUnit.SECONDS);
         }
     }
 

@@ -21,6 +21,7 @@ import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaQp;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
@@ -156,12 +157,12 @@ public final class CyclesProgram {
             RdmaPair.accept(client, server);
             Pair.assertPosted(
                     client.qp().postWrite(local, 0, SIZE, RdmaQp.F_SIGNALED, remote.address(), remote.rkey(), 1));
-            assertEquals(1, client.qp().getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+            assertEquals(1, client.qp().getSendComp(completions, Limit.WAIT_S, TimeUnit.SECONDS));
             assertSame(RpmaWcStatus.SUCCESS, completions.status(0));
             client.disconnect();
-            server.awaitEvent(RdmaEventType.DISCONNECTED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            server.awaitEvent(RdmaEventType.DISCONNECTED, Limit.WAIT_S, TimeUnit.SECONDS);
             server.disconnect();
-            client.awaitEvent(RdmaEventType.DISCONNECTED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            client.awaitEvent(RdmaEventType.DISCONNECTED, Limit.WAIT_S, TimeUnit.SECONDS);
         }
     }
 
@@ -179,7 +180,7 @@ public final class CyclesProgram {
     }
 
     private RpmaConnReq next() throws InterruptedException {
-        return ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+        return ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
     }
 
     /** Returns the resident memory. The heap does not grow, because it has its largest size from the beginning. */

@@ -23,6 +23,7 @@ import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.testing.Descriptors;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
@@ -158,7 +159,7 @@ public final class ProcessLimitsProgram {
                 RpmaConnReq.create(peer, TestDevice.address(), port, null).connect();
         opened.push(client);
         RpmaConnReq request =
-                ep.nextConnReq(null, Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+                ep.nextConnReq(null, Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
         opened.push(request);
         opened.push(request.connect());
         Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
@@ -171,7 +172,7 @@ public final class ProcessLimitsProgram {
         listener.listen(0);
         RdmaId client = RdmaId.create(RdmaPortSpace.TCP);
         opened.push(client);
-        int timeout = (int) TimeUnit.SECONDS.toMillis(Pair.TIMEOUT_S);
+        int timeout = (int) TimeUnit.SECONDS.toMillis(Limit.WAIT_S);
         client.resolveAddr(
                 null, RdmaPair.address(listener.localAddr().orElseThrow().getPort()), timeout);
         RdmaPair.awaitEvent(client, RdmaEventType.ADDR_RESOLVED);

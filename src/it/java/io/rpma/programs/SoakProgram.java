@@ -28,6 +28,7 @@ import io.rpma.rdmacm.RdmaInlineData;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaQp;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.Regions;
@@ -246,7 +247,7 @@ public final class SoakProgram {
             try (Regions regions = new Regions(peer, SIZE);
                     RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), port, cfg)
                             .connect();
-                    RpmaConn server = ep.nextConnReq(cfg, Pair.TIMEOUT_S, TimeUnit.SECONDS)
+                    RpmaConn server = ep.nextConnReq(cfg, Limit.WAIT_S, TimeUnit.SECONDS)
                             .orElseThrow()
                             .connect()) {
                 Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
@@ -294,7 +295,7 @@ public final class SoakProgram {
 
         private static void take(RpmaCq cq, RpmaCompletions completions, int count) throws InterruptedException {
             for (int taken = 0; taken < count; ) {
-                taken += check(completions, cq.await(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+                taken += check(completions, cq.await(completions, Limit.WAIT_S, TimeUnit.SECONDS));
             }
         }
 
@@ -362,14 +363,14 @@ public final class SoakProgram {
 
         private static void takeSent(RdmaQp qp, RpmaCompletions completions, int count) throws InterruptedException {
             for (int taken = 0; taken < count; ) {
-                taken += check(completions, qp.getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+                taken += check(completions, qp.getSendComp(completions, Limit.WAIT_S, TimeUnit.SECONDS));
             }
         }
 
         private static void takeReceived(RdmaQp qp, RpmaCompletions completions, int count)
                 throws InterruptedException {
             for (int taken = 0; taken < count; ) {
-                taken += check(completions, qp.getRecvComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS));
+                taken += check(completions, qp.getRecvComp(completions, Limit.WAIT_S, TimeUnit.SECONDS));
             }
         }
 

@@ -13,6 +13,7 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +37,7 @@ public final class SurvivorProgram {
         int port = Integer.parseInt(arguments[1]);
         long closing;
         try (RpmaPeer peer = RpmaPeer.create(deviceTo(address));
-                RpmaConnCfg cfg = RpmaConnCfg.create().setTimeout((int) TimeUnit.SECONDS.toMillis(Pair.TIMEOUT_S));
+                RpmaConnCfg cfg = RpmaConnCfg.create().setTimeout((int) TimeUnit.SECONDS.toMillis(Limit.WAIT_S));
                 RpmaMemory memory = RpmaMemory.allocate(TargetProgram.SIZE);
                 RpmaMrLocal source = peer.register(memory, RpmaMrUsage.WRITE_SRC);
                 RpmaConn conn = RpmaConnReq.create(peer, address, port, cfg).connect()) {
@@ -56,7 +57,7 @@ public final class SurvivorProgram {
             try {
                 return RpmaDevice.remote(address);
             } catch (RpmaException e) {
-                if (millisSince(start) > TimeUnit.SECONDS.toMillis(Pair.TIMEOUT_S)) {
+                if (millisSince(start) > TimeUnit.SECONDS.toMillis(Limit.WAIT_S)) {
                     throw e;
                 }
             }

@@ -8,6 +8,7 @@ import io.rpma.RpmaConnReq;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaEp;
 import io.rpma.RpmaPeer;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import io.rpma.testing.RunningLoop;
 import io.rpma.testing.VirtualThreads;
@@ -25,8 +26,6 @@ public final class VirtualThreadsProgram {
     public static final String COMPLETIONS = "completions: ";
     public static final String EVENTS = "events: ";
     public static final String CLOSED = "closed: ";
-
-    private static final int LIMIT_S = 120;
 
     private final List<RpmaConn> conns = new ArrayList<>();
     private final BlockingQueue<RpmaConn> servers = new LinkedBlockingQueue<>();
@@ -97,13 +96,13 @@ public final class VirtualThreadsProgram {
             waits.add(one);
             VirtualThreads.start(one);
         }
-        if (!begun.await(LIMIT_S, TimeUnit.SECONDS)) {
+        if (!begun.await(Limit.WAIT_S, TimeUnit.SECONDS)) {
             throw new AssertionError(begun.getCount() + " virtual threads have no carrier");
         }
         objects.forEach(wake);
         int sum = 0;
         for (FutureTask<Integer> one : waits) {
-            sum += one.get(LIMIT_S, TimeUnit.SECONDS);
+            sum += one.get(Limit.WAIT_S, TimeUnit.SECONDS);
         }
         return sum;
     }

@@ -11,6 +11,7 @@ import io.rpma.rdmacm.RdmaEventType;
 import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQpInitAttr;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Pair;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +28,7 @@ public final class WatcherProgram {
     private static final long PERIOD_S = 1;
     private static final long LIMIT_S = MOST_S - 2 * PERIOD_S;
 
-    private static final int MILLIS = (int) TimeUnit.SECONDS.toMillis(Pair.TIMEOUT_S);
+    private static final int MILLIS = (int) TimeUnit.SECONDS.toMillis(Limit.WAIT_S);
 
     private int lost;
 
@@ -54,12 +55,12 @@ public final class WatcherProgram {
 
     private static void connect(RdmaId id, InetSocketAddress address) throws InterruptedException {
         id.resolveAddr(null, address, MILLIS);
-        id.awaitEvent(RdmaEventType.ADDR_RESOLVED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        id.awaitEvent(RdmaEventType.ADDR_RESOLVED, Limit.WAIT_S, TimeUnit.SECONDS);
         id.resolveRoute(MILLIS);
-        id.awaitEvent(RdmaEventType.ROUTE_RESOLVED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        id.awaitEvent(RdmaEventType.ROUTE_RESOLVED, Limit.WAIT_S, TimeUnit.SECONDS);
         id.createQp(new RdmaQpInitAttr().maxSendWr(1).maxRecvWr(1));
         id.connect(new RdmaConnParam());
-        id.awaitEvent(RdmaEventType.ESTABLISHED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        id.awaitEvent(RdmaEventType.ESTABLISHED, Limit.WAIT_S, TimeUnit.SECONDS);
     }
 
     private void watch(RpmaEventLoop loop, RpmaConn conn, RdmaId id) throws InterruptedException {

@@ -2,7 +2,7 @@
 package io.rpma.rdmacm;
 
 import static io.rpma.testing.Failures.assertFails;
-import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.Limit.WAIT_S;
 import static io.rpma.testing.RdmaPair.address;
 import static io.rpma.testing.RdmaPair.awaitEvent;
 import static io.rpma.testing.RdmaPair.listen;
@@ -19,10 +19,8 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Addresses that ids are bound to, listen on and connect to. */
-@Timeout(60)
 class RdmaAddressIT {
     /** Reserved for documentation (RFC 5737): no machine has it. */
     private static final String NO_DEVICE = "203.0.113.1";
@@ -130,7 +128,7 @@ class RdmaAddressIT {
             assertFails(
                     "EADDRNOTAVAIL",
                     () -> client.resolveAddr(new InetSocketAddress(NO_DEVICE, source), address(port), 1));
-            client.resolveAddr(address(source), address(port), 1000 * TIMEOUT_S);
+            client.resolveAddr(address(source), address(port), 1000 * WAIT_S);
             awaitEvent(client, RdmaEventType.ADDR_RESOLVED);
             assertThat(client.localAddr()).contains(address(source));
             assertThat(client.peerAddr()).contains(address(port));
@@ -141,9 +139,7 @@ class RdmaAddressIT {
     void nobodyAnswers() throws InterruptedException {
         try (RdmaId client = RdmaId.create(RdmaPortSpace.TCP)) {
             client.resolveAddr(null, new InetSocketAddress(TestDevice.silentAddress(), 7), 100);
-            assertThat(client.nextEvent(TIMEOUT_S, TimeUnit.SECONDS)
-                            .orElseThrow()
-                            .type())
+            assertThat(client.nextEvent(WAIT_S, TimeUnit.SECONDS).orElseThrow().type())
                     .isSameAs(RdmaEventType.ADDR_ERROR);
         }
     }

@@ -23,10 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Arguments that address handles can't be made from. */
-@Timeout(60)
 class RdmaAhIT {
     private static final int SIZE = 4096;
 

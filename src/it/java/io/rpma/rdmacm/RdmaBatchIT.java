@@ -33,13 +33,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Chains of posts in one downcall: their results, and the content of the batch after a post that fails. */
-@Timeout(60)
 class RdmaBatchIT {
     private static final int KEY = RdmaQp.UDP_QKEY;
 

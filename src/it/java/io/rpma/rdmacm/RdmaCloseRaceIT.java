@@ -29,13 +29,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Closes ids, regions and other objects of librdmacm that other threads use; {@code io.rpma.CloseRaceIT} is for librpma. */
 @Tag("stand-in")
-@Timeout(1200)
 class RdmaCloseRaceIT {
     private static final int SIZE = 64;
     private static final int SIGNALED = RdmaQp.F_SIGNALED;

@@ -2,7 +2,7 @@
 package io.rpma.rdmacm;
 
 import static io.rpma.testing.Failures.assertFails;
-import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.Limit.WAIT_S;
 import static io.rpma.testing.RdmaPair.address;
 import static io.rpma.testing.RdmaPair.awaitEvent;
 import static io.rpma.testing.RdmaPair.connecting;
@@ -27,10 +27,8 @@ import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Ids that connect, reject and disconnect. */
-@Timeout(60)
 class RdmaConnectIT {
     private static final int REQUESTS = 200;
     private static final int SPINS = 20_000;
@@ -133,7 +131,7 @@ class RdmaConnectIT {
             try (RdmaId server = request(listener)) {
                 server.reject(data(148));
             }
-            RdmaEvent event = client.nextEvent(TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+            RdmaEvent event = client.nextEvent(WAIT_S, TimeUnit.SECONDS).orElseThrow();
             assertThat(event.type()).isSameAs(RdmaEventType.REJECTED);
             assertThat(event.privateData()).isEqualTo(data(148));
         }
@@ -185,7 +183,7 @@ class RdmaConnectIT {
                 client.createQp(RdmaPair.attr());
                 FutureTask<RdmaEvent> connecting = new FutureTask<>(() -> {
                     client.connect(new RdmaConnParam());
-                    return client.nextEvent(TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+                    return client.nextEvent(WAIT_S, TimeUnit.SECONDS).orElseThrow();
                 });
                 new Thread(connecting, "connecting").start();
                 for (int spins = random.nextInt(SPINS); spins > 0; spins--) {
@@ -265,7 +263,7 @@ class RdmaConnectIT {
             try (RdmaId server = request(listener)) {
                 server.createQp(RdmaPair.attr());
                 server.accept(new RdmaConnParam());
-                assertThat(client.nextEvent(TIMEOUT_S, TimeUnit.SECONDS)
+                assertThat(client.nextEvent(WAIT_S, TimeUnit.SECONDS)
                                 .orElseThrow()
                                 .type())
                         .isSameAs(RdmaEventType.CONNECT_ERROR);
@@ -287,7 +285,7 @@ class RdmaConnectIT {
             listener.listen(0);
             connecting(port).close();
             assertThatExceptionOfType(RpmaException.class)
-                    .isThrownBy(() -> listener.getRequest(TIMEOUT_S, TimeUnit.SECONDS))
+                    .isThrownBy(() -> listener.getRequest(WAIT_S, TimeUnit.SECONDS))
                     .satisfies(e -> assertThat(e.operation()).isEqualTo("rdma_create_qp"));
         }
     }
@@ -372,7 +370,7 @@ class RdmaConnectIT {
             client.createQp(RdmaPair.attr());
             client.connect(new RdmaConnParam());
             assertThatExceptionOfType(RpmaException.class)
-                    .isThrownBy(() -> listener.getRequest(TIMEOUT_S, TimeUnit.SECONDS))
+                    .isThrownBy(() -> listener.getRequest(WAIT_S, TimeUnit.SECONDS))
                     .satisfies(e -> assertThat(e.operation()).isEqualTo("rdma_create_qp"));
             assertFails("ECONNREFUSED", () -> awaitEvent(client, RdmaEventType.ESTABLISHED));
             assertThat(listener.getRequest(0, TimeUnit.SECONDS)).isEmpty();
@@ -401,9 +399,7 @@ class RdmaConnectIT {
         try (RdmaId listener = listen(port);
                 RdmaId client = connecting(port)) {
             request(listener).close();
-            assertThat(client.nextEvent(TIMEOUT_S, TimeUnit.SECONDS)
-                            .orElseThrow()
-                            .type())
+            assertThat(client.nextEvent(WAIT_S, TimeUnit.SECONDS).orElseThrow().type())
                     .isSameAs(RdmaEventType.REJECTED);
         }
     }

@@ -2,7 +2,7 @@
 package io.rpma.rdmacm;
 
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
-import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.Limit.WAIT_S;
 import static io.rpma.testing.RdmaDatagramPair.HEADER;
 import static io.rpma.testing.RdmaDatagramPair.listen;
 import static io.rpma.testing.RdmaPair.awaitEvent;
@@ -32,12 +32,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Datagrams in both directions. */
-@Timeout(60)
 class RdmaDatagramIT {
     /** The largest MTU of any device. */
     private static final int LONGEST_PACKET = 4096;
@@ -464,7 +462,7 @@ class RdmaDatagramIT {
             try (RdmaId asked = RdmaPair.request(listener)) {
                 asked.reject(fullOf(136));
             }
-            RdmaEvent event = asking.nextEvent(TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+            RdmaEvent event = asking.nextEvent(WAIT_S, TimeUnit.SECONDS).orElseThrow();
             assertThat(event.type()).isSameAs(RdmaEventType.UNREACHABLE);
             assertThat(event.privateData()).isEqualTo(fullOf(136));
         }
@@ -481,9 +479,7 @@ class RdmaDatagramIT {
         try (RdmaId alone = RdmaPair.resolved(RdmaPortSpace.UDP, TestDevice.port())) {
             alone.createQp(RdmaPair.attr());
             alone.connect(new RdmaConnParam());
-            assertThat(alone.nextEvent(TIMEOUT_S, TimeUnit.SECONDS)
-                            .orElseThrow()
-                            .type())
+            assertThat(alone.nextEvent(WAIT_S, TimeUnit.SECONDS).orElseThrow().type())
                     .isSameAs(RdmaEventType.UNREACHABLE);
         }
     }

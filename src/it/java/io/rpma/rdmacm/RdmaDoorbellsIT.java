@@ -11,12 +11,10 @@ import io.rpma.testing.TestDevice;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The system calls of posts on soft-RoCE: one for each chain, as {@link RdmaBatch} documents. */
 @Tag("processes")
 @Tag("unsanitized")
-@Timeout(120)
 class RdmaDoorbellsIT {
     private static final int SEQUENCES = 100;
     private static final int WRITES = 16;

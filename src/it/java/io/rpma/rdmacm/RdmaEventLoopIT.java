@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.rdmacm;
 
-import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.Limit.WAIT_S;
 import static io.rpma.testing.RdmaPair.listen;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -29,13 +29,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An event loop that serves ids and the queues of their queue pairs. */
 @Tag("stand-in")
-@Timeout(120)
 class RdmaEventLoopIT {
     private static final int SIGNALED = RdmaQp.F_SIGNALED;
     private static final int CLIENTS = 100;
@@ -75,7 +73,7 @@ class RdmaEventLoopIT {
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
-        T next = queue.poll(TIMEOUT_S, TimeUnit.SECONDS);
+        T next = queue.poll(WAIT_S, TimeUnit.SECONDS);
         assertThat(next).as("nothing came").isNotNull();
         return next;
     }
@@ -177,7 +175,7 @@ class RdmaEventLoopIT {
                 RdmaId client = RdmaId.create(RdmaPortSpace.TCP);
                 clients.add(client);
                 client.onEvent(loop, event -> connectOn(client, event.type()));
-                client.resolveAddr(null, RdmaPair.address(port), 1000 * TIMEOUT_S);
+                client.resolveAddr(null, RdmaPair.address(port), 1000 * WAIT_S);
             }
             assertOnAll(RdmaEventType.ESTABLISHED);
             clients.forEach(RdmaId::disconnect);
@@ -199,7 +197,7 @@ class RdmaEventLoopIT {
 
     private void connectOn(RdmaId client, RdmaEventType event) {
         if (event == RdmaEventType.ADDR_RESOLVED) {
-            client.resolveRoute(1000 * TIMEOUT_S);
+            client.resolveRoute(1000 * WAIT_S);
         } else if (event == RdmaEventType.ROUTE_RESOLVED) {
             client.createQp(RdmaPair.attr());
             client.connect(new RdmaConnParam());
@@ -251,7 +249,7 @@ class RdmaEventLoopIT {
             assertThat(seen).isEmpty();
         }
         executor.shutdown();
-        assertThat(executor.awaitTermination(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+        assertThat(executor.awaitTermination(WAIT_S, TimeUnit.SECONDS)).isTrue();
     }
 
     /** An unsolicited completion does not wake the loop, also if the loop makes many turns before it. */
@@ -294,7 +292,7 @@ class RdmaEventLoopIT {
                 accept(id);
             });
             try (RdmaId client = RdmaPair.connecting(port)) {
-                assertThat(client.nextEvent(TIMEOUT_S, TimeUnit.SECONDS)
+                assertThat(client.nextEvent(WAIT_S, TimeUnit.SECONDS)
                                 .orElseThrow()
                                 .type())
                         .isEqualTo(RdmaEventType.REJECTED);

@@ -8,20 +8,18 @@ import io.rpma.RpmaCompletions;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMemoryPool;
 import io.rpma.RpmaMemoryPool.SizeClass;
-import io.rpma.testing.Pair;
+import io.rpma.testing.Limit;
 import io.rpma.testing.RdmaPair;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Operations of librdmacm's verbs whose contexts are the tickets of their buffers. */
-@Timeout(60)
 class RdmaMemoryPoolIT {
     private static final int WRITES = 100;
 
     private static void giveBackSent(RdmaPair pair, RpmaMemoryPool pool, RpmaCompletions completions)
             throws InterruptedException {
-        int count = pair.client.qp().getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        int count = pair.client.qp().getSendComp(completions, Limit.WAIT_S, TimeUnit.SECONDS);
         assertThat(count).isPositive();
         for (int i = 0; i < count; i++) {
             assertThat(completions.isSuccess(i)).isTrue();

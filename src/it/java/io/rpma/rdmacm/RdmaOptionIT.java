@@ -2,7 +2,7 @@
 package io.rpma.rdmacm;
 
 import static io.rpma.testing.Failures.assertFails;
-import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.Limit.WAIT_S;
 import static io.rpma.testing.RdmaDatagramPair.HEADER;
 import static io.rpma.testing.RdmaDatagramPair.TOS;
 import static io.rpma.testing.RdmaPair.address;
@@ -23,12 +23,10 @@ import io.rpma.testing.TestDevice;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Options of ids. {@link RdmaQpAttributesIT} tests the options of connections. */
-@Timeout(60)
 class RdmaOptionIT {
     @BeforeAll
     static void findDevice() {
@@ -102,7 +100,7 @@ class RdmaOptionIT {
                 RdmaId third = create()) {
             assertThat(first.localAddr()).isEqualTo(second.localAddr()).contains(address(port));
             third.setReuseAddr(true);
-            third.resolveAddr(address(port), address(there), 1000 * TIMEOUT_S);
+            third.resolveAddr(address(port), address(there), 1000 * WAIT_S);
             awaitEvent(third, RdmaEventType.ADDR_RESOLVED);
             assertThat(third.localAddr()).contains(address(port));
         }
@@ -219,9 +217,9 @@ class RdmaOptionIT {
         try (RdmaId listener = RdmaDatagramPair.listen(port);
                 RdmaId client = RdmaId.create(RdmaPortSpace.UDP)) {
             client.setTos(tos);
-            client.resolveAddr(null, address(port), 1000 * TIMEOUT_S);
+            client.resolveAddr(null, address(port), 1000 * WAIT_S);
             awaitEvent(client, RdmaEventType.ADDR_RESOLVED);
-            client.resolveRoute(1000 * TIMEOUT_S);
+            client.resolveRoute(1000 * WAIT_S);
             awaitEvent(client, RdmaEventType.ROUTE_RESOLVED);
             client.createQp(RdmaPair.attr());
             client.connect(new RdmaConnParam());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.rdmacm;
 
-import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.Limit.WAIT_S;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -22,11 +22,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Checks of the other side of an id. As in {@code PeerLostIT}, a send that waits for a receive stands for a dead host. */
 @Tag("stand-in")
-@Timeout(120)
 class RdmaPeerLostIT {
     private static final int SIGNALED = RdmaQp.F_SIGNALED;
     private static final long NEVER_MS = TimeUnit.DAYS.toMillis(1);
@@ -74,7 +72,7 @@ class RdmaPeerLostIT {
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
-        T next = queue.poll(TIMEOUT_S, TimeUnit.SECONDS);
+        T next = queue.poll(WAIT_S, TimeUnit.SECONDS);
         assertThat(next).as("nothing came").isNotNull();
         return next;
     }
@@ -163,7 +161,7 @@ class RdmaPeerLostIT {
         assertLost();
         completions.cancel();
         RpmaCompletions taken = RpmaCompletions.create(1);
-        Blocked wait = new Blocked(() -> qp.getSendComp(taken, TIMEOUT_S, TimeUnit.SECONDS), "awaitComp");
+        Blocked wait = new Blocked(() -> qp.getSendComp(taken, WAIT_S, TimeUnit.SECONDS), "awaitComp");
         letGo();
         write(1);
         assertThat(wait.result()).isEqualTo(1);

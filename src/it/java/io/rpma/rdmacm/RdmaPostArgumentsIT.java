@@ -26,13 +26,11 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every bad argument of every post is refused with the exact exception, and nothing is posted. */
-@Timeout(60)
 class RdmaPostArgumentsIT {
     private static final long MOST = TestDevice.maxMessage();
 

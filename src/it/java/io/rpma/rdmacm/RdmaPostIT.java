@@ -23,7 +23,7 @@ import io.rpma.RpmaWcStatus;
 import io.rpma.testing.Allocation;
 import io.rpma.testing.Blocked;
 import io.rpma.testing.Eventually;
-import io.rpma.testing.Pair;
+import io.rpma.testing.Limit;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import io.rpma.testing.Together;
@@ -39,14 +39,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Everything that is posted on a connection. */
-@Timeout(60)
 class RdmaPostIT {
     private static final int WRITES = 5000;
 
@@ -398,7 +396,7 @@ class RdmaPostIT {
             }
         });
         for (int taken = 0; taken < 16; ) {
-            int more = qp.getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            int more = qp.getSendComp(completions, Limit.WAIT_S, TimeUnit.SECONDS);
             assertThat(more).isPositive();
             taken += more;
         }
@@ -447,7 +445,7 @@ class RdmaPostIT {
 
     private void awaitAll(Taken taken, RpmaCompletions completions) throws InterruptedException {
         while (taken.total.get() < WRITES) {
-            int count = qp.getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+            int count = qp.getSendComp(completions, Limit.WAIT_S, TimeUnit.SECONDS);
             assertThat(count).as("completions of a wait").isPositive();
             taken.add(completions, count);
         }
@@ -604,7 +602,7 @@ class RdmaPostIT {
         assertThat(posted).isBetween(serverQp.maxRecvWr(), 9_999);
         pair.server.disconnect();
         RpmaCompletions flushed = RpmaCompletions.create(1);
-        assertThat(serverQp.getRecvComp(flushed, Pair.TIMEOUT_S, TimeUnit.SECONDS))
+        assertThat(serverQp.getRecvComp(flushed, Limit.WAIT_S, TimeUnit.SECONDS))
                 .isEqualTo(1);
         assertThat(flushed.status(0)).isSameAs(RpmaWcStatus.WR_FLUSH_ERR);
     }

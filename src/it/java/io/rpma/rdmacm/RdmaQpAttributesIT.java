@@ -11,12 +11,10 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The attributes that queue pairs get from the options of their ids. */
 @Tag("processes")
 @Tag("unsanitized")
-@Timeout(120)
 class RdmaQpAttributesIT {
     private static final int CONNECTIONS = 3;
 

@@ -23,11 +23,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Random calls of librdmacm's verbs. */
 @Tag("stand-in")
-@Timeout(900)
 class RdmaRandomCallsIT {
     private static final Class<RpmaException> FAILS = RpmaException.class;
     private static final Class<InterruptedException> INTERRUPTED = InterruptedException.class;

@@ -21,10 +21,8 @@ import io.rpma.testing.TestDevice;
 import java.util.function.ToIntFunction;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A receive queue for several connections. */
-@Timeout(60)
 class RdmaSrqIT {
     @BeforeAll
     static void findDevice() {

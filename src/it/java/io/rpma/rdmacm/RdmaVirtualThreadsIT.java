@@ -16,12 +16,10 @@ import io.rpma.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
 /** Virtual threads that wait for ids release their carriers, and wake as platform threads do. */
-@Timeout(600)
 @Tag("newer-jdk")
 @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
 class RdmaVirtualThreadsIT {

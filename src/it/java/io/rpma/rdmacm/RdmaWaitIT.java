@@ -2,7 +2,7 @@
 package io.rpma.rdmacm;
 
 import static io.rpma.testing.Failures.assertFails;
-import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.Limit.WAIT_S;
 import static io.rpma.testing.RdmaPair.address;
 import static io.rpma.testing.RdmaPair.awaitEvent;
 import static io.rpma.testing.RdmaPair.listen;
@@ -23,10 +23,8 @@ import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Waits for events, requests and completions of ids, and calls on closed ids. */
-@Timeout(60)
 class RdmaWaitIT {
     @BeforeAll
     static void findDevice() {
@@ -36,7 +34,7 @@ class RdmaWaitIT {
     @Test
     void anotherEventThanTheAwaitedOneIsAFailure() throws InterruptedException {
         try (RdmaId client = RdmaId.create(RdmaPortSpace.TCP)) {
-            client.resolveAddr(null, address(TestDevice.port()), 1000 * TIMEOUT_S);
+            client.resolveAddr(null, address(TestDevice.port()), 1000 * WAIT_S);
             assertThatExceptionOfType(RpmaException.class)
                     .isThrownBy(() -> awaitEvent(client, RdmaEventType.ROUTE_RESOLVED))
                     .withMessageContaining("ADDR_RESOLVED came instead of ROUTE_RESOLVED")
@@ -45,7 +43,7 @@ class RdmaWaitIT {
                         assertThat(e.errnoName()).isEqualTo("EPROTO");
                     });
             // the event is consumed, and the id can continue
-            client.resolveRoute(1000 * TIMEOUT_S);
+            client.resolveRoute(1000 * WAIT_S);
             awaitEvent(client, RdmaEventType.ROUTE_RESOLVED);
         }
     }
@@ -128,19 +126,19 @@ class RdmaWaitIT {
     @Test
     void waitsWithATimeoutEndByClosing() throws InterruptedException {
         RdmaId listener = listen(TestDevice.port());
-        Blocked.assertWokenByClose(() -> listener.getRequest(TIMEOUT_S, TimeUnit.SECONDS), listener::close);
+        Blocked.assertWokenByClose(() -> listener.getRequest(WAIT_S, TimeUnit.SECONDS), listener::close);
         RdmaId id = RdmaId.create(RdmaPortSpace.TCP);
-        Blocked.assertWokenByClose(() -> id.nextEvent(TIMEOUT_S, TimeUnit.SECONDS), id::close);
+        Blocked.assertWokenByClose(() -> id.nextEvent(WAIT_S, TimeUnit.SECONDS), id::close);
         RdmaId second = RdmaId.create(RdmaPortSpace.TCP);
         Blocked.assertWokenByClose(() -> awaitEvent(second, RdmaEventType.ADDR_RESOLVED), second::close);
         var completions = RpmaCompletions.create(1);
         RdmaPair pair = RdmaPair.connect();
         RdmaQp qp = pair.client.qp();
-        Blocked.assertWokenByClose(() -> qp.getSendComp(completions, TIMEOUT_S, TimeUnit.SECONDS), pair::close);
+        Blocked.assertWokenByClose(() -> qp.getSendComp(completions, WAIT_S, TimeUnit.SECONDS), pair::close);
         RdmaPair secondPair = RdmaPair.connect();
         RdmaQp secondQp = secondPair.client.qp();
         Blocked.assertWokenByClose(
-                () -> secondQp.getRecvComp(completions, TIMEOUT_S, TimeUnit.SECONDS), secondPair::close);
+                () -> secondQp.getRecvComp(completions, WAIT_S, TimeUnit.SECONDS), secondPair::close);
     }
 
     @Test

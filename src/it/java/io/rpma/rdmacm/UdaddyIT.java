@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.rdmacm;
 
-import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.Limit.WAIT_S;
 import static io.rpma.testing.Pair.assertPosted;
 import static io.rpma.testing.RdmaDatagramPair.HEADER;
 import static io.rpma.testing.RdmaDatagramPair.TOS;
@@ -16,7 +16,6 @@ import io.rpma.testing.RdmaDatagramPair;
 import io.rpma.testing.RdmaPair;
 import io.rpma.testing.TestDevice;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -26,7 +25,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,10 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Tag("processes")
 @ResourceLock("udaddy's port")
-@Timeout(120)
 class UdaddyIT {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-
     /** The port of udaddy, which it has no option for. No other test uses this port. */
     private static final int PORT = 7174;
 
@@ -53,7 +48,7 @@ class UdaddyIT {
         List<String> command = new ArrayList<>(List.of("udaddy", "-c", Integer.toString(connections)));
         command.addAll(List.of("-C", Integer.toString(count), "-S", Integer.toString(size)));
         command.addAll(List.of(more));
-        return Jvm.command(LIMIT, command.toArray(new String[0]));
+        return Jvm.command(command.toArray(new String[0]));
     }
 
     private static void assertSucceeds(Jvm.Running udaddy) throws InterruptedException {
@@ -82,7 +77,7 @@ class UdaddyIT {
         while (true) {
             Node node = node(RdmaPair.resolved(RdmaPortSpace.UDP, PORT), count, size);
             node.id.connect(new RdmaConnParam());
-            RdmaEvent event = node.id.nextEvent(TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+            RdmaEvent event = node.id.nextEvent(WAIT_S, TimeUnit.SECONDS).orElseThrow();
             if (event.type() == RdmaEventType.ESTABLISHED) {
                 return event;
             }

@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -25,7 +24,6 @@ import org.junit.jupiter.api.parallel.Isolated;
  */
 @Tag("processes")
 @Tag("examples")
-@Timeout(300)
 @Isolated("perf polls, which delays the programs of other tests")
 class ToolsDocumentIT extends WithTools {
     private static final String PROMPT = "$ rpma-java ";

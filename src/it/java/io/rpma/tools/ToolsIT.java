@@ -18,14 +18,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The tools on a device, from their jar. */
 @Tag("processes")
 @Tag("examples")
-@Timeout(200)
 class ToolsIT extends WithTools {
     private Jvm.Running ping(String... more) {
         List<String> arguments = new ArrayList<>(List.of("ping", address, "--port", port));

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -13,9 +12,6 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** A test that runs commands of the tools, each in a JVM of its own. */
 public abstract class WithTools {
-    /** On a busy machine three JVMs one after the other take most of a minute, and a server outlives its clients. */
-    private static final Duration LIMIT = Duration.ofSeconds(150);
-
     /** The address of the device. */
     protected String address;
 
@@ -42,7 +38,7 @@ public abstract class WithTools {
 
     /** Starts a command in a JVM that the test has prepared. */
     protected final Jvm.Running start(Jvm jvm, String... arguments) {
-        Jvm.Running running = jvm.limit(LIMIT).start(arguments);
+        Jvm.Running running = jvm.start(arguments);
         started.add(running);
         return running;
     }

@@ -7,19 +7,16 @@ import io.rpma.testing.Jvm;
 import java.awt.image.BufferedImage;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("benchmarks")
 @Tag("unsanitized")
-@Timeout(60)
 class SoakTest {
     private static final int WHITE = -1;
 
@@ -36,7 +33,6 @@ class SoakTest {
         Path picture = directory.resolve("soak.png");
         // not with the options of the other JVMs: -Xcheck:jni reports the JDK's calls for fonts
         try (Jvm.Running drawing = Jvm.command(
-                Duration.ofSeconds(50),
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("java.class.path"),

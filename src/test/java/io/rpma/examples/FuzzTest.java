@@ -15,12 +15,10 @@ import io.rpma.testing.Jvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,7 +30,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("examples")
 @Tag("unsanitized")
 @EnabledOnOs(architectures = "amd64", disabledReason = "Jazzer has a library for Linux on x86-64 alone")
-@Timeout(3600)
 class FuzzTest {
     /** The time for each parser in a long run, without the start of the JVM. */
     private static final int SECONDS = Integer.getInteger("rpma.fuzz.seconds", 0);
@@ -44,7 +41,6 @@ class FuzzTest {
     private static final int LEAST_RATE = 200;
 
     private static final long SEED = Long.getLong("rpma.random.seed", System.nanoTime());
-    private static final int START_S = 120;
     private static final Pattern INITIAL = Pattern.compile("INITED cov: (\\d+)");
     private static final Pattern DONE = Pattern.compile("DONE +cov: (\\d+).* corp: (\\d+)");
     private static final Pattern DONE_RUNS = Pattern.compile("Done (\\d+) runs");
@@ -71,7 +67,6 @@ class FuzzTest {
         Jvm.Finished finished;
         // not with the options of the other JVMs: -Xcheck:jni reports Jazzer's calls
         try (Jvm.Running fuzzer = Jvm.command(
-                Duration.ofSeconds(SECONDS + START_S),
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-cp",

@@ -11,11 +11,9 @@ import java.nio.file.Path;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The description of a device DAX in sysfs. */
-@Timeout(30)
 class DaxDeviceTest {
     private static final Path DEVICE = Path.of("/dev/dax0.0");
 

@@ -22,10 +22,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The limit of the table of native objects. */
-@Timeout(60)
 class HandleTableTest {
     @BeforeAll
     static void load() {

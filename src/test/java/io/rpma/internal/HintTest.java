@@ -6,12 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.FileSystemException;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(30)
 class HintTest {
     @BeforeAll
     static void load() {

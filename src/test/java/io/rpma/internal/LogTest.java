@@ -30,11 +30,9 @@ import java.util.logging.LogRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The messages of librpma. Their cause is a request for the device of an address that is reserved for documentation. */
-@Timeout(60)
 class LogTest {
     private static final String NOBODYS = "192.0.2.1";
     private static final int RING = 256;

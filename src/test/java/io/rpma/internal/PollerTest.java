@@ -18,11 +18,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Which objects a poller reports, and how often. */
-@Timeout(60)
 class PollerTest {
     private static final Pattern EPOLL_CALLS = Pattern.compile("epoll_ctl: (\\d+) calls, 0 failed");
     private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);

@@ -23,13 +23,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Compares the metadata for GraalVM's native-image with the look-ups in the sources: classes, members and resources that are
  * found by their names at run time.
  */
-@Timeout(30)
 class ReachabilityMetadataTest {
     private static final String METADATA =
             "/META-INF/native-image/io.github.rpma-java/rpma-java/reachability-metadata.json";

@@ -21,11 +21,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The shim's symbols. */
-@Timeout(30)
 class ShimTest {
     /** The library runs on glibc 2.34 and later. */
     private static final int NEWEST_GLIBC_MINOR = 34;

@@ -8,6 +8,7 @@ import io.rpma.programs.RefusedThreadProgram;
 import io.rpma.programs.VirtualWaitsProgram;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Together;
 import io.rpma.testing.VirtualThreads;
 import java.util.ArrayList;
@@ -18,12 +19,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
 /** The waits of virtual threads end in the same ways as the waits of platform threads. */
-@Timeout(60)
 @Tag("newer-jdk")
 @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "virtual threads came with JDK 21")
 class VirtualWaitsTest {
@@ -57,7 +56,7 @@ class VirtualWaitsTest {
         }
 
         boolean result() throws Exception {
-            return wait.get(20, TimeUnit.SECONDS);
+            return wait.get(Limit.WAIT_S, TimeUnit.SECONDS);
         }
 
         Throwable failure() throws Exception {
@@ -189,7 +188,7 @@ class VirtualWaitsTest {
         FutureTask<Boolean> wait = new FutureTask<>(() -> Waiter.await(OPERATION, object, Waiter.FOREVER));
         VirtualThreads.start(wait);
         assertThatExceptionOfType(ExecutionException.class)
-                .isThrownBy(() -> wait.get(20, TimeUnit.SECONDS))
+                .isThrownBy(() -> wait.get(Limit.WAIT_S, TimeUnit.SECONDS))
                 .havingCause()
                 .withMessage(
                         "epoll_ctl failed: Provider error occurred (PROVIDER): epoll_ctl() failed: Bad file descriptor");

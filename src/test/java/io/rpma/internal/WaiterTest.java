@@ -23,14 +23,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Waits for an object that has no descriptor (a configuration). Such a wait ends at its timeout, by an interrupt or by the
  * close of the object.
  */
-@Timeout(60)
 class WaiterTest {
     private static final String OPERATION = "rpma_conn_next_event";
     private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);

@@ -31,6 +31,7 @@ import io.rpma.rdmacm.RdmaId;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaPortSpace;
 import io.rpma.rdmacm.RdmaQpInitAttr;
+import io.rpma.testing.Limit;
 import io.rpma.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -55,7 +56,6 @@ public final class OutOfMemoryProgram {
     /** Enough regions that the list of the peer's children must grow. */
     private static final int REGIONS = 24;
 
-    private static final int TIMEOUT_S = 20;
     private static final RpmaMrUsage[] USAGES = {
         RpmaMrUsage.WRITE_SRC, RpmaMrUsage.WRITE_DST, RpmaMrUsage.FLUSH_TYPE_VISIBILITY
     };
@@ -231,10 +231,10 @@ public final class OutOfMemoryProgram {
         cfg.setSrq(srq);
         RpmaConnReq asking = open(RpmaConnReq.create(peer, address, port, null));
         RpmaConn client = open(asking.connect());
-        RpmaConnReq asked = open(ep.nextConnReq(cfg, TIMEOUT_S, SECONDS).orElseThrow());
+        RpmaConnReq asked = open(ep.nextConnReq(cfg, Limit.WAIT_S, SECONDS).orElseThrow());
         RpmaConn server = open(asked.connect());
-        client.nextEvent(TIMEOUT_S, SECONDS);
-        server.nextEvent(TIMEOUT_S, SECONDS);
+        client.nextEvent(Limit.WAIT_S, SECONDS);
+        server.nextEvent(Limit.WAIT_S, SECONDS);
         RpmaMrRemote remote = open(RpmaMrRemote.fromDescriptor(region.getDescriptor()));
         RpmaMemory buffers = open(RpmaMemory.allocate(4096));
         open(RpmaMemoryPool.create(buffers, 1024));
@@ -242,7 +242,7 @@ public final class OutOfMemoryProgram {
         client.applyRemotePeerCfg(peerCfg);
         RpmaCompletions completions = RpmaCompletions.create(1);
         client.write(remote, 0, region, 0, 8, RpmaConn.F_COMPLETION_ALWAYS, 1);
-        client.getCq().await(completions, TIMEOUT_S, SECONDS);
+        client.getCq().await(completions, Limit.WAIT_S, SECONDS);
         RpmaEventLoop loop = open(RpmaEventLoop.create());
         loop.onEvent(client, event -> {});
     }
@@ -260,10 +260,10 @@ public final class OutOfMemoryProgram {
         RpmaMemory memory = open(RpmaMemory.allocate(4096));
         RdmaMr region = open(RdmaMr.reg(client, memory, ACCESS));
         client.connect(new RdmaConnParam());
-        RdmaId server = open(listener.getRequest(TIMEOUT_S, SECONDS).orElseThrow());
+        RdmaId server = open(listener.getRequest(Limit.WAIT_S, SECONDS).orElseThrow());
         server.accept(new RdmaConnParam());
-        client.awaitEvent(RdmaEventType.ESTABLISHED, TIMEOUT_S, SECONDS);
-        server.awaitEvent(RdmaEventType.ESTABLISHED, TIMEOUT_S, SECONDS);
+        client.awaitEvent(RdmaEventType.ESTABLISHED, Limit.WAIT_S, SECONDS);
+        server.awaitEvent(RdmaEventType.ESTABLISHED, Limit.WAIT_S, SECONDS);
         RpmaCompletions completions = RpmaCompletions.create(1);
         client.qp().postSend(region, 0, 8, 0, 1);
         client.qp().pollSendComp(completions);

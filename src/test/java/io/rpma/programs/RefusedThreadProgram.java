@@ -4,6 +4,7 @@ package io.rpma.programs;
 import io.rpma.internal.Signal;
 import io.rpma.internal.Waiter;
 import io.rpma.testing.Eventually;
+import io.rpma.testing.Limit;
 import io.rpma.testing.VirtualThreads;
 import java.lang.reflect.Constructor;
 import java.util.concurrent.CompletableFuture;
@@ -41,8 +42,9 @@ public final class RefusedThreadProgram {
             awaitParked(VirtualThreads.start(other));
             refusing.set(true);
             signal.set();
-            System.out.println("woken: " + other.get(20, TimeUnit.SECONDS));
-            System.out.println("reported: " + reported.get(20, TimeUnit.SECONDS).getMessage());
+            System.out.println("woken: " + other.get(Limit.WAIT_S, TimeUnit.SECONDS));
+            System.out.println(
+                    "reported: " + reported.get(Limit.WAIT_S, TimeUnit.SECONDS).getMessage());
         } finally {
             carrier.shutdownNow();
         }

@@ -3,6 +3,7 @@ package io.rpma.programs;
 
 import io.rpma.internal.Signal;
 import io.rpma.internal.Waiter;
+import io.rpma.testing.Limit;
 import io.rpma.testing.VirtualThreads;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,13 +35,13 @@ public final class VirtualWaitsProgram {
             waits.add(wait);
             VirtualThreads.start(wait);
         }
-        if (!begun.await(30, TimeUnit.SECONDS)) {
+        if (!begun.await(Limit.WAIT_S, TimeUnit.SECONDS)) {
             throw new AssertionError(begun.getCount() + " have no carrier");
         }
         signals.forEach(Signal::set);
         int woken = 0;
         for (FutureTask<Boolean> wait : waits) {
-            woken += wait.get(30, TimeUnit.SECONDS) ? 1 : 0;
+            woken += wait.get(Limit.WAIT_S, TimeUnit.SECONDS) ? 1 : 0;
         }
         signals.forEach(Signal::close);
         System.out.println(ALL_WOKEN + woken);

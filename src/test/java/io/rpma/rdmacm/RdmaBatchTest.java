@@ -25,13 +25,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The operations that a batch refuses to record, and its exceptions for operations that can't be posted. */
-@Timeout(30)
 class RdmaBatchTest {
     /** A header of a cache line, two cache lines for the alignment, and 11 fields of 8 bytes for each operation. */
     private static final int MAX_CAPACITY = 24_403_221;

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,7 +27,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * posted operations shows which operations the calls before it have posted.
  */
 @Tag("stand-in")
-@Timeout(60)
 class RdmaChainTest {
     private static final int EINVAL = 22;
     private static final int ENOMEM = 12;

@@ -9,13 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The enumerations and flags that stand for constants of C. */
-@Timeout(30)
 class RdmaConstantsTest {
     private static final String CMA = "rdma/rdma_cma.h";
     private static final String VERBS = "infiniband/verbs.h";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.rdmacm;
 
-import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.Limit.WAIT_S;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Descriptors;
@@ -19,11 +19,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Requests that a loop can't take. */
 @Tag("stand-in")
-@Timeout(60)
 class RdmaEventLoopTest {
     private static final int ENOMEM = 12;
 
@@ -80,7 +78,7 @@ class RdmaEventLoopTest {
             listener.onRequest(running.loop, RdmaId::close);
             for (int i = 0; i < MANY; i++) {
                 StandIn.notifyListeners(DEVICE_REMOVAL);
-                assertThat(failures.poll(TIMEOUT_S, TimeUnit.SECONDS))
+                assertThat(failures.poll(WAIT_S, TimeUnit.SECONDS))
                         .hasMessageContaining("DEVICE_REMOVAL came instead of CONNECT_REQUEST");
             }
             try (RdmaId client = RdmaPair.connecting(port)) {
@@ -103,7 +101,7 @@ class RdmaEventLoopTest {
             for (int i = 0; i < REJECTED; i++) {
                 standIn.fail("ucma:MIGRATE_ID", 1, ENOMEM);
                 try (RdmaId client = RdmaPair.connecting(port)) {
-                    assertThat(failures.poll(TIMEOUT_S, TimeUnit.SECONDS))
+                    assertThat(failures.poll(WAIT_S, TimeUnit.SECONDS))
                             .hasMessageStartingWith("rdma_get_request failed")
                             .hasMessageContaining("rejected")
                             .hasMessageContaining("RLIMIT_NOFILE=");
@@ -131,7 +129,7 @@ class RdmaEventLoopTest {
             });
             standIn.pass("ucma:GET_EVENT", 1).fail("ucma:GET_EVENT", 1, ENOMEM);
             client.connect(new RdmaConnParam());
-            assertThat(handled.await(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+            assertThat(handled.await(WAIT_S, TimeUnit.SECONDS)).isTrue();
             // the loop serves each registration once between two tasks
             running.call(() -> {});
             running.call(() -> {});
@@ -154,7 +152,7 @@ class RdmaEventLoopTest {
             });
             client.connect(new RdmaConnParam());
             try {
-                assertThat(handled.await(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+                assertThat(handled.await(WAIT_S, TimeUnit.SECONDS)).isTrue();
                 // the loop serves each registration once between two tasks
                 running.call(() -> {});
                 running.call(() -> {});

@@ -6,10 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The fields of an event, in the layout of native/rdmacm_id.c. */
-@Timeout(30)
 class RdmaEventTest {
     private static RdmaEvent event(int type, int status, int ahAttr, int privateDataLen) {
         RdmaEvent event = new RdmaEvent();

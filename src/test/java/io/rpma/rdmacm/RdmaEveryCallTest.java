@@ -18,11 +18,9 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Each call that the shim makes in sessions of {@code io.rpma.rdmacm} fails once, takes longer once and loses its event once. */
 @Tag("stand-in")
-@Timeout(120)
 class RdmaEveryCallTest {
     private static final int TIMEOUT_MS = 5_000;
     /** Long enough for the stand-in, whose events are immediate. */

@@ -8,11 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(30)
 class RdmaInlineDataTest {
     private final RdmaInlineData data = RdmaInlineData.create(16);
 

@@ -22,14 +22,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Records that threads have mixed by using one batch at once, which is forbidden: the shim refuses a record that does not fit
  * its queue, and no record ends the process. The device of this process ends it if it gets a wrong pointer.
  */
 @Tag("stand-in")
-@Timeout(60)
 class RdmaMixedRecordsTest {
     private static final int KEY = RdmaQp.UDP_QKEY;
     private static final int SIZE = 64;

@@ -8,11 +8,9 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Options that the system refuses. A device refuses none that the library accepts. */
 @Tag("stand-in")
-@Timeout(60)
 class RdmaOptionTest {
     private static final int EPERM = 1;
 

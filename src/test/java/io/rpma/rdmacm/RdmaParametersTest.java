@@ -7,13 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The checks of the parameters of an id. */
-@Timeout(30)
 class RdmaParametersTest {
     @ParameterizedTest
     @ValueSource(ints = {-1, 8, 255, Integer.MIN_VALUE, Integer.MAX_VALUE})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.rdmacm;
 
-import static io.rpma.testing.Pair.TIMEOUT_S;
+import static io.rpma.testing.Limit.WAIT_S;
 import static io.rpma.testing.RdmaPair.address;
 import static io.rpma.testing.RdmaPair.awaitEvent;
 import static io.rpma.testing.RdmaPair.listen;
@@ -9,11 +9,9 @@ import static io.rpma.testing.RdmaPair.listen;
 import io.rpma.testing.TestDevice;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Resolved routes. On a device, the moment at which an address is resolved is not known. */
 @Tag("stand-in")
-@Timeout(60)
 class RdmaRouteTest {
     /** With sanitizers, a path that librdmacm or the stand-in leaks is a failure of the run. */
     @Test
@@ -22,8 +20,8 @@ class RdmaRouteTest {
         try (RdmaId listener = listen(port);
                 RdmaId client = RdmaId.create(RdmaPortSpace.TCP)) {
             client.bindAddr(address(TestDevice.port()));
-            client.resolveAddr(null, listener.localAddr().orElseThrow(), 1000 * TIMEOUT_S);
-            client.resolveRoute(1000 * TIMEOUT_S);
+            client.resolveAddr(null, listener.localAddr().orElseThrow(), 1000 * WAIT_S);
+            client.resolveRoute(1000 * WAIT_S);
             awaitEvent(client, RdmaEventType.ADDR_RESOLVED);
             awaitEvent(client, RdmaEventType.ROUTE_RESOLVED);
         }

@@ -93,7 +93,7 @@ public final class Blocked {
 
     /** The result of the wait. */
     public Object result() throws InterruptedException, ExecutionException, TimeoutException {
-        return task.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        return task.get(Limit.WAIT_S, TimeUnit.SECONDS);
     }
 
     /** The exception that ends the wait. */

@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 /** C programs and libraries, most of them in {@code src/test/c}. */
 public final class CProgram {
     private static final Path SOURCES = Path.of("src/test/c");
-    private static final int LIMIT_S = 60;
 
     private CProgram() {}
 
@@ -44,8 +43,8 @@ public final class CProgram {
         Process process = builder.start();
         try {
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (!process.waitFor(LIMIT_S, TimeUnit.SECONDS)) {
-                throw new AssertionError(String.join(" ", command) + " has not ended in " + LIMIT_S + " s");
+            if (!process.waitFor(Limit.WAIT_S, TimeUnit.SECONDS)) {
+                throw new AssertionError(String.join(" ", command) + " has not ended in " + Limit.WAIT_S + " s");
             }
             return new Finished(process.exitValue(), output);
         } finally {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.testing;
 
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** Waits for conditions that come true by themselves, for a bounded time. */
 public final class Eventually {
-    private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
     private Eventually() {}
@@ -29,8 +27,8 @@ public final class Eventually {
     private static void await(String what, BooleanSupplier condition, Runnable pause) {
         long start = System.nanoTime();
         while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - start > LIMIT.toNanos()) {
-                throw new AssertionError("not within " + LIMIT + ": " + what);
+            if (System.nanoTime() - start > Limit.WAIT.toNanos()) {
+                throw new AssertionError("not within " + Limit.WAIT + ": " + what);
             }
             pause.run();
         }

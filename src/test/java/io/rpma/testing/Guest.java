@@ -7,12 +7,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A guest of {@code native/rxe} as one of two hosts. It runs a command until the command ends or the power is cut. */
 public final class Guest implements AutoCloseable {
-    /** Less than the time limit of the tests' JVM, because a JVM that is killed can't end its guests. */
-    private static final Duration LIMIT = Duration.ofMinutes(50);
-
     /** Prints the state of the JVM that the shell has started last, and of the guest's kernel. */
     private static final String DIAGNOSE = "jcmd $! Thread.print; grep State: /proc/$!/task/*/status;"
             + " tail -n +1 /proc/$!/task/*/stack; rdma link; rdma resource; rdma resource show cm_id; rdma resource show qp;"
@@ -53,10 +51,10 @@ public final class Guest implements AutoCloseable {
     private static Guest boot(Path link, int side, String command, String memory, String... options)
             throws IOException {
         List<String> words = new ArrayList<>(List.of("native/rxe", "run", "--memory", memory));
-        words.addAll(List.of("--time-limit", Long.toString(LIMIT.toSeconds()), "--link", link + ":" + side));
+        words.addAll(List.of("--time-limit", Integer.toString(Limit.WAIT_S), "--link", link + ":" + side));
         words.addAll(List.of(options));
         words.addAll(List.of("--", "sh", "-c", command));
-        return new Guest(new Jvm.Running(new ProcessBuilder(words).start(), LIMIT));
+        return new Guest(new Jvm.Running(new ProcessBuilder(words).start()));
     }
 
     /** The command that runs a class of the tests or examples. */
@@ -123,9 +121,13 @@ public final class Guest implements AutoCloseable {
     /** Avoids {@link ProcessHandle#info}, which causes warnings of -Xcheck:jni on JDK 17. */
     private static boolean isMachine(ProcessHandle process) {
         try {
-            String name = Files.readString(Path.of("/proc", Long.toString(process.pid()), "comm"))
-                    .strip();
-            return name.startsWith("qemu-system") || name.equals("linux");
+            Path files = Path.of("/proc", Long.toString(process.pid()));
+            // The loader of the image's libraries starts the image's QEMU, and gives the process its own name.
+            return Files.readString(files.resolve("comm")).strip().equals("linux")
+                    || Stream.of(Files.readString(files.resolve("cmdline")).split("\0"))
+                            .limit(4)
+                            .anyMatch(word ->
+                                    word.substring(word.lastIndexOf('/') + 1).startsWith("qemu-system"));
         } catch (IOException e) {
             return false; // the process has ended
         }

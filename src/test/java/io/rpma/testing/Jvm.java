@@ -54,7 +54,7 @@ public final class Jvm {
     private final List<String> options = new ArrayList<>();
     private final List<String> program = new ArrayList<>();
     private final Map<String, String> environment = new LinkedHashMap<>();
-    private Duration limit = Duration.ofSeconds(60);
+    private Duration limit = Limit.WAIT;
     private String java = java(Path.of(System.getProperty("java.home")));
 
     private Jvm() {
@@ -176,7 +176,7 @@ public final class Jvm {
         return this;
     }
 
-    /** Sets how long the JVM may take; 60 s if not set. */
+    /** Sets how long the JVM may take, for a test of this limit. */
     public Jvm limit(Duration longest) {
         limit = longest;
         return this;
@@ -197,8 +197,8 @@ public final class Jvm {
     }
 
     /** Starts a program that is no JVM. */
-    public static Running command(Duration limit, String... command) throws IOException {
-        return new Running(new ProcessBuilder(command).start(), limit);
+    public static Running command(String... command) throws IOException {
+        return new Running(new ProcessBuilder(command).start());
     }
 
     /** Starts a program. */
@@ -248,11 +248,11 @@ public final class Jvm {
         private final Output err;
 
         /** A program that is no JVM. */
-        Running(Process process, Duration limit) {
-            this(process, limit, false);
+        Running(Process process) {
+            this(process, Limit.WAIT, false);
         }
 
-        private Running(Process process, Duration limit, boolean hasThreads) {
+        Running(Process process, Duration limit, boolean hasThreads) {
             this.process = process;
             this.limit = limit;
             this.hasThreads = hasThreads;

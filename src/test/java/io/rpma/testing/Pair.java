@@ -19,9 +19,6 @@ import java.util.concurrent.TimeUnit;
 
 /** Two connected sides in one JVM: the client posts, the server's memory is the target. */
 public final class Pair implements AutoCloseable {
-    /** How long a test waits for an event or a completion, in seconds. */
-    public static final int TIMEOUT_S = 20;
-
     /** The peer of both sides. */
     public final RpmaPeer peer;
     /** The side that connects, and posts. */
@@ -60,7 +57,7 @@ public final class Pair implements AutoCloseable {
         try (RpmaEp ep = RpmaEp.listen(peer, TestDevice.address(), port)) {
             RpmaConn client = RpmaConnReq.create(peer, TestDevice.address(), port, clientCfg)
                     .connect();
-            RpmaConn server = ep.nextConnReq(serverCfg, TIMEOUT_S, TimeUnit.SECONDS)
+            RpmaConn server = ep.nextConnReq(serverCfg, Limit.WAIT_S, TimeUnit.SECONDS)
                     .orElseThrow()
                     .connect();
             assertEvent(RpmaConnEvent.ESTABLISHED, client);
@@ -73,8 +70,9 @@ public final class Pair implements AutoCloseable {
     public static void assertEvent(RpmaConnEvent expected, RpmaConn conn) throws InterruptedException {
         assertEquals(
                 expected,
-                conn.nextEvent(TIMEOUT_S, TimeUnit.SECONDS)
-                        .orElseThrow(() -> new AssertionError(conn + ": no " + expected + " in " + TIMEOUT_S + " s")));
+                conn.nextEvent(Limit.WAIT_S, TimeUnit.SECONDS)
+                        .orElseThrow(
+                                () -> new AssertionError(conn + ": no " + expected + " in " + Limit.WAIT_S + " s")));
     }
 
     /** Waits for one completion of the connection and checks its context and its status. */
@@ -87,7 +85,7 @@ public final class Pair implements AutoCloseable {
     public static RpmaCompletions assertCompletion(RpmaCq cq, long wrId, RpmaWcStatus status)
             throws InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
-        assertEquals(1, cq.await(completions, TIMEOUT_S, TimeUnit.SECONDS), "no completion");
+        assertEquals(1, cq.await(completions, Limit.WAIT_S, TimeUnit.SECONDS), "no completion");
         assertEquals(wrId, completions.wrId(0));
         assertEquals(status, completions.status(0));
         return completions;
@@ -107,7 +105,7 @@ public final class Pair implements AutoCloseable {
     public static RpmaCompletions assertTooLong(RpmaCq receiver, long recvId, RpmaCq sender, long sendId)
             throws InterruptedException {
         RpmaCompletions received = RpmaCompletions.create(1);
-        assertEquals(1, receiver.await(received, TIMEOUT_S, TimeUnit.SECONDS), "no completion");
+        assertEquals(1, receiver.await(received, Limit.WAIT_S, TimeUnit.SECONDS), "no completion");
         assertEquals(recvId, received.wrId(0));
         boolean soft = received.status(0) == RpmaWcStatus.LOC_QP_OP_ERR;
         assertEquals(soft ? RpmaWcStatus.LOC_QP_OP_ERR : RpmaWcStatus.LOC_LEN_ERR, received.status(0));

@@ -25,8 +25,6 @@ public final class Race implements AutoCloseable {
     /** The longest delay of a close, in turns of a loop. The random delays let closes meet the uses at every point. */
     private static final int SPINS = 4000;
 
-    private static final int LIMIT_S = 60;
-
     private final int users;
     private final CyclicBarrier start;
     private final ExecutorService executor;
@@ -65,14 +63,14 @@ public final class Race implements AutoCloseable {
                 return null;
             }));
         }
-        start.await(LIMIT_S, TimeUnit.SECONDS);
+        start.await(Limit.WAIT_S, TimeUnit.SECONDS);
         for (int i = random.nextInt(SPINS); i > 0; i--) {
             Thread.onSpinWait();
         }
         close.run();
         for (Future<?> end : ends) {
             try {
-                end.get(LIMIT_S, TimeUnit.SECONDS);
+                end.get(Limit.WAIT_S, TimeUnit.SECONDS);
             } catch (ExecutionException e) {
                 throw new AssertionError(e.getCause());
             }

@@ -95,10 +95,10 @@ public final class RdmaPair implements AutoCloseable {
     /** An id that may connect to a port of the device. */
     public static RdmaId resolved(RdmaPortSpace space, int port) throws InterruptedException {
         RdmaId id = RdmaId.create(space);
-        id.resolveAddr(null, address(port), 1000 * Pair.TIMEOUT_S);
-        id.awaitEvent(RdmaEventType.ADDR_RESOLVED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
-        id.resolveRoute(1000 * Pair.TIMEOUT_S);
-        id.awaitEvent(RdmaEventType.ROUTE_RESOLVED, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        id.resolveAddr(null, address(port), 1000 * Limit.WAIT_S);
+        id.awaitEvent(RdmaEventType.ADDR_RESOLVED, Limit.WAIT_S, TimeUnit.SECONDS);
+        id.resolveRoute(1000 * Limit.WAIT_S);
+        id.awaitEvent(RdmaEventType.ROUTE_RESOLVED, Limit.WAIT_S, TimeUnit.SECONDS);
         return id;
     }
 
@@ -118,7 +118,7 @@ public final class RdmaPair implements AutoCloseable {
 
     /** The next request. */
     public static RdmaId request(RdmaId listener) throws InterruptedException {
-        return listener.getRequest(Pair.TIMEOUT_S, TimeUnit.SECONDS).orElseThrow();
+        return listener.getRequest(Limit.WAIT_S, TimeUnit.SECONDS).orElseThrow();
     }
 
     /** Accepts, and waits until both sides are connected. */
@@ -130,7 +130,7 @@ public final class RdmaPair implements AutoCloseable {
 
     /** Waits for the event of this type. */
     public static RdmaEvent awaitEvent(RdmaId id, RdmaEventType type) throws InterruptedException {
-        return id.awaitEvent(type, Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        return id.awaitEvent(type, Limit.WAIT_S, TimeUnit.SECONDS);
     }
 
     /** A port of the device. */
@@ -170,8 +170,7 @@ public final class RdmaPair implements AutoCloseable {
     /** Waits for one completion of the send queue and checks its context and its status. */
     public static RpmaCompletions sent(RdmaQp qp, long context, RpmaWcStatus status) throws InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
-        assertThat(qp.getSendComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS))
-                .isEqualTo(1);
+        assertThat(qp.getSendComp(completions, Limit.WAIT_S, TimeUnit.SECONDS)).isEqualTo(1);
         return checked(completions, context, status);
     }
 
@@ -183,8 +182,7 @@ public final class RdmaPair implements AutoCloseable {
     /** Waits for one completion of the receive queue and checks its context and that it is a success. */
     public static RpmaCompletions received(RdmaQp qp, long context) throws InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
-        assertThat(qp.getRecvComp(completions, Pair.TIMEOUT_S, TimeUnit.SECONDS))
-                .isEqualTo(1);
+        assertThat(qp.getRecvComp(completions, Limit.WAIT_S, TimeUnit.SECONDS)).isEqualTo(1);
         return checked(completions, context, RpmaWcStatus.SUCCESS);
     }
 
@@ -192,7 +190,7 @@ public final class RdmaPair implements AutoCloseable {
     public static void take(int count, ToIntFunction<RpmaCompletions> poll, RpmaCompletions completions) {
         long start = System.nanoTime();
         for (int taken = 0; taken < count; taken += poll.applyAsInt(completions)) {
-            if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(Pair.TIMEOUT_S)) {
+            if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(Limit.WAIT_S)) {
                 throw new AssertionError(taken + " completions of " + count);
             }
             Thread.yield();

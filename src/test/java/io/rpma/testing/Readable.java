@@ -15,7 +15,7 @@ public final class Readable {
 
     /** Waits until the descriptor is readable. */
     public static void assertReadable(int fd) {
-        assertEquals(Result.WOKEN, poll(fd, TimeUnit.SECONDS.toNanos(Pair.TIMEOUT_S)), "descriptor " + fd);
+        assertEquals(Result.WOKEN, poll(fd, TimeUnit.SECONDS.toNanos(Limit.WAIT_S)), "descriptor " + fd);
     }
 
     /** Checks once, without waiting. */

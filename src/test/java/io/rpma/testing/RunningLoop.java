@@ -8,8 +8,6 @@ import java.util.concurrent.TimeUnit;
 
 /** An event loop in a thread of its own. */
 public final class RunningLoop implements AutoCloseable {
-    private static final int LIMIT_S = 60;
-
     /** The loop. */
     public final RpmaEventLoop loop = RpmaEventLoop.create();
 
@@ -27,7 +25,7 @@ public final class RunningLoop implements AutoCloseable {
     public void call(Runnable task) throws Exception {
         FutureTask<Void> called = new FutureTask<>(task, null);
         loop.execute(called);
-        called.get(LIMIT_S, TimeUnit.SECONDS);
+        called.get(Limit.WAIT_S, TimeUnit.SECONDS);
     }
 
     /** Waits until a probe has completed. The program has no operation under way. */
@@ -52,7 +50,7 @@ public final class RunningLoop implements AutoCloseable {
         call(() -> {});
         FutureTask<Void> passed = new FutureTask<>(() -> null);
         loop.schedule(passed, 2 * periodMs, TimeUnit.MILLISECONDS);
-        passed.get(LIMIT_S, TimeUnit.SECONDS);
+        passed.get(Limit.WAIT_S, TimeUnit.SECONDS);
     }
 
     /** Returns whether an interruption has ended the loop. */
@@ -67,8 +65,8 @@ public final class RunningLoop implements AutoCloseable {
 
     /** Waits for the end of the loop's thread, which must not have failed. Returns whether an interruption has ended it. */
     public boolean awaitEnd() throws Exception {
-        boolean interrupted = run.get(LIMIT_S, TimeUnit.SECONDS);
-        thread.join(TimeUnit.SECONDS.toMillis(LIMIT_S));
+        boolean interrupted = run.get(Limit.WAIT_S, TimeUnit.SECONDS);
+        thread.join(TimeUnit.SECONDS.toMillis(Limit.WAIT_S));
         return interrupted;
     }
 

@@ -6,7 +6,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,11 +20,8 @@ public final class Rxe {
     /** The only line that the script prints if a guest boots and runs its command. */
     public static final String BOOTING = "rxe: booting the trixie guest\n";
 
-    private static final Duration LIMIT = Duration.ofSeconds(150);
-
     private final ProcessBuilder builder;
     private byte[] input = {};
-    private Duration limit = LIMIT;
 
     private Rxe(List<String> words) {
         builder = new ProcessBuilder(new ArrayList<>(words));
@@ -101,15 +97,9 @@ public final class Rxe {
         return this;
     }
 
-    /** Sets the longest time until the end. */
-    public Rxe within(Duration time) {
-        limit = time;
-        return this;
-    }
-
     /** Starts the command, with a standard input that stays open. */
     public Jvm.Running start() throws IOException {
-        return new Jvm.Running(builder.start(), limit);
+        return new Jvm.Running(builder.start());
     }
 
     /** Runs the command to its end. */
@@ -123,10 +113,10 @@ public final class Rxe {
                     .redirectOutput(out.toFile())
                     .redirectError(err.toFile())
                     .start();
-            if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS)) {
+            if (!process.waitFor(Limit.WAIT_S, TimeUnit.SECONDS)) {
                 process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly();
-                throw new AssertionError(builder.command() + " did not end within " + limit + ":\n"
+                throw new AssertionError(builder.command() + " did not end within " + Limit.WAIT + ":\n"
                         + Files.readString(err, StandardCharsets.ISO_8859_1));
             }
             return new Finished(process.exitValue(), Files.readAllBytes(out), Files.readAllBytes(err));

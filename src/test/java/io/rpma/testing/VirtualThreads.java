@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -30,7 +29,7 @@ public final class VirtualThreads {
     public static <T> T call(Callable<T> task) throws Exception {
         FutureTask<T> call = new FutureTask<>(task);
         start(call);
-        return call.get(Pair.TIMEOUT_S, TimeUnit.SECONDS);
+        return call.get(Limit.WAIT_S, TimeUnit.SECONDS);
     }
 
     /** Checks that an interrupt ends the wait of a virtual thread. */
@@ -39,15 +38,14 @@ public final class VirtualThreads {
         Thread thread = start(call);
         Eventually.become("the thread is parked", () -> thread.getState() == Thread.State.WAITING);
         thread.interrupt();
-        ExecutionException e = assertThrows(ExecutionException.class, () -> call.get(Pair.TIMEOUT_S, TimeUnit.SECONDS));
+        ExecutionException e = assertThrows(ExecutionException.class, () -> call.get(Limit.WAIT_S, TimeUnit.SECONDS));
         assertEquals(InterruptedException.class, e.getCause().getClass());
     }
 
     /** A JVM whose virtual threads have two carriers. */
     public static Jvm onTwoCarriers() {
         return Jvm.likeThis()
-                .options("-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2")
-                .limit(Duration.ofSeconds(500));
+                .options("-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2");
     }
 
     /** Checks that the program has succeeded, and has printed this count after each of the texts. */

@@ -20,7 +20,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -29,7 +28,6 @@ import picocli.CommandLine.ParameterException;
 
 /** The page of the tools: its command lines and options are those of the tools. {@code ToolsDocumentIT} runs the commands. */
 @Tag("examples")
-@Timeout(90)
 class ToolsDocumentTest {
     /** A code block, or code in a text, which can continue on the next line. */
     private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```$|`([^`]+)`");

@@ -22,13 +22,11 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The jar of the tools, as users get it. */
 @Tag("examples")
-@Timeout(90)
 class ToolsJarTest {
     private static List<String> names() throws IOException {
         try (JarFile jar = new JarFile(Jvm.toolsJar().toFile())) {

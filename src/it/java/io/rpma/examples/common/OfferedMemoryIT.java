@@ -16,6 +16,7 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.examples.common.PersistRequest.Kind;
+import io.rpma.testing.Limit;
 import io.rpma.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -24,13 +25,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** A server that makes bytes persistent for its client. */
 @Tag("examples")
 @Isolated("each side waits only 10 s for the other one")
-@Timeout(60)
 class OfferedMemoryIT {
     private static final int SERVICE = 0x7465_7374;
     private static final int SIZE = 1 << 20;
@@ -66,10 +65,10 @@ class OfferedMemoryIT {
                             RemoteConnection.open(client, address, port, SERVICE, OPERATIONS, SECONDS.toNanos(30))) {
                 use.use(client, connection);
             } catch (Throwable e) {
-                e.addSuppressed(new AssertionError("the server's end: " + end.get(60, SECONDS)));
+                e.addSuppressed(new AssertionError("the server's end: " + end.get(Limit.WAIT_S, SECONDS)));
                 throw e;
             }
-            return end.get(30, SECONDS);
+            return end.get(Limit.WAIT_S, SECONDS);
         } finally {
             executor.shutdownNow();
         }
@@ -82,9 +81,9 @@ class OfferedMemoryIT {
 
     private String serveOne(RpmaEp endpoint, OfferedMemory offered) throws InterruptedException {
         try (RpmaConnCfg cfg = OfferedMemory.connCfg();
-                RpmaConn conn =
-                        offered.accept(endpoint.nextConnReq(cfg, 30, SECONDS).orElseThrow(), SERVICE)) {
-            assertThat(conn.nextEvent(30, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
+                RpmaConn conn = offered.accept(
+                        endpoint.nextConnReq(cfg, Limit.WAIT_S, SECONDS).orElseThrow(), SERVICE)) {
+            assertThat(conn.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
             return offered.serve(conn, silence, SECONDS.toNanos(50)).orElse("still there");
         }
     }
@@ -147,7 +146,7 @@ class OfferedMemoryIT {
                 PersistRequests requests = connection.requests();
                 assertThat(requests.ask(new PersistRequest(Kind.COMMIT, SIZE, -1), 1))
                         .isTrue();
-                assertThat(connection.conn().nextEvent(30, SECONDS)).contains(RpmaConnEvent.CLOSED);
+                assertThat(connection.conn().nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.CLOSED);
             });
             assertThat(end).startsWith("it has sent a wrong request: ");
             byte[] content = new byte[SIZE];
@@ -169,7 +168,8 @@ class OfferedMemoryIT {
                     assertThat(requests.ask(new PersistRequest(Kind.COMMIT, 0, 1), i))
                             .isTrue();
                     for (int awaited = 0; awaited < 2; awaited++) { // the send and the answer
-                        assertThat(conn.getCq().await(completions, 30, SECONDS)).isOne();
+                        assertThat(conn.getCq().await(completions, Limit.WAIT_S, SECONDS))
+                                .isOne();
                         assertThat(completions.isSuccess(0)).isTrue();
                     }
                     requests.sent();
@@ -180,7 +180,7 @@ class OfferedMemoryIT {
                     assertThat(conn.recv(0)).isTrue();
                     assertThat(conn.send(region, 0, 2 * Long.BYTES, RpmaConn.F_COMPLETION_ON_ERROR, 0))
                             .isTrue();
-                    assertThat(conn.nextEvent(30, SECONDS)).contains(RpmaConnEvent.CLOSED);
+                    assertThat(conn.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.CLOSED);
                 }
             });
             assertThat(end).isEqualTo("it has sent a wrong request: a request has 24 bytes, not 16");
@@ -201,7 +201,7 @@ class OfferedMemoryIT {
                     RpmaConn conn = connection.conn();
                     assertThat(conn.send(region, 0, PersistRequest.LENGTH, RpmaConn.F_COMPLETION_ON_ERROR, 0))
                             .isTrue();
-                    assertThat(conn.nextEvent(30, SECONDS)).contains(RpmaConnEvent.CLOSED);
+                    assertThat(conn.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.CLOSED);
                 }
             });
             assertThat(end).isEqualTo("no answer within 1 s");

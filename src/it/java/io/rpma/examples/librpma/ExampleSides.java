@@ -5,14 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
-import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 
 /** The base of the tests of librpma's examples: runs each side of an example in a JVM. */
 abstract class ExampleSides {
-    private static final Duration LIMIT = Duration.ofSeconds(150);
-
     static final String OLD_VALUE = "Old value: Hello world!";
     static final String NEW_VALUE = "New value: Hello world!";
     static final String NEXT_VALUE = "Next value: Hello world!";
@@ -32,7 +29,7 @@ abstract class ExampleSides {
     final Jvm.Running start(Class<?> program, String... more) {
         String[] command = Stream.concat(Stream.of(program.getName(), address, Integer.toString(port)), Stream.of(more))
                 .toArray(String[]::new);
-        return Jvm.likeThis().limit(LIMIT).start(command);
+        return Jvm.likeThis().start(command);
     }
 
     static Jvm.Finished assertEnds(Jvm.Running side) throws InterruptedException {

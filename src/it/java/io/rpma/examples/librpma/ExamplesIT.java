@@ -21,14 +21,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each of librpma's examples in DRAM, with a JVM for each side: the exit status and the output. */
 @Tag("processes")
 @Tag("examples")
-@Timeout(200)
 class ExamplesIT extends ExampleSides {
     private static final int EVENT_S = 20;
 

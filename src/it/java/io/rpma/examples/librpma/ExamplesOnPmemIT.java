@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The examples of librpma that take persistent memory, with device DAX. */
@@ -19,7 +18,6 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("processes")
 @Tag("persistent-memory")
 @ResourceLock(TestDevice.PMEM)
-@Timeout(200)
 class ExamplesOnPmemIT extends ExampleSides {
     /** The offset of the clients' part of the device. The servers' part is at its beginning. */
     private static final String CLIENT_OFFSET = "1024";

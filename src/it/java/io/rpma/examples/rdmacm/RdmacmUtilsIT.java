@@ -6,22 +6,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The examples against the programs of rdmacm-utils, and against each other. */
 @Tag("processes")
 @Tag("examples")
-@Timeout(200)
 class RdmacmUtilsIT {
-    private static final Duration LIMIT = Duration.ofSeconds(100);
     private static final int PINGS = 5;
 
     private String address;
@@ -36,11 +32,11 @@ class RdmacmUtilsIT {
     private Jvm.Running java(Class<?> program, String... more) {
         List<String> command = new ArrayList<>(List.of(program.getName(), address, port));
         command.addAll(List.of(more));
-        return Jvm.likeThis().limit(LIMIT).start(command.toArray(new String[0]));
+        return Jvm.likeThis().start(command.toArray(new String[0]));
     }
 
     private static Jvm.Running utility(String... command) throws IOException {
-        return Jvm.command(LIMIT, command);
+        return Jvm.command(command);
     }
 
     private static List<String> assertEnds(Jvm.Running side) throws InterruptedException {

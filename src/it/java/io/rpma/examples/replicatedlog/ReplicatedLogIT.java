@@ -15,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -24,7 +23,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
@@ -34,9 +32,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("processes")
 @ResourceLock(TestDevice.PMEM)
 @Tag("examples")
-@Timeout(300)
 class ReplicatedLogIT {
-    private static final Duration LIMIT = Duration.ofSeconds(280);
     private static final String ACKNOWLEDGED = "acknowledged ";
     private static final int SIZE = 100;
     private static final int RECORD_LENGTH = LogLayout.recordLength(SIZE);
@@ -67,7 +63,7 @@ class ReplicatedLogIT {
     }
 
     private Jvm.Running start(String... arguments) {
-        Jvm.Running running = Jvm.likeThis().limit(LIMIT).start(ReplicatedLog.class, arguments);
+        Jvm.Running running = Jvm.likeThis().start(ReplicatedLog.class, arguments);
         started.add(running);
         return running;
     }
@@ -245,7 +241,6 @@ class ReplicatedLogIT {
     void whatCanNotBeAcknowledgedIsAFailure() throws Exception {
         List<Jvm.Running> replicas = emptyReplicas("2M");
         Jvm.Finished end = Jvm.likeThis()
-                .limit(LIMIT)
                 .under("sh", "-c", "exec \"$@\" >/dev/full", "sh")
                 .run(
                         ReplicatedLog.class,

@@ -15,7 +15,6 @@ import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -26,7 +25,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,9 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("processes")
 @ResourceLock(TestDevice.PMEM)
 @Tag("examples")
-@Timeout(300)
 class ResumeIT {
-    private static final Duration LIMIT = Duration.ofSeconds(280);
     /**
      * Large enough that a process that has to wait for a processor can still kill the server before the copy is complete. Under
      * emulation, the copy takes ten times longer.
@@ -71,7 +67,7 @@ class ResumeIT {
     }
 
     private Jvm.Running start(String... arguments) {
-        Jvm.Running running = Jvm.likeThis().limit(LIMIT).start(Resume.class, arguments);
+        Jvm.Running running = Jvm.likeThis().start(Resume.class, arguments);
         started.add(running);
         return running;
     }
@@ -195,8 +191,8 @@ class ResumeIT {
     }
 
     private Jvm.Running startPrinting(long hiddenCapabilities, Stream<String> arguments) {
-        Jvm.Running running = Posts.print(Jvm.likeThis().limit(LIMIT), hiddenCapabilities)
-                .start(Resume.class, arguments.toArray(String[]::new));
+        Jvm.Running running =
+                Posts.print(Jvm.likeThis(), hiddenCapabilities).start(Resume.class, arguments.toArray(String[]::new));
         started.add(running);
         return running;
     }
@@ -218,9 +214,8 @@ class ResumeIT {
         assertThat(assertEnds(client(large), 1).err()).contains("does not fit");
         server.awaitLine("the client's file does not fit: it has 180355072 bytes");
 
-        Jvm.Running other = Jvm.likeThis()
-                .limit(LIMIT)
-                .start(Replicate.class, "send", "--address", address, "--port", port, file.toString());
+        Jvm.Running other =
+                Jvm.likeThis().start(Replicate.class, "send", "--address", address, "--port", port, file.toString());
         started.add(other);
         assertThat(assertEnds(other, 1).err()).contains("is not of this program");
         server.awaitLine("no file was announced");

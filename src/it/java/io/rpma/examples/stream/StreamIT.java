@@ -19,6 +19,7 @@ import io.rpma.RpmaPeer;
 import io.rpma.examples.common.LostException;
 import io.rpma.examples.common.Offer;
 import io.rpma.testing.Blocked;
+import io.rpma.testing.Limit;
 import io.rpma.testing.TestDevice;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -36,17 +37,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Both ends of a stream in one process. */
 @Tag("examples")
-@Timeout(120)
 class StreamIT {
     private static final int RING = 5000;
-    private static final int TIMEOUT_S = 60;
 
     /** A timeout that expires in a test. Even a slow guest connects and answers a probe within half of it. */
     private static final int SHORT_S = 4;
@@ -69,7 +67,7 @@ class StreamIT {
     @AfterEach
     void close() throws Exception {
         executor.shutdownNow();
-        assertThat(executor.awaitTermination(TIMEOUT_S, SECONDS)).isTrue();
+        assertThat(executor.awaitTermination(Limit.WAIT_S, SECONDS)).isTrue();
         abort(writer);
         abort(reader);
         endpoint.close();
@@ -91,17 +89,17 @@ class StreamIT {
     }
 
     private Future<StreamReader> accepting(int ring) {
-        return executor.submit(() -> StreamReader.accept(peer, endpoint, ring, TIMEOUT_S, notes::add));
+        return executor.submit(() -> StreamReader.accept(peer, endpoint, ring, Limit.WAIT_S, notes::add));
     }
 
     private void connect(int ring) throws Exception {
         Future<StreamReader> accepted = accepting(ring);
-        writer = StreamWriter.connect(peer, address, port, TIMEOUT_S);
-        reader = accepted.get(TIMEOUT_S, SECONDS);
+        writer = StreamWriter.connect(peer, address, port, Limit.WAIT_S);
+        reader = accepted.get(Limit.WAIT_S, SECONDS);
     }
 
     private static <T> T get(Future<T> future) throws Exception {
-        return future.get(TIMEOUT_S, SECONDS);
+        return future.get(Limit.WAIT_S, SECONDS);
     }
 
     private static byte[] random(Random random, int length) {
@@ -332,9 +330,9 @@ class StreamIT {
     void aRequestOfAnotherProgramIsRejected() throws Exception {
         Future<StreamReader> accepted = accepting(RING);
         try (RpmaConn other = RpmaConnReq.create(peer, address, port, null).connect("hello".getBytes())) {
-            assertThat(other.nextEvent(TIMEOUT_S, SECONDS)).contains(RpmaConnEvent.REJECTED);
+            assertThat(other.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.REJECTED);
         }
-        writer = StreamWriter.connect(peer, address, port, TIMEOUT_S);
+        writer = StreamWriter.connect(peer, address, port, Limit.WAIT_S);
         reader = get(accepted);
         assertThat(notes).containsExactly("rejected a request of another program");
         closeBoth();
@@ -351,7 +349,7 @@ class StreamIT {
     void noReaderListens() {
         endpoint.close();
         assertThatExceptionOfType(LostException.class)
-                .isThrownBy(() -> StreamWriter.connect(peer, address, port, TIMEOUT_S))
+                .isThrownBy(() -> StreamWriter.connect(peer, address, port, Limit.WAIT_S))
                 .withMessageContaining("rejected");
     }
 
@@ -359,17 +357,18 @@ class StreamIT {
     void anotherProgramAccepts() throws Exception {
         Future<RpmaConn> other = executor.submit(() -> acceptOther("hello".getBytes()));
         assertThatExceptionOfType(IOException.class)
-                .isThrownBy(() -> StreamWriter.connect(peer, address, port, TIMEOUT_S))
+                .isThrownBy(() -> StreamWriter.connect(peer, address, port, Limit.WAIT_S))
                 .withMessageContaining("is not of this program");
         get(other).close();
     }
 
     private RpmaConn acceptOther(byte[] greeting) throws Exception {
         try (RpmaConnCfg cfg = Link.readerCfg()) {
-            RpmaConn conn =
-                    endpoint.nextConnReq(cfg, TIMEOUT_S, SECONDS).orElseThrow().connect(greeting);
+            RpmaConn conn = endpoint.nextConnReq(cfg, Limit.WAIT_S, SECONDS)
+                    .orElseThrow()
+                    .connect(greeting);
             conn.recv(0);
-            assertThat(conn.nextEvent(TIMEOUT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
+            assertThat(conn.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
             return conn;
         }
     }
@@ -382,7 +381,7 @@ class StreamIT {
             Future<RpmaConn> accepted = executor.submit(
                     () -> acceptOther(Offer.of(peer, region, false).toPrivateData(Link.SERVICE)));
             assertThatExceptionOfType(IOException.class)
-                    .isThrownBy(() -> StreamWriter.connect(peer, address, port, TIMEOUT_S))
+                    .isThrownBy(() -> StreamWriter.connect(peer, address, port, Limit.WAIT_S))
                     .withMessage(address + ":" + port + " offers a ring " + reason);
             get(accepted).close();
         }
@@ -395,7 +394,7 @@ class StreamIT {
                 RpmaMrLocal region = peer.register(memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.SEND)) {
             Future<RpmaConn> accepted = executor.submit(
                     () -> acceptOther(Offer.of(peer, region, false).toPrivateData(Link.SERVICE)));
-            writer = StreamWriter.connect(peer, address, port, TIMEOUT_S);
+            writer = StreamWriter.connect(peer, address, port, Limit.WAIT_S);
             try (RpmaConn other = get(accepted)) {
                 writer.write(ByteBuffer.allocate(1));
                 other.sendWithImm(RpmaConn.F_COMPLETION_ALWAYS, 1, 1);
@@ -416,7 +415,7 @@ class StreamIT {
                 RpmaMrLocal region = peer.register(memory, RpmaMrUsage.SEND);
                 RpmaConnCfg cfg = Link.writerCfg();
                 RpmaConn other = RpmaConnReq.create(peer, address, port, cfg).connect(service)) {
-            assertThat(other.nextEvent(TIMEOUT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
+            assertThat(other.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
             reader = get(accepted);
             other.writeWithImm(RpmaConn.F_COMPLETION_ALWAYS, Link.END, 1);
             other.send(region, 0, 1, RpmaConn.F_COMPLETION_ALWAYS, 2); // longer than the receive
@@ -429,7 +428,7 @@ class StreamIT {
     private static void awaitFailure(RpmaConn conn) throws InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
         do {
-            assertThat(conn.getCq().await(completions, TIMEOUT_S, SECONDS)).isEqualTo(1);
+            assertThat(conn.getCq().await(completions, Limit.WAIT_S, SECONDS)).isEqualTo(1);
         } while (completions.isSuccess(0));
     }
 
@@ -441,7 +440,7 @@ class StreamIT {
         byte[] service = ByteBuffer.allocate(Integer.BYTES).putInt(Link.SERVICE).array();
         try (RpmaConnCfg cfg = Link.writerCfg();
                 RpmaConn other = RpmaConnReq.create(peer, address, port, cfg).connect(service)) {
-            assertThat(other.nextEvent(TIMEOUT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
+            assertThat(other.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
             reader = get(accepted);
             assertThat(other.writeWithImm(RpmaConn.F_COMPLETION_ALWAYS, length, 0))
                     .isTrue();
@@ -465,7 +464,7 @@ class StreamIT {
                 assertThatExceptionOfType(LostException.class)
                         .isThrownBy(writer::close)
                         .withMessage(address + ":" + port + ": no answer within " + SHORT_S + " s");
-                assertThat(other.nextEvent(TIMEOUT_S, SECONDS)).contains(RpmaConnEvent.CLOSED);
+                assertThat(other.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.CLOSED);
             }
         }
     }
@@ -478,7 +477,7 @@ class StreamIT {
                 RpmaMrLocal region = peer.register(memory, RpmaMrUsage.WRITE_DST)) {
             Future<RpmaConn> accepted = executor.submit(
                     () -> acceptOther(Offer.of(peer, region, false).toPrivateData(Link.SERVICE)));
-            writer = StreamWriter.connect(peer, address, port, TIMEOUT_S);
+            writer = StreamWriter.connect(peer, address, port, Limit.WAIT_S);
             try (RpmaConn other = get(accepted)) {
                 writer.write(ByteBuffer.allocate(1));
                 assertThat(other.sendWithImm(RpmaConn.F_COMPLETION_ALWAYS, position, 0))

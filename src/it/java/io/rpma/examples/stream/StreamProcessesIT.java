@@ -18,7 +18,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,9 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The two programs, each in its own process. */
 @Tag("processes")
 @Tag("examples")
-@Timeout(300)
 class StreamProcessesIT {
-    private static final Duration LIMIT = Duration.ofSeconds(280);
     private static final int RING = 64 << 10;
 
     /** The maximum time until a loss is detected. A program waits for its start for the same time. */
@@ -56,7 +53,7 @@ class StreamProcessesIT {
         List<String> arguments = new ArrayList<>(
                 List.of(side, "--address", address, "--port", port, "--timeout", Long.toString(TIMEOUT.toSeconds())));
         arguments.addAll(List.of(more));
-        Jvm.Running running = Jvm.likeThis().limit(LIMIT).start(Stream.class, arguments.toArray(String[]::new));
+        Jvm.Running running = Jvm.likeThis().start(Stream.class, arguments.toArray(String[]::new));
         started.add(running);
         return running;
     }

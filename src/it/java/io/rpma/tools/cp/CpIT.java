@@ -17,6 +17,7 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.examples.common.Sha256;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Limit;
 import io.rpma.testing.TestDevice;
 import io.rpma.tools.WithTools;
 import io.rpma.tools.common.Connector;
@@ -28,7 +29,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -37,7 +37,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,12 +45,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The two sides of {@code cp} on a device. */
 @Tag("processes")
 @Tag("examples")
-@Timeout(200)
 @Isolated("its copies keep the processor busy")
 class CpIT extends WithTools {
-    /** On a busy machine a block takes a second. */
-    private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
-
     /** The size of a file that can't be read in the time of a test. */
     private static final long LARGE = 1L << 40;
 
@@ -97,14 +92,14 @@ class CpIT extends WithTools {
 
     /** Waits until an incomplete copy has some blocks. Fails if the sender ends before. */
     private void awaitBlocks(Jvm.Running sender) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + LONGEST_WAIT.toNanos();
+        long deadline = System.nanoTime() + Limit.WAIT.toNanos();
         while (incompleteBytes() < 4 * CpMessage.BLOCK) {
             if (sender.process().waitFor(1, TimeUnit.MILLISECONDS)) {
                 throw new AssertionError("the sender has ended before the copy was interrupted:\n" + sender);
             }
             if (System.nanoTime() > deadline) {
                 throw new AssertionError(
-                        incompleteBytes() + " bytes have arrived within " + LONGEST_WAIT + ":\n" + sender);
+                        incompleteBytes() + " bytes have arrived within " + Limit.WAIT + ":\n" + sender);
             }
         }
     }
@@ -123,7 +118,7 @@ class CpIT extends WithTools {
 
     @Test
     void theWaitForBlocksEndsWithTheSender() throws Exception {
-        try (Jvm.Running sender = Jvm.command(LONGEST_WAIT, "echo", "sent")) {
+        try (Jvm.Running sender = Jvm.command("echo", "sent")) {
             assertThatThrownBy(() -> awaitBlocks(sender))
                     .isInstanceOf(AssertionError.class)
                     .hasMessageStartingWith("the sender has ended before");

@@ -21,14 +21,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** The two sides of {@code perf} on a device. */
 @Tag("processes")
 @Tag("examples")
-@Timeout(200)
 @Isolated("its programs poll, which delays the programs of other tests")
 class PerfIT extends WithTools {
     private static final List<String> OPERATIONS = List.of(

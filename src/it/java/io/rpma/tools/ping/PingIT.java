@@ -20,12 +20,10 @@ import java.nio.ByteBuffer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Each side of {@code ping} on a device, with another side that breaks the protocol. {@code ToolsIT} has the two sides. */
 @Tag("processes")
 @Tag("examples")
-@Timeout(200)
 class PingIT extends WithTools {
     private static final int SIZE = 64;
 

@@ -11,11 +11,9 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The native methods of the client that has only its loop in Java. */
 @Tag("benchmarks")
-@Timeout(60)
 class BareTest {
     private static final String PREFIX = "Java_" + Bare.class.getName().replace('.', '_') + "_";
 

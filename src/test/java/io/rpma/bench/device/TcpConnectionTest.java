@@ -19,11 +19,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Loads over TCP, with a target in this process. */
 @Tag("benchmarks")
-@Timeout(60)
 class TcpConnectionTest {
     private static final int SIZE = 100_000;
 

@@ -21,13 +21,11 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /** The librpma that does nothing, and the programs that measure the cost of calling it. */
 @Tag("benchmarks")
-@Timeout(60)
 class TaxTest {
     @TempDir
     private Path directory;

@@ -10,10 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 @Tag("examples")
-@Timeout(60)
 class MemoryServerTest {
     private final List<String> notes = new ArrayList<>();
 

@@ -12,11 +12,9 @@ import java.io.PrintStream;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import picocli.CommandLine.Command;
 
 @Tag("examples")
-@Timeout(120)
 class ProgramTest {
     /** A program that prints a line and succeeds. */
     @Command(name = "talker")

@@ -7,11 +7,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The progress of an operation. */
 @Tag("examples")
-@Timeout(60)
 class ProgressTest {
     private static final long TOTAL = 4L << 40;
 

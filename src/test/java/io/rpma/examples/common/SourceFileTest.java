@@ -13,12 +13,10 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The changes of a file that is copied. */
 @Tag("examples")
-@Timeout(60)
 class SourceFileTest {
     private static final int SIZE = 3 << 20;
 

@@ -13,11 +13,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The command lines of the examples, and the messages for wrong command lines. */
 @Tag("examples")
-@Timeout(120)
 class CommandLineTest {
     private static final String ADDRESS = "192.0.2.1";
     private static final String PORT = "7204";

@@ -18,12 +18,10 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The memory of a path: its layout, and its initialization, which occurs only once. */
 @Tag("examples")
-@Timeout(60)
 class CommonMemoryTest {
     private static final int SIGNATURE_SIZE = 17;
     private static final int SIZE = 8;

@@ -11,12 +11,10 @@ import java.nio.file.StandardCopyOption;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code src/examples/run NAME both}, with a shell script in place of the JVM. */
 @Tag("examples")
-@Timeout(60)
 class RunTest {
     private static final Path SCRIPT = Path.of("src/examples/run");
 

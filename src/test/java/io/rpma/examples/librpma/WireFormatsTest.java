@@ -19,14 +19,12 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The bytes on the wire are the same as in librpma's examples. */
 @Tag("examples")
-@Timeout(60)
 class WireFormatsTest {
     /** A region for reads, writes and flushes to visibility: address 0x7f0000001000, 1041 bytes, key 0x11223344. */
     private static final String MR_DESC = "00 10 00 00 00 7f 00 00  11 04 00 00 00 00 00 00  44 33 22 11  19";

@@ -12,10 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 @Tag("examples")
-@Timeout(60)
 class WritersTest {
     private static final long TIMEOUT_MS = 30_000;
 

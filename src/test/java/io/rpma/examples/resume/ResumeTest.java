@@ -7,23 +7,20 @@ import io.rpma.examples.common.CommandLines;
 import io.rpma.testing.Jvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The command line, in the cases that need no device. */
 @Tag("examples")
-@Timeout(120)
 class ResumeTest {
     @TempDir
     private Path directory;
 
     private static Jvm.Finished run(String... arguments) throws InterruptedException {
-        return Jvm.likeThis().limit(Duration.ofSeconds(50)).run(Resume.class, arguments);
+        return Jvm.likeThis().run(Resume.class, arguments);
     }
 
     @ParameterizedTest

@@ -9,11 +9,9 @@ import java.util.Queue;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The positions of both ends, with an array in place of the device. */
 @Tag("examples")
-@Timeout(60)
 class RingTest {
     private static final int LEAST = 4;
 

@@ -11,24 +11,21 @@ import java.io.StringWriter;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The command line, in the cases that need no device. */
 @Tag("examples")
-@Timeout(120)
 class StreamTest {
     @TempDir
     private Path directory;
 
     private static Jvm.Finished run(String... arguments) throws InterruptedException {
-        return Jvm.likeThis().limit(Duration.ofSeconds(50)).run(Stream.class, arguments);
+        return Jvm.likeThis().run(Stream.class, arguments);
     }
 
     @ParameterizedTest
@@ -106,7 +103,7 @@ class StreamTest {
         new Random(size).nextBytes(content);
         Path file = Files.write(directory.resolve("file"), content);
         Path copy = directory.resolve("copy");
-        Jvm jvm = Jvm.likeThis().limit(Duration.ofSeconds(100));
+        Jvm jvm = Jvm.likeThis();
         String port = Integer.toString(freePort());
         String most = Integer.toString(Integer.MAX_VALUE);
         String[] server = {
@@ -115,7 +112,7 @@ class StreamTest {
         String[] client = {"client", "--address", "127.0.0.1", "--port", port, "--tcp", file.toString()};
         try (Jvm.Running serving = jvm.start(Stream.class, server)) {
             serving.awaitLine("listening");
-            Jvm.Finished sent = Jvm.likeThis().limit(Duration.ofSeconds(100)).run(Stream.class, client);
+            Jvm.Finished sent = Jvm.likeThis().run(Stream.class, client);
             assertThat(sent.status()).as(sent.toString()).isZero();
             assertThat(serving.awaitEnd().status()).isZero();
         }

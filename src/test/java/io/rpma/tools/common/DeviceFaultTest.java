@@ -11,12 +11,10 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The reasons for which no device is found, in a tree of files. {@code ToolsIT} has the reasons that need a device. */
 @Tag("examples")
-@Timeout(90)
 class DeviceFaultTest {
     private static final String MENDS = ": 'rpma-java doctor' shows the command that mends it";
 

@@ -8,11 +8,9 @@ import java.io.PrintStream;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The listening side of a command without its endpoint. */
 @Tag("examples")
-@Timeout(60)
 class ListenerTest {
     private final Listener listener = new Listener(1);
     private final CountDownLatch end = new CountDownLatch(1);

@@ -21,7 +21,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,7 +29,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command line, the messages, the paths and the files of {@code cp}. {@code CpIT} runs the command with a device. */
 @Tag("examples")
-@Timeout(90)
 class CpTest {
     @TempDir
     private Path directory;

@@ -19,13 +19,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The checks of devices, the output and the status. {@code ToolsIT} runs the command with a device. */
 @Tag("examples")
-@Timeout(90)
 class DoctorTest {
     private static Device device(State state, String... addresses) {
         Device.Port port =

@@ -12,12 +12,10 @@ import io.rpma.tools.Tools;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The command info on this machine, which may have no device. {@code ToolsIT} runs it with a device. */
 @Tag("examples")
-@Timeout(90)
 class InfoTest {
     /** The status and the message depend on whether this machine has a device. */
     private static void assertEnded(Jvm.Finished end) {

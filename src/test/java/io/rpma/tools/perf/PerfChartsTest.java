@@ -8,7 +8,6 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,16 +18,13 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Element;
 
 /** The charts of {@code perf}. */
 @Tag("examples")
 @Tag("unsanitized")
-@Timeout(90)
 class PerfChartsTest {
-    private static final Duration LIMIT = Duration.ofSeconds(80);
     private static final String JAVA =
             Path.of(System.getProperty("java.home"), "bin", "java").toString();
 
@@ -76,7 +72,6 @@ class PerfChartsTest {
     @BeforeAll
     static void draw() throws Exception {
         try (Jvm.Running drawing = Jvm.command(
-                LIMIT,
                 JAVA,
                 "-Djava.awt.headless=true",
                 "-cp",
@@ -142,7 +137,6 @@ class PerfChartsTest {
                 directory.resolve("fonts.conf"),
                 "<fontconfig><cachedir>" + directory.resolve("cache") + "</cachedir></fontconfig>\n");
         try (Jvm.Running client = Jvm.command(
-                LIMIT,
                 "env",
                 "FONTCONFIG_FILE=" + fonts,
                 JAVA,

@@ -35,7 +35,6 @@ import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,7 +42,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The command lines, the protocol, the loads and the reports of {@code perf}. {@code PerfIT} runs the command with a device. */
 @Tag("examples")
-@Timeout(90)
 class PerfTest {
     private static final PerfReport.Machine MACHINE =
             new PerfReport.Machine("2 x CPU", "6.12", "25", "1.3.0", "56.1", "rxe0", "10.0.0.1");

@@ -11,13 +11,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The command rxe without a guest. {@code ToolsRxeIT} boots guests. */
 @Tag("examples")
 @Tag("unsanitized")
-@Timeout(90)
 class RxeTest {
     @TempDir
     private Path cache;

@@ -19,12 +19,10 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The copies of the scripts in the cache. */
 @Tag("examples")
-@Timeout(60)
 class ScriptsTest {
     private static final int STARTS = 16;
 
