@@ -158,9 +158,9 @@ announce_tests() {
     processors=$(nproc)
     ((processors <= 4)) || processors=4
     seconds=$(((seconds + build_seconds + making) * 2 / processors))
-    say "tests of ${wanted_groups[*]} on $(describe_test_bed), in about $(((seconds + 59) / 60)) minutes if this machine is idle"
+    say "testing ${wanted_groups[*]} on $(describe_test_bed): about $(((seconds + 59) / 60)) minutes if this machine is idle"
     ((${#makes[@]} == 0)) ||
-        say "this includes about $(((making * 2 / processors + 59) / 60)) minutes for guests, which later runs find in $cache"
+        say "the guests of this run take about $(((making * 2 / processors + 59) / 60)) of these minutes, once"
 }
 
 # Prints where the tests of the library run, besides this host.
@@ -599,6 +599,12 @@ crash_files() {
 
 # Adds a report of a part, with its beginning, because a run in CI keeps the output alone. $1: part, $2: file.
 add_report() {
+    [[ -z ${reported[$2]-} ]] || return 0
+    reported[$2]=1
+    failures+=("${part_title[$1]}: see $2:"$'\n'"$(head -c 2000 "$2" | sed 's/^/  | /' || true)")
+}
+
+report() {
     local passed=passed failure
     ((${#failures[@]} == 0)) || passed=FAILED
     print_profile
@@ -626,10 +632,11 @@ describe_checkout() {
 describe_machine() {
     local bed_name=$bed
     [[ $bed != auto ]] || bed_name="uml and qemu"
+    [[ $bed == host ]] || bed_name+=" ($row)"
     echo "$(nproc) x$(sed -n 's/^model name[[:space:]]*:/ /p' /proc/cpuinfo | head -n 1 | tr -s ' ')," \
         "$(awk '/^MemTotal:/ { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo), $(os_field PRETTY_NAME), Linux $(uname -r)," \
         "JDK $("${JAVA_HOME:+$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([^"]*\)".*/\1/p')," \
-        "device: $bed_name${bed_name/host/ $row}"
+        "device: $bed_name"
 }
 
 # Prints the times of parts and classes. The extension ClassProfile writes a line for each class: name, begin and end in ms

@@ -128,7 +128,8 @@ class RxePartsIT {
                     """)
     void impossibleStatesOfAKernel(String line, String sign) throws IOException, InterruptedException {
         Path console = Files.writeString(cache.resolve("console"), "[    1.0] " + line + "\r\n");
-        assertThat(run("impossible_kernel_state '" + console + "' || true").strip()).isEqualTo(sign);
+        assertThat(run("impossible_kernel_state '" + console + "' || true").strip())
+                .isEqualTo(sign);
     }
 
     /** The parts of a file hs_err that matter: the processor, the signal, EFLAGS, TRAPNO, and the bytes at and before the pc. */
@@ -147,9 +148,7 @@ class RxePartsIT {
             String processor, String signal, String flags, String trap, String before, String bytes, String sign)
             throws IOException, InterruptedException {
         String zeros = "00 ".repeat(14);
-        Path report = Files.writeString(
-                cache.resolve("hs_err_1.log"),
-                """
+        Path report = Files.writeString(cache.resolve("hs_err_1.log"), """
                 siginfo: si_signo: 11 (%s), si_code: 128 (SI_KERNEL), si_addr: 0x0000000000000000
                 RIP=0x00007f5805755f14, EFLAGS=0x%016x, CSGSFS=0x002b000000000033, ERR=0x0000000000000000
                   TRAPNO=0x000000000000000%s
@@ -157,7 +156,8 @@ class RxePartsIT {
                   0x00007f5805755f04:   %s%s
                 =>0x00007f5805755f14:   %s %s
                 model name	: %s version 2.5+
-                """.formatted(signal, Long.parseLong(flags, 16), trap, zeros, before, bytes, zeros, processor));
+                """.formatted(
+                        signal, Long.parseLong(flags, 16), trap, zeros, before, bytes, zeros, processor));
         assertThat(run("impossible_jvm_state '" + report + "' || true").strip()).isEqualTo(sign);
     }
 
