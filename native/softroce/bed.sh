@@ -57,8 +57,9 @@ choose_bed() {
 provide_guest() {
     require_for_guest
     check_memory
+    # First the kernel, so that another run can make the image meanwhile.
+    [[ $bed != uml ]] || { check_image && provide_uml; }
     provide_image
-    [[ $bed != uml ]] || provide_uml
     check_space 600
 }
 

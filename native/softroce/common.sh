@@ -127,7 +127,7 @@ end_jobs() {
     for job in "${running[@]}"; do
         kill -TERM -- "-$job" 2>/dev/null || unset "running[$job]"
     done
-    for ((tries = 0; tries < 30; tries++)); do
+    for ((tries = 0; tries < 100; tries++)); do
         for job in "${running[@]}"; do
             kill -0 -- "-$job" 2>/dev/null || unset "running[$job]"
         done

@@ -101,6 +101,13 @@ build_image() {
     make_in_cache "$image" image "the $row guest" "$builder" "$mirror"
 }
 
+# Ends the script if the image does not exist and can't be made, before other steps that take long.
+check_image() {
+    select_row "$row"
+    image=$(image_path)
+    [[ -d $image ]] || is_foreign "$row" || check_mounts
+}
+
 # Sets image to the row's image. Makes the image if it does not exist.
 provide_image() {
     select_row "$row"

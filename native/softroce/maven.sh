@@ -55,14 +55,22 @@ show_maven() {
     end_progress
 }
 
-# True if the build has made the shim for the processor of the row, and if no input of the build is newer than its output.
-is_built() {
+has_foreign_shim() {
+    [[ -e $checkout/target/classes/META-INF/native/linux-aarch64/librpma-java.so ]]
+}
+
+# True if no input of the build is newer than a file, and the build's output is there. $1: the file.
+is_up_to_date() {
     local jar
     jar=$(find "$checkout/target" -maxdepth 1 -name '*.jar' 2>/dev/null | head -n 1)
-    ! is_foreign "$row" || [[ -e $checkout/target/classes/META-INF/native/linux-aarch64/librpma-java.so ]] || return
-    [[ -n $jar && -d $checkout/target/lib && -e $checkout/target/.rxe-built ]] &&
+    [[ -n $jar && -d $checkout/target/lib && -e $1 ]] &&
         [[ -z $(find "$checkout/pom.xml" "$checkout/src" "$checkout"/native \( -name softroce -o -name rxe \) -prune -o -type f \
-            -newer "$checkout/target/.rxe-built" -print -quit) ]]
+            -newer "$1" -print -quit) ]]
+}
+
+# True if the build has made the shim for the processor of the row, and its output is up to date.
+is_built() {
+    { ! is_foreign "$row" || has_foreign_shim; } && is_up_to_date "$checkout/target/.rxe-built"
 }
 
 # Builds the library and the examples, without tests.

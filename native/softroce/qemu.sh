@@ -43,9 +43,12 @@ choose_native_machine() {
     fi
 }
 
-# The image's program needs the libraries of the image, also their loader, and does not find its own files without -L.
+# The image's program needs the libraries of the image, also their loader, and does not find its own files without -L. A descriptor
+# names the image, because a list of directories can't contain a name with a colon.
 use_emulator_of_image() {
-    local usr=$image/root/usr
+    local root usr
+    exec {root}<"$image/root"
+    usr=/proc/self/fd/$root/usr
     qemu=("$usr/lib64/ld-linux-x86-64.so.2" --library-path "$usr/lib/x86_64-linux-gnu" "$usr/bin/qemu-system-x86_64"
         -L "$usr/share/qemu" -L "$usr/share/seabios")
 }

@@ -5,14 +5,14 @@
 # A part is one run of Maven with tests, on this host or in guests, with a directory for its log and reports. Parts run in
 # parallel, each on the bed that suits its tests best: docs/testing.md has the table.
 
-# The tags of the tests that user-mode Linux can't run, and of the tests that run in QEMU too.
+# The tags of the tests that user-mode Linux can't run, and of the tests of the group pmem, which run there with tmpfs.
 qemu_tags="persistent-memory | huge-pages"
-qemu_too_tags="persistent-memory-too"
+pmem_tag=persistent-memory-too
 
 # The groups of tests, in the order of the help, and the seconds that each takes on two processors without KVM, with all guests
 # made and after the build.
-groups=(library bed hosts consumers power-cuts aarch64 images)
-declare -A group_seconds=([library]=480 [bed]=480 [hosts]=480 [consumers]=480 [power-cuts]=300 [aarch64]=120 [images]=7200)
+groups=(library pmem bed hosts consumers power-cuts aarch64 images)
+declare -A group_seconds=([library]=480 [pmem]=300 [bed]=300 [hosts]=300 [consumers]=300 [power-cuts]=300 [aarch64]=100 [images]=7200)
 build_seconds=90
 # The seconds that a guest takes, which only some runs make.
 declare -A making_seconds=([image]=150 [uml]=420)
@@ -38,8 +38,10 @@ test_parts=
 # The maximum number of parallel parts. Each part is idle for a third of its time, so the number of processors plus one keeps
 # the processors busy.
 parts_at_once=
-# The job that makes guests, if any are missing.
-making_job=
+# "ROW BED" for each guest of the run.
+guests=()
+# The jobs that make guests, if any are missing.
+making_jobs=()
 # The part in which the emulator has crashed and that has run again.
 repeated=
 # The sums of all tests that ran.
@@ -56,6 +58,7 @@ command_test() {
     # Random calls and the search for leaks of a large JVM do not end on one processor.
     ! $sanitize || [[ $wanted_bed != uml ]] || usage_error "--sanitize does not work with --bed uml"
     ! $sanitize || ! is_foreign "$row" || usage_error "--sanitize does not work with --image $row"
+    $all_rows && ((${#wanted_groups[@]} > 0)) && usage_error "--all runs all groups: omit --only"
     select_groups
     ! $all_rows || test_options+=(-Drpma.long=true -Dtest.timeout=6000 -Dstand-in.rounds=2000 -Dstand-in.connections=200)
     test_output=$checkout/target
@@ -66,9 +69,11 @@ command_test() {
         test_output=$checkout/target/sanitize
     fi
     test_parts=$test_output/parts
-    select_test_bed
+    bed=auto
+    ! wants library || select_test_bed
     count_parts_at_once
     select_other_rows
+    list_guests
     announce_tests
     require_for_tests
     rm -rf "$test_parts" 2>/dev/null || true
@@ -104,30 +109,56 @@ wants() {
     [[ " ${wanted_groups[*]} " == *" $1 "* ]]
 }
 
-# True if a group boots guests of the default row, which its tests start themselves.
-wants_booting_tests() {
-    wants bed || wants hosts || wants consumers || wants power-cuts
+# Prints the bed of the group pmem.
+pmem_bed() {
+    if kvm_works; then
+        echo kvm
+    else
+        echo qemu
+    fi
+}
+
+# Prints the bed of a group that needs no user-mode Linux.
+qemu_bed() {
+    if kvm_works; then
+        echo kvm
+    else
+        echo qemu
+    fi
+}
+
+# Prints the bed whose guest must be there for a group whose tests boot guests of the default row. $1: the group.
+booting_bed() {
+    if [[ $1 == power-cuts ]] && kvm_works; then
+        echo kvm
+    else
+        echo uml
+    fi
 }
 
 # Prints "ROW BED" for each guest of the run.
 test_guests() {
-    local other
+    local group other
     if wants library; then
         case $bed:$sanitize in
         host:*) ;;
         auto:true) echo "$row qemu" ;;
-        auto:*) echo "$row uml" ;;
+        auto:*) printf '%s\n' "$row uml" "$row qemu" ;;
         *) echo "$row $bed" ;;
         esac
     fi
-    if wants bed || { wants_booting_tests && ! kvm_works; }; then
-        echo "${rows[0]} uml"
-    elif wants_booting_tests; then
-        echo "${rows[0]} kvm"
-    fi
-    for other in "${other_rows[@]}"; do
-        echo "$other qemu"
+    ! wants pmem || echo "$row $(qemu_bed)"
+    for group in bed hosts consumers power-cuts; do
+        ! wants "$group" || echo "${rows[0]} $(booting_bed "$group")"
     done
+    for other in "${other_rows[@]}"; do
+        echo "$other $(is_foreign "$other" && echo qemu || qemu_bed)"
+    done
+}
+
+# Sets guests to the guests of the run, each once.
+list_guests() {
+    mapfile -t guests < <(test_guests | awk '!seen[$0]++')
 }
 
 # Prints "image ROW" and "uml kernel" for what a guest needs and the cache lacks. $1: row, $2: bed.
@@ -140,80 +171,109 @@ missing_for_guest() {
 
 # Says what will run, what is made first, and about how long it takes.
 announce_tests() {
-    local group guest made seconds=0 making=0 processors
-    local -A makes=()
-    while read -r guest; do
-        # shellcheck disable=SC2086 # two words
-        while read -r made; do
-            [[ -z ${makes[$made]-} ]] || continue
-            makes[$made]=1
-            making=$((making + making_seconds[${made% *}]))
-        done < <(missing_for_guest $guest)
-    done < <(test_guests)
+    local group missing seconds=$build_seconds making=0 processors
+    missing=$(for_each_guest missing_for_guest | sort -u)
     for group in "${wanted_groups[@]}"; do
         seconds=$((seconds + group_seconds[$group]))
     done
     ! $all_rows || seconds=$((seconds * 3))
+    for group in $(cut -d ' ' -f 1 <<<"$missing"); do
+        making=$((making + making_seconds[$group]))
+    done
     # More than four processors have nothing to do.
     processors=$(nproc)
     ((processors <= 4)) || processors=4
-    seconds=$(((seconds + build_seconds + making) * 2 / processors))
-    say "testing ${wanted_groups[*]} on $(describe_test_bed): about $(((seconds + 59) / 60)) minutes if this machine is idle"
-    ((${#makes[@]} == 0)) ||
-        say "the guests of this run take about $(((making * 2 / processors + 59) / 60)) of these minutes, once"
+    say "testing ${wanted_groups[*]} on $(describe_places): about $(minutes $((seconds + making))) minutes if this machine is idle"
+    [[ -z $missing ]] || say "the making of guests takes about $(minutes $making) of these minutes, once"
 }
 
-# Prints where the tests of the library run, besides this host.
-describe_test_bed() {
-    case $bed in
-    host) echo "this host and its device $host_device" ;;
-    auto) echo "this host and in guests of user-mode Linux and of QEMU ($row)" ;;
-    *) echo "this host and in guests of $bed ($row)" ;;
-    esac
+# Prints a number of minutes for a number of seconds on two processors. Reads: processors.
+minutes() {
+    echo $((($1 * 2 / processors + 59) / 60))
+}
+
+# Prints where the tests run.
+describe_places() {
+    local place guest_row guest_bed
+    place="this host"
+    [[ $bed != host ]] || place+=" and its device $host_device"
+    for guest in "${guests[@]}"; do
+        read -r guest_row guest_bed <<<"$guest"
+        place+=", $guest_row in $guest_bed"
+    done
+    echo "$place"
+}
+
+# Calls a function with the row and the bed of each guest.
+for_each_guest() {
+    local guest guest_row guest_bed
+    for guest in "${guests[@]}"; do
+        read -r guest_row guest_bed <<<"$guest"
+        "$1" "$guest_row" "$guest_bed"
+    done
 }
 
 # Installs packages before the first job starts, while a person can still enter a password.
 require_for_tests() {
-    local guest guest_row guest_bed thing
     require_for_build
     ! is_foreign "$row" && ! wants aarch64 || require_for_foreign_build
     ! wants consumers || require "the tests of a user's project" git git gradle gradle
     [[ $bed != host ]] || require "the device tests" ibv_devinfo ibverbs-utils rping rdmacm-utils
-    while read -r guest_row guest_bed; do
-        (
-            local row=$guest_row bed=$guest_bed
-            require_for_guest
-        ) || exit
-        while read -r thing _; do
-            case $thing in
-            image)
-                ask_for_root "making the $guest_row guest"
-                require_for_image
-                ;;
-            uml) require_for_uml_kernel ;;
-            esac
-        done < <(missing_for_guest "$guest_row" "$guest_bed")
-    done < <(test_guests)
+    for_each_guest require_guest
 }
 
-# Starts the making of the guests that are missing, one after the other.
+# Installs the packages for the making and the boot of a guest. $1: row, $2: bed.
+require_guest() {
+    local row=$1 bed=$2 missing
+    require_for_guest
+    missing=$(missing_for_guest "$1" "$2")
+    if [[ $missing == *image* ]]; then
+        is_foreign "$row" || ask_for_root "making the $row guest"
+        require_for_image
+    fi
+    [[ $missing != *uml* ]] || require_for_uml_kernel
+}
+
+# Starts the making of the guests that are missing: the images one after the other, and the kernel of user-mode Linux.
 start_making() {
-    local guest_row guest_bed command=
-    while read -r guest_row guest_bed; do
-        [[ -z $(missing_for_guest "$guest_row" "$guest_bed") ]] ||
-            command+=$(printf '%q run --image %q --bed %q -- true && ' "$native/rxe" "$guest_row" "$guest_bed")
-    done < <(test_guests | sort -u)
-    [[ -n $command ]] || return 0
-    start_job bash -c "$command true" </dev/null
-    making_job=$job
+    local images= kernel= commands
+    for_each_guest add_making
+    for commands in "$kernel" "$images"; do
+        [[ -n $commands ]] || continue
+        # Not on the terminal: the lines of the progress would mix with those of the parts.
+        start_job bash -c "$commands" </dev/null 2> >(exec cat >&2)
+        making_jobs+=("$job")
+    done
 }
 
-# Waits until a guest is made. $1: row, $2: bed.
+# Adds the commands that make a guest to images and kernel. $1: row, $2: bed.
+add_making() {
+    local missing guest_bed=$2
+    local -a command=("$native/rxe" run --memory 1024 --image "$1")
+    missing=$(missing_for_guest "$1" "$2")
+    if [[ $missing == *uml* ]]; then
+        kernel="${command[*]@Q} --bed uml -- true"
+        guest_bed=$(qemu_bed)
+    fi
+    if [[ $missing == *image* && $images != *"'$1' "* ]]; then
+        images+="${command[*]@Q} --bed $guest_bed -- true; "
+    fi
+}
+
+# Waits until a guest is made, and meanwhile for the ends of parts. Fails if the guest can't be made. $1: row, $2: bed.
 await_guest() {
-    [[ -n $making_job ]] || return 0
-    until [[ -z $(missing_for_guest "$1" "$2") ]]; do
-        alive "$making_job" || return
-        sleep 1
+    local job making=true
+    while [[ -n $(missing_for_guest "$1" "$2") ]]; do
+        $making || return
+        making=false
+        for job in "${making_jobs[@]}"; do
+            ! alive "$job" || making=true
+        done
+        if find_ended; then
+            finish_part
+        else
+            sleep 1
+        fi
     done
 }
 
@@ -246,7 +306,7 @@ select_test_bed() {
 select_other_rows() {
     local other
     for other in "${rows[@]}"; do
-        if [[ $other == "$row" ]]; then
+        if [[ $other == "$row" ]] && { wants library || ! is_foreign "$row"; }; then
             continue
         elif is_foreign "$other"; then
             ! wants aarch64 || other_rows+=("$other")
@@ -257,33 +317,45 @@ select_other_rows() {
 }
 
 # Runs the build with all its checks, and one test: only then does Surefire fetch its provider, which the other parts need. The
-# groups that test no build of their own take a build that is there.
+# groups that do not test the library take the build of a test run before.
 build_for_tests() {
-    local begun=$test_output/.rxe-begun
-    if ! wants library && is_built && [[ -e $test_output/interposer/libinterposer.so ]]; then
-        return
-    fi
+    local begun=$test_output/.rxe-begun built=$test_output/.rxe-built-for-tests
+    wants library || ! is_up_to_date "$built" || { wants aarch64 && ! has_foreign_shim; } || return 0
     touch "$begun"
     start_part build "the build" mvn -B -ntp verify -DskipITs -Dstand-in.skip=true -Dtest=CheckTest
     end_part
-    $sanitize || ((${#failures[@]} > 0)) || mv "$begun" "$checkout/target/.rxe-built"
+    ((${#failures[@]} == 0)) || return 0
+    mv "$begun" "$built"
+    $sanitize || touch -r "$built" "$test_output/.rxe-built"
 }
 
 # Runs the parts in parallel: those that need no guest while a guest is made, otherwise the longest parts first.
 test_in_parts() {
     local other other_bed
-    # More options for the guests of a part.
-    local -a run_options=()
+    # More options for the guests of a part, and for Maven.
+    local -a run_options=() part_options=()
     if wants library; then
-        [[ -n $making_job ]] || start_device_parts
+        ((${#making_jobs[@]} > 0)) || start_device_parts
         start_part host "tests without a device" mvn -o -B -ntp surefire:test@default-test surefire:test@example-and-benchmark-tests
         start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
         start_virtual_part
-        [[ -z $making_job ]] || start_device_parts
+        ((${#making_jobs[@]} == 0)) || start_device_parts
     fi
     for other in power-cuts consumers hosts bed; do
         ! wants "$other" || start_booting_part "$other"
     done
+    if wants consumers; then
+        start_part packaging "forms of applications on the stand-in" \
+            mvn -o -B -ntp surefire:test@stand-in "-Dstand-in.groups=stand-in & consumers"
+        part_options=("-Dnewer-jdk.groups=newer-jdk & consumers")
+        start_guest_part packaging-newer "$row" "$(booting_bed consumers)" "any() | none()" newer-jdk-tests
+        part_options=()
+    fi
+    if wants pmem; then
+        run_options=(--cpus 1)
+        start_guest_part pmem "$row" "$(qemu_bed)" "$pmem_tag" qemu-tests
+        run_options=()
+    fi
     for other in "${other_rows[@]}"; do
         if is_foreign "$other" && ! $all_rows; then
             run_options=(--cpus 1)
@@ -292,7 +364,7 @@ test_in_parts() {
             continue
         fi
         other_bed=qemu
-        is_foreign "$other" || ! kvm_works || other_bed=kvm
+        is_foreign "$other" || other_bed=$(qemu_bed)
         start_whole_guest_part "$other" "$other_bed"
     done
     while ((${#part_of_job[@]} > 0)); do
@@ -305,11 +377,11 @@ start_device_parts() {
     case $bed:$sanitize in
     auto:true) start_whole_guest_part "$row" qemu ;;
     auto:*)
-        [[ -n $making_job ]] || start_uml_parts
+        ((${#making_jobs[@]} > 0)) || start_uml_parts
         run_options=(--cpus 1)
-        start_guest_part qemu "$row" qemu "$qemu_tags | $qemu_too_tags" qemu-tests
+        start_guest_part qemu "$row" qemu "$qemu_tags" qemu-tests
         run_options=()
-        [[ -z $making_job ]] || start_uml_parts
+        ((${#making_jobs[@]} == 0)) || start_uml_parts
         ;;
     uml:*)
         start_uml_parts
@@ -354,7 +426,7 @@ start_whole_guest_part() {
 # $1: name, $2: row, $3: bed, $4: an expression of tags, $5...: executions of Failsafe.
 start_guest_part() {
     local name=$1 guest_row=$2 guest_bed=$3 tags=$4
-    local -a options=()
+    local -a options=("${part_options[@]}")
     shift 4
     # Debian 12 has only the oldest JDK that is supported.
     if [[ $guest_row == bookworm ]]; then
@@ -367,8 +439,11 @@ start_guest_part() {
     fi
     make_guest_java "$name" "$guest_row" "$guest_bed"
     if is_foreign "$guest_row"; then
-        build_foreign_libraries "$test_parts/$name"
-        options=("-Dinterposer=$test_parts/$name/libinterposer.so" "-Dposts=$test_parts/$name/libposts.so")
+        if ! build_foreign_libraries "$test_parts/$name" >&2; then
+            failures+=("device tests in the guest '$name': not run, because their libraries could not be built: see above")
+            return
+        fi
+        options+=("-Dinterposer=$test_parts/$name/libinterposer.so" "-Dposts=$test_parts/$name/libposts.so")
     fi
     start_device_part "$name" "device tests in the guest '$name' ($guest_row on $guest_bed)" \
         "-Djvm=$test_parts/$name/bin/java" "-Dit.preload=" "-Dit.tags=$tags" "${options[@]}" -- "$@"
@@ -377,8 +452,8 @@ start_guest_part() {
 # Compiles the libraries that tests preload, for a guest with another processor. $1: the directory for them.
 build_foreign_libraries() {
     local -x CC=aarch64-linux-gnu-gcc
-    "$checkout/src/test/c/interposer/build" "$1/libinterposer.so"
-    "$checkout/src/test/c/posts/build" "$1/libposts.so" "-L$checkout/target/aarch64-stubs"
+    "$checkout/src/test/c/interposer/build" "$1/libinterposer.so" &&
+        "$checkout/src/test/c/posts/build" "$1/libposts.so" "-L$checkout/target/aarch64-stubs"
 }
 
 # Makes the program "java" of a part: it runs java in a guest. Surefire takes no other name. Libraries to preload and options of
@@ -426,9 +501,7 @@ start_device_part() {
 
 # Starts a group whose tests boot and end guests themselves. $1: its name, which is the tag of its tests.
 start_booting_part() {
-    local guest_bed=uml
-    ! kvm_works || [[ $1 == bed ]] || guest_bed=kvm
-    if ! await_guest "${rows[0]}" "$guest_bed"; then
+    if ! await_guest "${rows[0]}" "$(booting_bed "$1")"; then
         failures+=("tests of the group '$1': not run, because the guests could not be made: see above")
         return
     fi
@@ -482,17 +555,24 @@ show_part() {
 
 # Waits until a part ends, and counts its tests.
 end_part() {
-    local ended= name status=0
-    wait -n -p ended "${!part_of_job[@]}" 2>/dev/null || status=$?
-    # wait -n does not report a job that a signal has ended between two waits.
-    for name in "${!part_of_job[@]}"; do
-        [[ -z $ended ]] || break
-        if ! kill -0 "$name" 2>/dev/null; then
-            ended=$name status=0
-            wait "$ended" 2>/dev/null || status=$?
-        fi
+    until find_ended; do
+        sleep 0.5
     done
-    name=${part_of_job[$ended]}
+    finish_part
+}
+
+# Sets ended to the job of a part that has ended, or fails. "wait -n" does not report a job that a signal has ended between two waits.
+find_ended() {
+    for ended in "${!part_of_job[@]}"; do
+        alive "$ended" || return 0
+    done
+    return 1
+}
+
+# Counts the tests of the part whose job has ended. Reads: ended.
+finish_part() {
+    local name=${part_of_job[$ended]} status=0
+    wait "$ended" 2>/dev/null || status=$?
     # After the time limit, guests of the part are still ending.
     timeout 10 bash -c "while kill -0 -- -$ended; do sleep 0.1; done" 2>/dev/null || true
     unset "part_of_job[$ended]" "running[$ended]"
@@ -508,22 +588,27 @@ end_part() {
     case $name in
     build) ;;
     host) count_tests "$name" surefire-reports "${part_title[$name]}" ;;
-    stand-in*) count_tests "$name" stand-in-reports "${part_title[$name]}" no-skips ;;
+    stand-in* | packaging) count_tests "$name" stand-in-reports "${part_title[$name]}" no-skips ;;
     *) count_tests "$name" failsafe-reports "${part_title[$name]}" no-skips ;;
     esac
     find_reports "$name"
 }
 
-# Starts a part again in which the emulator has crashed, unless a part of this run was repeated before. Keeps its output.
+# Starts a part again in which the emulator has crashed, unless a part of this run was repeated before. Keeps its output, except for
+# the crashes of JVMs that have no sign of the emulator: they remain failures.
 repeats_part() {
-    local name=$1 file sign= kept
-    local -a command
+    local name=$1 file found sign= kept
+    local -a command signs=()
+    [[ $name != build ]] || return
     if [[ -s $test_parts/$name/crashes ]]; then
         sign=$(head -n 1 "$test_parts/$name/crashes")
     fi
-    while [[ -z $sign ]] && IFS= read -r file; do
-        sign=$(impossible_jvm_state "$file") || sign=
-    done < <(crash_files "$name")
+    while IFS= read -r file; do
+        if found=$(impossible_jvm_state "$file"); then
+            sign=$found
+            signs+=("$file")
+        fi
+    done < <(crash_files "$test_parts/$name")
     [[ -n $sign ]] || return
     if [[ -n $repeated ]]; then
         failures+=("${part_title[$name]}: the emulator has crashed a second time in this run: $sign")
@@ -531,8 +616,7 @@ repeats_part() {
     fi
     kept=$test_parts/$name/crashed
     mkdir "$kept"
-    mv "$test_parts/$name"/{log,crashes,times,*-reports,profile-*.tsv,hs_err_*} "$kept" 2>/dev/null || true
-    mv "$checkout"/hs_err_*.log "$kept" 2>/dev/null || true
+    mv "$test_parts/$name"/{log,crashes,times,*-reports,profile-*.tsv,sanitizer.*} "${signs[@]}" "$kept" 2>/dev/null || true
     repeated="${part_title[$name]}: ran again, because the emulator of its guest crashed ($sign); the output of the first run is in ${kept#"$checkout"/}"
     say "$repeated"
     eval "command=(${part_command[$name]})"
@@ -585,27 +669,32 @@ sum_reports() {
 find_reports() {
     local file
     while IFS= read -r file; do
-        add_report "$1" "$file"
+        add_report "${part_title[$1]}" "$file"
     done < <(
-        crash_files "$1"
+        crash_files "$test_parts/$1"
         find "$test_parts/$1" -maxdepth 1 -name 'sanitizer.*'
     )
 }
 
-# Prints the files of the JVMs that have crashed in a part, also those that were started without the options of the tests.
+# Prints the files of the JVMs that have crashed in this run. $1: the directory of the files.
 crash_files() {
-    find "$test_parts/$1" "$checkout" -maxdepth 1 -name 'hs_err_*.log' -newer "$test_parts/begun"
+    find "$1" -maxdepth 1 -name 'hs_err_*.log' -newer "$test_parts/begun"
 }
 
-# Adds a report of a part, with its beginning, because a run in CI keeps the output alone. $1: part, $2: file.
+# Adds a report of a part, with its beginning, because a run in CI keeps the output alone. $1: title, $2: file.
 add_report() {
     [[ -z ${reported[$2]-} ]] || return 0
     reported[$2]=1
-    failures+=("${part_title[$1]}: see $2:"$'\n'"$(head -c 2000 "$2" | sed 's/^/  | /' || true)")
+    failures+=("$1: see $2:"$'\n'"$(head -c 2000 "$2" | sed 's/^/  | /' || true)")
 }
 
 report() {
-    local passed=passed failure
+    local passed=passed failure file
+    # JVMs that were started without the options of the tests.
+    while IFS= read -r file; do
+        add_report "a JVM in the checkout" "$file"
+    done < <(crash_files "$checkout")
+    ((total_run > 0 || ${#failures[@]} > 0)) || failures+=("no test was run")
     ((${#failures[@]} == 0)) || passed=FAILED
     print_profile
     echo
@@ -630,13 +719,9 @@ describe_checkout() {
 
 # Prints the machine and the versions that matter for the tests.
 describe_machine() {
-    local bed_name=$bed
-    [[ $bed != auto ]] || bed_name="uml and qemu"
-    [[ $bed == host ]] || bed_name+=" ($row)"
     echo "$(nproc) x$(sed -n 's/^model name[[:space:]]*:/ /p' /proc/cpuinfo | head -n 1 | tr -s ' ')," \
         "$(awk '/^MemTotal:/ { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo), $(os_field PRETTY_NAME), Linux $(uname -r)," \
-        "JDK $("${JAVA_HOME:+$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([^"]*\)".*/\1/p')," \
-        "device: $bed_name"
+        "JDK $("${JAVA_HOME:+$JAVA_HOME/bin/}java" -version 2>&1 | sed -n 's/.* version "\([^"]*\)".*/\1/p'), $(describe_places)"
 }
 
 # Prints the times of parts and classes. The extension ClassProfile writes a line for each class: name, begin and end in ms

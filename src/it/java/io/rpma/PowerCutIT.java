@@ -22,10 +22,12 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The power of a host is cut at random moments while another one writes into its persistent memory. */
 @Tag("power-cuts")
+@Timeout(36_000) // for a long run; each guest has a limit of its own, which also ends a hang
 class PowerCutIT {
     private static final int CUTS = Integer.getInteger("rpma.cuts", Boolean.getBoolean("rpma.long") ? 20 : 3);
 

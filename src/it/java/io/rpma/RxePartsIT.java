@@ -57,18 +57,21 @@ class RxePartsIT {
     /** The options, the groups of the run, the other images, and the guests. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    ''                                         | library                   | ''                              | trixie uml
+                    ''                                         | library                   | ''                              | trixie uml,trixie qemu
                     'bed=kvm kvm=true'                         | library                   | ''                              | trixie kvm
                     'bed=host'                                 | library                   | ''                              | ''
                     'sanitize=true'                            | library                   | ''                              | trixie qemu
-                    'row=bookworm'                             | library                   | ''                              | bookworm uml
+                    'row=bookworm'                             | library                   | ''                              | bookworm uml,bookworm qemu
                     'wanted_groups=(hosts power-cuts)'         | hosts power-cuts          | ''                              | trixie uml
-                    'wanted_groups=(hosts) kvm=true'           | hosts                     | ''                              | trixie kvm
-                    'wanted_groups=(bed) kvm=true'             | bed                       | ''                              | trixie uml
+                    'wanted_groups=(power-cuts) kvm=true'      | power-cuts                | ''                              | trixie kvm
+                    'wanted_groups=(hosts) kvm=true'           | hosts                     | ''                              | trixie uml
+                    'wanted_groups=(pmem)'                     | pmem                      | ''                              | trixie qemu
                     'wanted_groups=(aarch64)'                  | aarch64                   | trixie-arm64                    | trixie-arm64 qemu
+                    'wanted_groups=(aarch64) row=trixie-arm64' | aarch64                   | trixie-arm64                    | trixie-arm64 qemu
+                    'row=trixie-arm64 bed=qemu'                | library                   | ''                              | trixie-arm64 qemu
                     'wanted_groups=(images)'                   | images                    | bookworm backports              | bookworm qemu,backports qemu
                     'sanitize=true all_rows=true'              | library images            | bookworm backports              | trixie qemu,bookworm qemu,backports qemu
-                    'all_rows=true bed=host row=bookworm'      | library bed hosts consumers power-cuts aarch64 images | trixie backports trixie-arm64 | trixie uml,trixie qemu,backports qemu,trixie-arm64 qemu
+                    'all_rows=true bed=host row=bookworm'      | library pmem bed hosts consumers power-cuts aarch64 images | trixie backports trixie-arm64 | bookworm qemu,trixie uml,trixie qemu,backports qemu,trixie-arm64 qemu
                     """)
     void theGroupsOfARun(String options, String groups, String rows, String guests)
             throws IOException, InterruptedException {
@@ -76,7 +79,7 @@ class RxePartsIT {
 
                 select_groups
                 select_other_rows
-                echo "${wanted_groups[*]}|${other_rows[*]}|$(test_guests | paste -sd,)"
+                echo "${wanted_groups[*]}|${other_rows[*]}|$(list_guests; IFS=,; echo "${guests[*]}")"
                 """);
         assertThat(out).isEqualTo(groups + "|" + rows + "|" + guests + "\n");
     }
@@ -97,7 +100,7 @@ class RxePartsIT {
         String out = run(STUBS + """
                 select_groups
                 test_in_parts
-                """.replace("test_in_parts", "making_job=" + makingJob + " && test_in_parts"));
+                """.replace("test_in_parts", "making_jobs=(" + makingJob + "); test_in_parts"));
         List<String> steps = new ArrayList<>();
         for (String line : out.lines().distinct().toList()) {
             if (!makingJob.isEmpty() || !line.startsWith("waits")) {

@@ -31,6 +31,7 @@ import org.springframework.boot.loader.launch.JarLauncher;
  * native access that was not enabled.
  */
 @Tag("stand-in")
+@Tag("consumers")
 class PackagingTest {
     private static final Path SOURCES = Path.of("src/it/consumer");
     private static final String MODULE = "org.example.application";

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Every bad argument of every post in a batch, with the same expectations as for the single post. */
 class RdmaBatchArgumentsIT extends RdmaPostArgumentsIT {
     private static final int PARTS = RdmaSgeList.MAX_CAPACITY;
-    private static final int INLINE_BYTES = 1 << 20;
+    private static final int INLINE_BYTES = 1 << 16;
 
     private static RdmaBatch batch() {
         return RdmaBatch.create(1, PARTS, INLINE_BYTES);

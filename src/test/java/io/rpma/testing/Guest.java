@@ -11,6 +11,9 @@ import java.util.stream.Stream;
 
 /** A guest of {@code native/rxe} as one of two hosts. It runs a command until the command ends or the power is cut. */
 public final class Guest implements AutoCloseable {
+    /** In seconds: longer than a wait for a line of the guest, so that a guest can be diagnosed after such a wait. */
+    private static final int LIMIT_S = 2 * Limit.WAIT_S;
+
     /** Prints the state of the JVM that the shell has started last, and of the guest's kernel. */
     private static final String DIAGNOSE = "jcmd $! Thread.print; grep State: /proc/$!/task/*/status;"
             + " tail -n +1 /proc/$!/task/*/stack; rdma link; rdma resource; rdma resource show cm_id; rdma resource show qp;"
@@ -51,15 +54,16 @@ public final class Guest implements AutoCloseable {
     private static Guest boot(Path link, int side, String command, String memory, String... options)
             throws IOException {
         List<String> words = new ArrayList<>(List.of("native/rxe", "run", "--memory", memory));
-        words.addAll(List.of("--time-limit", Integer.toString(Limit.WAIT_S), "--link", link + ":" + side));
+        words.addAll(List.of("--time-limit", Integer.toString(LIMIT_S), "--link", link + ":" + side));
         words.addAll(List.of(options));
         words.addAll(List.of("--", "sh", "-c", command));
         return new Guest(new Jvm.Running(new ProcessBuilder(words).start()));
     }
 
-    /** The command that runs a class of the tests or examples. */
+    /** The command that runs a class of the tests or examples. If its JVM crashes, native/rxe test finds the file in its part. */
     public static String java(Class<?> program, String arguments) {
         return "java -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED"
+                + " '-XX:ErrorFile=" + System.getProperty("rpma.test.output") + "/hs_err_%p.log'"
                 + " -cp 'target/classes:target/test-classes:target/lib/*' " + program.getName() + " " + arguments;
     }
 

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 /** Threads that use an object while another thread closes it: a use succeeds, or fails because the object is closed. */
 public final class Race implements AutoCloseable {
     /** The number of rounds if a close costs next to nothing. */
-    public static final int ROUNDS = Integer.getInteger("rpma.race.rounds", isLong() ? 2000 : 5);
+    public static final int ROUNDS = Integer.getInteger("rpma.race.rounds", isLong() ? 2000 : 2);
 
     /** The number of rounds if each close costs a connection. */
     public static final int CONNECTIONS = Integer.getInteger("rpma.race.connections", isLong() ? 1000 : 1);
