@@ -7,12 +7,14 @@
 
 # The tags of the tests that user-mode Linux can't run, and of the tests of the group pmem, which run there with tmpfs.
 qemu_tags="persistent-memory | huge-pages"
-pmem_tag=persistent-memory-too
+# The examples and tools are processes. The library's group has a few of their tests, which have a tag of its name.
+library_tags="!processes | library"
+pmem_tags="persistent-memory-too | (persistent-memory & processes & !library)"
 
 # The groups of tests, in the order of the help, and the seconds that each takes on two processors without KVM, with all guests
 # made and after the build.
-groups=(library pmem bed hosts consumers power-cuts aarch64 images)
-declare -A group_seconds=([library]=480 [pmem]=300 [bed]=300 [hosts]=300 [consumers]=300 [power-cuts]=300 [aarch64]=100 [images]=7200)
+groups=(library soak examples pmem bed hosts consumers power-cuts aarch64 images)
+declare -A group_seconds=([library]=480 [soak]=300 [examples]=400 [pmem]=300 [bed]=300 [hosts]=300 [consumers]=300 [power-cuts]=300 [aarch64]=100 [images]=7200)
 build_seconds=90
 # The seconds that a guest takes, which only some runs make.
 declare -A making_seconds=([image]=150 [uml]=420)
@@ -129,7 +131,7 @@ qemu_bed() {
 
 # Prints the bed whose guest must be there for a group whose tests boot guests of the default row. $1: the group.
 booting_bed() {
-    if [[ $1 == power-cuts ]] && kvm_works; then
+    if [[ $1 =~ ^(power-cuts|soak|examples)$ ]] && kvm_works; then
         echo kvm
     else
         echo uml
@@ -147,6 +149,8 @@ test_guests() {
         *) echo "$row $bed" ;;
         esac
     fi
+    ! wants soak || echo "$row $(booting_bed soak)"
+    ! wants examples || echo "$row $(booting_bed examples)"
     ! wants pmem || echo "$row $(qemu_bed)"
     for group in bed hosts consumers power-cuts; do
         ! wants "$group" || echo "${rows[0]} $(booting_bed "$group")"
@@ -341,6 +345,12 @@ test_in_parts() {
         start_virtual_part
         ((${#making_jobs[@]} == 0)) || start_device_parts
     fi
+    ! wants soak || start_soak_parts
+    if wants examples; then
+        part_options=("-Dit.examples.wanted=processes & !library")
+        start_guest_part examples "$row" "$(booting_bed examples)" "!($qemu_tags)" example-tests
+        part_options=()
+    fi
     for other in power-cuts consumers hosts bed; do
         ! wants "$other" || start_booting_part "$other"
     done
@@ -349,11 +359,13 @@ test_in_parts() {
             mvn -o -B -ntp surefire:test@stand-in "-Dstand-in.groups=stand-in & consumers"
         part_options=("-Dnewer-jdk.groups=newer-jdk & consumers")
         start_guest_part packaging-newer "$row" "$(booting_bed consumers)" "any() | none()" newer-jdk-tests
+        part_options=(-Dit.wanted=consumers)
+        start_guest_part documents "$row" "$(booting_bed consumers)" "any() | none()" process-tests
         part_options=()
     fi
     if wants pmem; then
         run_options=(--cpus 1)
-        start_guest_part pmem "$row" "$(qemu_bed)" "$pmem_tag" qemu-tests
+        start_guest_part pmem "$row" "$(qemu_bed)" "$pmem_tags" qemu-tests
         run_options=()
     fi
     for other in "${other_rows[@]}"; do
@@ -365,11 +377,21 @@ test_in_parts() {
         fi
         other_bed=qemu
         is_foreign "$other" || other_bed=$(qemu_bed)
+        $sanitize || part_options=("-Dit.wanted=any() | none()" "-Dit.examples.wanted=any() | none()")
         start_whole_guest_part "$other" "$other_bed"
+        part_options=()
     done
     while ((${#part_of_job[@]} > 0)); do
         end_part
     done
+}
+
+# Starts the long tests: on a device, and the fuzzer.
+start_soak_parts() {
+    part_options=(-Dit.wanted=soak)
+    start_guest_part soak "$row" "$(booting_bed soak)" "any() | none()" device-tests process-tests
+    part_options=()
+    start_part fuzz "fuzzed parsers" mvn -o -B -ntp surefire:test@example-and-benchmark-tests -Dtest.examples=soak
 }
 
 # Starts the device tests of the library. The tests that need QEMU do not wait for the kernel of user-mode Linux.
@@ -379,7 +401,7 @@ start_device_parts() {
     auto:*)
         ((${#making_jobs[@]} > 0)) || start_uml_parts
         run_options=(--cpus 1)
-        start_guest_part qemu "$row" qemu "$qemu_tags" qemu-tests
+        start_guest_part qemu "$row" qemu "($qemu_tags) & ($library_tags)" qemu-tests
         run_options=()
         ((${#making_jobs[@]} == 0)) || start_uml_parts
         ;;
@@ -408,8 +430,7 @@ start_virtual_part() {
 
 start_uml_parts() {
     start_guest_part uml "$row" uml "!($qemu_tags)" device-tests newer-jdk-tests
-    start_guest_part uml-processes "$row" uml "!($qemu_tags)" process-tests
-    start_guest_part uml-examples "$row" uml "!($qemu_tags)" example-tests
+    start_guest_part uml-processes "$row" uml "!($qemu_tags)" process-tests example-tests
 }
 
 # Starts all device tests in guests of one kind. $1: row, $2: bed.
@@ -587,7 +608,7 @@ finish_part() {
     esac
     case $name in
     build) ;;
-    host) count_tests "$name" surefire-reports "${part_title[$name]}" ;;
+    host | fuzz) count_tests "$name" surefire-reports "${part_title[$name]}" ;;
     stand-in* | packaging) count_tests "$name" stand-in-reports "${part_title[$name]}" no-skips ;;
     *) count_tests "$name" failsafe-reports "${part_title[$name]}" no-skips ;;
     esac

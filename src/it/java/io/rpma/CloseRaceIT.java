@@ -25,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Closes connections and regions that other threads use. */
+@Tag("soak")
 @Tag("stand-in")
 class CloseRaceIT extends CloseRace {
     /** The posts have one test, the waits two with {@link Race#CONNECTIONS} each: the sums are equal. */

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Another process drops its objects and collects garbage repeatedly while this process writes to its memory. */
+@Tag("soak")
 @Tag("processes")
 class CollectedMemoryIT {
     private static final int COLLECTIONS =

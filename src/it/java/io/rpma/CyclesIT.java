@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Connections leak no memory, and rejected requests leak no more than is documented. */
+@Tag("soak")
 @Tag("processes")
 class CyclesIT {
     private static final boolean LONG = Boolean.getBoolean("rpma.long");

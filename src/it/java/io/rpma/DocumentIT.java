@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The programs and sessions of the documents: the example, the write by librdmacm and the JShell session. */
+@Tag("consumers")
 @Tag("processes")
 class DocumentIT {
     private static final String CLASS = "Hello";

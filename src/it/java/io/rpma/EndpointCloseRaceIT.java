@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Closes endpoints, requests, and the objects that they are made of, while other threads use them. */
+@Tag("soak")
 @Tag("stand-in")
 class EndpointCloseRaceIT extends CloseRace {
     /** Rounds that make a peer each. */

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Random calls on a device. */
+@Tag("soak")
 @Tag("stand-in")
 class RandomCallsIT {
     private static final Class<RpmaException> FAILS = RpmaException.class;

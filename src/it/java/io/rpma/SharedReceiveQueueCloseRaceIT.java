@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Closes shared receive queues, their regions and their configurations while other threads use them. */
+@Tag("soak")
 @Tag("stand-in")
 class SharedReceiveQueueCloseRaceIT extends CloseRace {
     @Test

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Connections and operations of several threads leave nothing: the resources of the process stay the same. */
+@Tag("soak")
 @Tag("processes")
 @Tag("unsanitized")
 class SoakIT {

@@ -31,6 +31,7 @@ class VirtualThreadsIT {
     private static final int DESCRIPTORS = 6 * THREADS;
 
     @Test
+    @Tag("soak")
     void aThousandWaitForTheirConnectionsOnTwoCarriers() throws Exception {
         Jvm.Finished end = onTwoCarriers()
                 .under("sh", "-c", "ulimit -n " + DESCRIPTORS + "; exec \"$@\"", "sh")

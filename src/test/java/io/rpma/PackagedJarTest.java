@@ -106,6 +106,7 @@ class PackagedJarTest {
 
     @Test
     @Tag("newer-jdk")
+    @Tag("consumers")
     void namesTheOptionThatTheClassPathNeeds() throws Exception {
         assumeTrue(Runtime.version().feature() >= 24, "native access can be denied from JDK 24 on");
         assertDenied(Jvm.onClassPathWithoutNativeAccess(Jvm.libraryJar()), "ALL-UNNAMED");
@@ -113,6 +114,7 @@ class PackagedJarTest {
 
     @Test
     @Tag("newer-jdk")
+    @Tag("consumers")
     void namesTheOptionThatTheModulePathNeeds() throws Exception {
         assumeTrue(Runtime.version().feature() >= 24, "native access can be denied from JDK 24 on");
         assertDenied(onModulePath(Jvm.libraryJar()), MODULE);
@@ -129,6 +131,7 @@ class PackagedJarTest {
 
     @Test
     @Tag("newer-jdk")
+    @Tag("consumers")
     void isDeniedNothingWithTheOption() throws Exception {
         assumeTrue(Runtime.version().feature() >= 24, "native access can be denied from JDK 24 on");
         assertLoaded(Jvm.onClassPath(Jvm.libraryJar())

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The map of the guide, in persistent memory if the machine has any. Each of the two processes may die. */
 @Tag("processes")
+@Tag("examples")
 @ResourceLock(TestDevice.PMEM)
 class ReplicatedMapIT {
     private static final Path SOURCES = Path.of("src/it/consumer/map");
@@ -106,6 +107,7 @@ class ReplicatedMapIT {
 
     @Test
     @Tag("persistent-memory-too")
+    @Tag("library")
     void theMapSurvivesTheDeathOfEitherProcess() throws Exception {
         Jvm.Running store = store();
         Jvm.Running map = map(0);

@@ -33,6 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Closes ids, regions and other objects of librdmacm that other threads use; {@code io.rpma.CloseRaceIT} is for librpma. */
+@Tag("soak")
 @Tag("stand-in")
 class RdmaCloseRaceIT {
     private static final int SIZE = 64;

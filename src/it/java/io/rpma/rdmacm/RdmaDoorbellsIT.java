@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The system calls of posts on soft-RoCE: one for each chain, as {@link RdmaBatch} documents. */
+@Tag("soak")
 @Tag("processes")
 @Tag("unsanitized")
 class RdmaDoorbellsIT {

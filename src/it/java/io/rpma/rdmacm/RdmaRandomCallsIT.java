@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Random calls of librdmacm's verbs. */
+@Tag("soak")
 @Tag("stand-in")
 class RdmaRandomCallsIT {
     private static final Class<RpmaException> FAILS = RpmaException.class;

@@ -38,6 +38,7 @@ class ToolsIT extends WithTools {
     }
 
     @Test
+    @Tag("library")
     void infoShowsTheDevice() throws InterruptedException {
         RpmaDevice device = RpmaDevice.local(address);
         Jvm.Finished end = assertEnds(start("info"), 0);
@@ -117,6 +118,7 @@ class ToolsIT extends WithTools {
     }
 
     @Test
+    @Tag("library")
     void eachMessageIsAnswered() throws Exception {
         Jvm.Running server = server();
         Jvm.Finished end = assertEnds(ping("--count", "3", "--interval", "0", "--size", "100k"), 0);

@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * reach new code: a later run begins with them.
  */
 @Tag("examples")
+@Tag("soak")
 @Tag("unsanitized")
 @EnabledOnOs(architectures = "amd64", disabledReason = "Jazzer has a library for Linux on x86-64 alone")
 class FuzzTest {

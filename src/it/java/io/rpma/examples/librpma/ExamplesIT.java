@@ -50,6 +50,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
+    @Tag("library")
     void connection() throws InterruptedException {
         try (Jvm.Running server = start(Example01ConnectionServer.class);
                 Jvm.Running client = start(Example01ConnectionClient.class)) {
@@ -59,6 +60,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
+    @Tag("library")
     void readToVolatile() throws InterruptedException {
         try (Jvm.Running server = start(Example02ReadToVolatileServer.class);
                 Jvm.Running client = start(Example02ReadToVolatileClient.class)) {
@@ -86,6 +88,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
+    @Tag("library")
     void flushToPersistentInDram() throws InterruptedException {
         try (Jvm.Running server = start(Example05FlushToPersistentServer.class);
                 Jvm.Running client = start(Example05FlushToPersistentClient.class)) {
@@ -160,6 +163,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
+    @Tag("library")
     void atomicWriteInDram() throws InterruptedException {
         try (Jvm.Running server = start(Example07AtomicWriteServer.class);
                 Jvm.Running client = start(Example07AtomicWriteClient.class, "1st_word", "2nd_word", "3rd_word")) {
@@ -169,6 +173,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
+    @Tag("library")
     void messagesPingPong() throws InterruptedException {
         try (Jvm.Running server = start(Example08MessagesPingPongServer.class);
                 Jvm.Running client = start(Example08MessagesPingPongClient.class, "7", "40")) {
@@ -251,6 +256,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
+    @Tag("library")
     void writeWithImm() throws InterruptedException {
         try (Jvm.Running server = start(Example11WriteWithImmServer.class);
                 Jvm.Running client = start(Example11WriteWithImmClient.class, "4294967295")) {

@@ -62,6 +62,7 @@ class RdmacmUtilsIT {
     }
 
     @Test
+    @Tag("library")
     void messagesOfJava() throws Exception {
         try (Jvm.Running server = java(RdmaServer.class);
                 Jvm.Running client = java(RdmaClient.class)) {
@@ -115,6 +116,7 @@ class RdmacmUtilsIT {
     }
 
     @Test
+    @Tag("library")
     void pingsToTheServerInC() throws Exception {
         try (Jvm.Running server = utility("rping", "-s", "-v", "-a", address, "-p", port, "-S", "100");
                 Jvm.Running client = java(RpingClient.class, Integer.toString(PINGS), "100")) {

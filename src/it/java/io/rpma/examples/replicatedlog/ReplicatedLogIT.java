@@ -148,6 +148,7 @@ class ReplicatedLogIT {
 
     @Test
     @Tag("persistent-memory-too")
+    @Tag("library")
     void bothReplicasAreKilledInTheMiddle() throws Exception {
         int writers = 4;
         int records = 1500;

@@ -100,6 +100,7 @@ class ResumeIT {
 
     @Test
     @Tag("persistent-memory-too")
+    @Tag("library")
     void theServerIsKilledTwice() throws Exception {
         byte[] content = new byte[FILE_SIZE];
         new SplittableRandom().nextBytes(content);

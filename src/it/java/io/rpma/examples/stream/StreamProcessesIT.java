@@ -79,6 +79,7 @@ class StreamProcessesIT {
     }
 
     @Test
+    @Tag("library")
     void theStandardInputArrivesInTheStandardOutput() throws Exception {
         String lines = "one line of many\n".repeat(100_000);
         Jvm.Running server = start("server", "--ring", "64k");

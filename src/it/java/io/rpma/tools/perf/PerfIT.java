@@ -62,6 +62,7 @@ class PerfIT extends WithTools {
     }
 
     @Test
+    @Tag("library")
     void eachOperation() throws Exception {
         Jvm.Running server = server();
         Path csv = directory.resolve("perf.csv");
