@@ -13,8 +13,8 @@ pmem_tags="persistent-memory-too | (persistent-memory & processes & !library)"
 
 # The groups of tests, in the order of the help, and the seconds that each takes on two processors without KVM, with all guests
 # made and after the build.
-groups=(library soak examples pmem bed hosts consumers power-cuts aarch64 images)
-declare -A group_seconds=([library]=480 [soak]=300 [examples]=400 [pmem]=300 [bed]=300 [hosts]=300 [consumers]=300 [power-cuts]=300 [aarch64]=100 [images]=7200)
+groups=(library checks soak examples pmem bed hosts consumers power-cuts aarch64 images)
+declare -A group_seconds=([library]=480 [checks]=30 [soak]=300 [examples]=400 [pmem]=300 [bed]=300 [hosts]=300 [consumers]=300 [power-cuts]=300 [aarch64]=100 [images]=7200)
 build_seconds=90
 # The seconds that a guest takes, which only some runs make.
 declare -A making_seconds=([image]=150 [uml]=420)
@@ -320,13 +320,13 @@ select_other_rows() {
     done
 }
 
-# Runs the build with all its checks, and one test: only then does Surefire fetch its provider, which the other parts need. The
+# Runs the build without the checks of the group "checks", and with one test: only then does Surefire fetch its provider, which the other parts need. The
 # groups that do not test the library take the build of a test run before.
 build_for_tests() {
     local begun=$test_output/.rxe-begun built=$test_output/.rxe-built-for-tests
     wants library || ! is_up_to_date "$built" || { wants aarch64 && ! has_foreign_shim; } || return 0
     touch "$begun"
-    start_part build "the build" mvn -B -ntp verify -DskipITs -Dstand-in.skip=true -Dtest=CheckTest
+    start_part build "the build" mvn -B -ntp verify -Dspotless.check.skip=true -Dmaven.javadoc.skip=true -DskipITs -Dstand-in.skip=true -Dtest=CheckTest
     end_part
     ((${#failures[@]} == 0)) || return 0
     mv "$begun" "$built"
@@ -345,6 +345,8 @@ test_in_parts() {
         start_virtual_part
         ((${#making_jobs[@]} == 0)) || start_device_parts
     fi
+    ! wants checks || start_part checks "format of the sources, and Javadoc" \
+        mvn -B -ntp spotless:check@format javadoc:javadoc-no-fork@javadoc-check
     ! wants soak || start_soak_parts
     if wants examples; then
         part_options=("-Dit.examples.wanted=processes & !library")
@@ -607,7 +609,7 @@ finish_part() {
     *) failures+=("${part_title[$name]}: ended with status $status: see $(part_log "$name")") ;;
     esac
     case $name in
-    build) ;;
+    build | checks) ;;
     host | fuzz) count_tests "$name" surefire-reports "${part_title[$name]}" ;;
     stand-in* | packaging) count_tests "$name" stand-in-reports "${part_title[$name]}" no-skips ;;
     *) count_tests "$name" failsafe-reports "${part_title[$name]}" no-skips ;;
@@ -715,7 +717,7 @@ report() {
     while IFS= read -r file; do
         add_report "a JVM in the checkout" "$file"
     done < <(crash_files "$checkout")
-    ((total_run > 0 || ${#failures[@]} > 0)) || failures+=("no test was run")
+    ((total_run > 0 || ${#failures[@]} > 0)) || [[ ${wanted_groups[*]} == checks ]] || failures+=("no test was run")
     ((${#failures[@]} == 0)) || passed=FAILED
     print_profile
     echo

@@ -139,8 +139,8 @@ class AcceptIT extends WithPeer {
 
     @Test
     void oneOfTwoWaitersGetsARequest() throws Exception {
-        Future<Optional<RpmaConnReq>> first = threads.submit(() -> ep.nextConnReq(null, 2, TimeUnit.SECONDS));
-        Future<Optional<RpmaConnReq>> second = threads.submit(() -> ep.nextConnReq(null, 2, TimeUnit.SECONDS));
+        Future<Optional<RpmaConnReq>> first = threads.submit(() -> ep.nextConnReq(null, 5, TimeUnit.SECONDS));
+        Future<Optional<RpmaConnReq>> second = threads.submit(() -> ep.nextConnReq(null, 5, TimeUnit.SECONDS));
         try (RpmaConn client = RpmaConnReq.create(peer, address, port, null).connect()) {
             Optional<RpmaConnReq> one = first.get(Limit.WAIT_S, TimeUnit.SECONDS);
             Optional<RpmaConnReq> other = second.get(Limit.WAIT_S, TimeUnit.SECONDS);

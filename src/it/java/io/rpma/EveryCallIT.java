@@ -16,9 +16,11 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Each call that librpma and the shim make in a session fails once, on a device. */
+@Tag("soak")
 class EveryCallIT {
     private static final int TIMEOUT_MS = (int) TimeUnit.SECONDS.toMillis(Limit.WAIT_S);
 

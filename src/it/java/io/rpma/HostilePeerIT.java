@@ -39,7 +39,8 @@ class HostilePeerIT extends WithPeer {
     private static final int REQUEST_DATA = 56;
     private static final int ALL_USAGES = 0xff;
     private static final long SEED = Long.getLong("rpma.random.seed", System.nanoTime());
-    private static final int HALF_OPEN = Integer.getInteger("rpma.half.open", 500);
+    private static final int HALF_OPEN =
+            Integer.getInteger("rpma.half.open", Boolean.getBoolean("rpma.long") ? 500 : 100);
     private static final int STORM = Integer.getInteger("rpma.storm", 100);
 
     private final Random random = new Random(SEED);

@@ -109,8 +109,8 @@ class LifecycleIT extends WithPeer {
     void oneOfTwoWaitersGetsAnEvent() throws Exception {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port);
                 RpmaConn client = connect()) {
-            Blocked first = new Blocked(() -> client.nextEvent(2, TimeUnit.SECONDS));
-            Blocked second = new Blocked(() -> client.nextEvent(2, TimeUnit.SECONDS));
+            Blocked first = new Blocked(() -> client.nextEvent(5, TimeUnit.SECONDS));
+            Blocked second = new Blocked(() -> client.nextEvent(5, TimeUnit.SECONDS));
             try (RpmaConn server = next(ep).connect()) {
                 List<Object> both = List.of(first.result(), second.result());
                 assertTrue(both.contains(Optional.of(RpmaConnEvent.ESTABLISHED)), both.toString());

@@ -155,12 +155,10 @@ class FailingKernelTest {
         try (RpmaConn client = connect()) {
             RpmaConnReq request = incoming();
             standIn.fail("ibv_reg_mr", 1, ENOMEM);
-            long begun = System.nanoTime();
             assertThatThrownBy(request::connect)
                     .isInstanceOf(RpmaException.class)
                     .hasMessageContaining("ibv_reg_mr")
                     .hasMessageContaining("limit of locked memory");
-            assertThat(System.nanoTime() - begun).isLessThan(SECOND);
             Pair.assertEvent(RpmaConnEvent.REJECTED, client);
         }
         assertThatAClientIsAccepted();

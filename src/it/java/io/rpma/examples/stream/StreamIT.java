@@ -47,7 +47,7 @@ class StreamIT {
     private static final int RING = 5000;
 
     /** A timeout that expires in a test. Even a slow guest connects and answers a probe within half of it. */
-    private static final int SHORT_S = 4;
+    private static final int SHORT_S = 10;
 
     private final String address = TestDevice.address();
     private final int port = TestDevice.port();
