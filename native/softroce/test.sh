@@ -487,10 +487,10 @@ make_guest_java() {
         --times "$test_parts/$1/times" "${run_options[@]}" -- env)
     local program=java
     ! $sanitize || command+=("LD_PRELOAD=libasan.so.8")
-    # The second compiler takes longer under emulation than its code saves.
-    ! is_foreign "$2" || program="java -XX:TieredStopAtLevel=1"
     # Few mappings on this host, which permits 65,530 of them for a process: see check_mappings in uml.sh.
     [[ $3 != uml ]] || program="java -Xms384m -Xmx384m -XX:+AlwaysPreTouch"
+    # The second compiler takes longer in these guests than its code saves. The long tests run with it.
+    [[ $3 != uml || $1 == soak ]] && ! is_foreign "$2" || program+=" -XX:TieredStopAtLevel=1"
     mkdir -p "${java%/*}"
     cat >"$java" <<END
 #!/bin/bash

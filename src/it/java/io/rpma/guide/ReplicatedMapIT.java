@@ -107,7 +107,6 @@ class ReplicatedMapIT {
 
     @Test
     @Tag("persistent-memory-too")
-    @Tag("library")
     void theMapSurvivesTheDeathOfEitherProcess() throws Exception {
         Jvm.Running store = store();
         Jvm.Running map = map(0);

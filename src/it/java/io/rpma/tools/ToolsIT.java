@@ -38,7 +38,6 @@ class ToolsIT extends WithTools {
     }
 
     @Test
-    @Tag("library")
     void infoShowsTheDevice() throws InterruptedException {
         RpmaDevice device = RpmaDevice.local(address);
         Jvm.Finished end = assertEnds(start("info"), 0);

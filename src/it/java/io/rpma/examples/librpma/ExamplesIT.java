@@ -60,7 +60,6 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
-    @Tag("library")
     void readToVolatile() throws InterruptedException {
         try (Jvm.Running server = start(Example02ReadToVolatileServer.class);
                 Jvm.Running client = start(Example02ReadToVolatileClient.class)) {
@@ -163,7 +162,6 @@ class ExamplesIT extends ExampleSides {
     }
 
     @Test
-    @Tag("library")
     void atomicWriteInDram() throws InterruptedException {
         try (Jvm.Running server = start(Example07AtomicWriteServer.class);
                 Jvm.Running client = start(Example07AtomicWriteClient.class, "1st_word", "2nd_word", "3rd_word")) {

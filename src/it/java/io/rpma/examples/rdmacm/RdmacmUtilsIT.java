@@ -62,7 +62,6 @@ class RdmacmUtilsIT {
     }
 
     @Test
-    @Tag("library")
     void messagesOfJava() throws Exception {
         try (Jvm.Running server = java(RdmaServer.class);
                 Jvm.Running client = java(RdmaClient.class)) {
