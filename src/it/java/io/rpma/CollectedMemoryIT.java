@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("processes")
 class CollectedMemoryIT {
     private static final int COLLECTIONS =
-            Integer.getInteger("rpma.collections", Boolean.getBoolean("rpma.long") ? 200 : 15);
+            Integer.getInteger("rpma.collections", Boolean.getBoolean("rpma.long") ? 200 : 5);
     private static final int SIZE = CollectedProgram.SIZE;
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 @Tag("processes")
 @Tag("unsanitized")
 class RdmaDoorbellsIT {
-    private static final int SEQUENCES = 100;
+    private static final int SEQUENCES = 20;
     private static final int WRITES = 16;
 
     @BeforeAll
