@@ -180,7 +180,7 @@ class FlightEventsIT extends WithConnection {
         assertThat(recorded("Wait"))
                 .allSatisfy(event -> assertThat(event.getDuration()).isGreaterThanOrEqualTo(LONG))
                 .extracting(event -> event.getString("operation") + " " + event.getString("object"))
-                .containsOnlyOnce("rpma_cq_wait " + cq, "rpma_conn_next_event " + name(pair.client));
+                .contains("rpma_cq_wait " + cq, "rpma_conn_next_event " + name(pair.client));
     }
 
     @Test

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("power-cuts")
 @Timeout(36_000) // for a long run; each guest has a limit of its own, which also ends a hang
 class PowerCutIT {
-    private static final int CUTS = Integer.getInteger("rpma.cuts", Boolean.getBoolean("rpma.long") ? 20 : 3);
+    private static final int CUTS = Integer.getInteger("rpma.cuts", Boolean.getBoolean("rpma.long") ? 20 : 2);
 
     /** The cuts of one log: the replica shows all its records after each cut, and a guest lives for a limited time. */
     private static final int CUTS_OF_A_LOG = 20;

@@ -148,7 +148,7 @@ class FailingKernelTest {
                 .hasMessageContaining("RDMA_CM_EVENT_DEVICE_REMOVAL");
     }
 
-    /** Without the rejection, librpma would accept and disconnect the client, and wait for an answer that never comes here. */
+    /** Without the rejection, librpma would accept and disconnect the client, which would be no rejection. */
     @Test
     void aRequestThatCanNotBeAcceptedIsRejected() throws Exception {
         assertThatAClientIsAccepted();

@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code -Drpma.stress.seconds} sets the duration of each test.
  */
 @Tag("stand-in")
+@Timeout(7200) // for a long run
 class WaitStressTest {
     private static final long RUN = TimeUnit.SECONDS.toNanos(Integer.getInteger("rpma.stress.seconds", 10));
     private static final long SEED = Long.getLong("rpma.random.seed", new SplittableRandom().nextLong());

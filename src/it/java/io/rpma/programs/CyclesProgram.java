@@ -41,7 +41,7 @@ public final class CyclesProgram {
      * The time after which the listener looks for a second request: the kernel repeats a request that gets no answer within
      * 4 s, and a repetition that arrives after the rejection counts as another request.
      */
-    private static final int REPEATED_S = 5;
+    private static final int REPEATED_S = 30;
 
     private final RpmaCompletions completions = RpmaCompletions.create(1);
     private final RpmaPeer peer;

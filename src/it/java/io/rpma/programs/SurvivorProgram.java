@@ -37,7 +37,7 @@ public final class SurvivorProgram {
         int port = Integer.parseInt(arguments[1]);
         long closing;
         try (RpmaPeer peer = RpmaPeer.create(deviceTo(address));
-                RpmaConnCfg cfg = RpmaConnCfg.create().setTimeout((int) TimeUnit.SECONDS.toMillis(Limit.WAIT_S));
+                RpmaConnCfg cfg = RpmaConnCfg.create().setTimeout(20_000);
                 RpmaMemory memory = RpmaMemory.allocate(TargetProgram.SIZE);
                 RpmaMrLocal source = peer.register(memory, RpmaMrUsage.WRITE_SRC);
                 RpmaConn conn = RpmaConnReq.create(peer, address, port, cfg).connect()) {

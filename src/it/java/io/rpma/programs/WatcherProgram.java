@@ -28,7 +28,7 @@ public final class WatcherProgram {
     private static final long PERIOD_S = 1;
     private static final long LIMIT_S = MOST_S - 2 * PERIOD_S;
 
-    private static final int MILLIS = (int) TimeUnit.SECONDS.toMillis(Limit.WAIT_S);
+    private static final int MILLIS = 20_000;
 
     private int lost;
 

@@ -36,7 +36,7 @@ class FuzzTest {
     private static final int SECONDS = Integer.getInteger("rpma.fuzz.seconds", 0);
 
     /** The number of inputs for each parser without that time: a busy machine takes longer, but has as many. */
-    private static final int RUNS = 30_000;
+    private static final int RUNS = 10_000;
 
     /** The inputs in a second of a long run: a hundredth of the rate of the slowest parser. */
     private static final int LEAST_RATE = 200;

@@ -157,7 +157,7 @@ class WaiterTest {
                 synchronized (done) {
                     waiting[0] = Thread.currentThread();
                 }
-                for (int i = 0; i < 300; i++) {
+                for (int i = 0; i < 300 || interrupted[0] == 0; i++) {
                     try {
                         Waiter.await(OPERATION, object, random.nextInt(300_000));
                     } catch (InterruptedException e) {

@@ -57,7 +57,7 @@ public final class Guest implements AutoCloseable {
         words.addAll(List.of("--time-limit", Integer.toString(LIMIT_S), "--link", link + ":" + side));
         words.addAll(List.of(options));
         words.addAll(List.of("--", "sh", "-c", command));
-        return new Guest(new Jvm.Running(new ProcessBuilder(words).start()));
+        return new Guest(new Jvm.Running(new ProcessBuilder(words).start(), Duration.ofSeconds(LIMIT_S), false));
     }
 
     /** The command that runs a class of the tests or examples. If its JVM crashes, native/rxe test finds the file in its part. */

@@ -46,7 +46,7 @@ public final class Jvm {
     private static final String LAST_OF_DUMP = "Metaspace       used";
 
     /** How long a JVM may take for these lines. */
-    private static final Duration DUMP_LIMIT = Duration.ofSeconds(10);
+    private static final Duration DUMP_LIMIT = Duration.ofSeconds(60);
 
     private static final long DUMP_PAUSE_MS = 10;
 
@@ -180,7 +180,7 @@ public final class Jvm {
         return this;
     }
 
-    /** Sets how long the JVM may take, for a test of this limit. */
+    /** Sets how long the JVM may take, for a test of this limit and for long runs. */
     public Jvm limit(Duration longest) {
         limit = longest;
         return this;

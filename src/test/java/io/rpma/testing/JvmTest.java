@@ -106,8 +106,8 @@ class JvmTest {
     @Test
     void aProcessThatOnlyClosesItsOutput() {
         try (Jvm.Running jvm = Jvm.likeThis()
-                .under("sh", "-c", "exec >&-; sleep 60")
-                .limit(Duration.ofMillis(300))
+                .under("sh", "-c", "exec >&-; sleep 600")
+                .limit(Duration.ofMinutes(5))
                 .start()) {
             assertThatThrownBy(() -> jvm.awaitLine(LINE))
                     .isInstanceOf(AssertionError.class)

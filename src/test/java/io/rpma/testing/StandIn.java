@@ -48,7 +48,7 @@ public final class StandIn implements AutoCloseable {
     /** Waits until at least this many calls block. */
     public void awaitHeld(int calls) {
         if (!atGate(calls)) {
-            throw new AssertionError("not " + calls + " calls are blocked within 20 s");
+            throw new AssertionError("not " + calls + " calls are blocked within " + Limit.WAIT);
         }
     }
 

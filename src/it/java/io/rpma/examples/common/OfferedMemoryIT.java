@@ -42,7 +42,7 @@ class OfferedMemoryIT {
     private final String address = TestDevice.address();
 
     /** The time without an answer after which the server counts the client's host as dead, in seconds. */
-    private int silence = 10;
+    private int silence = Limit.WAIT_S;
 
     /** Uses a client's connection. */
     private interface Use {
@@ -61,8 +61,8 @@ class OfferedMemoryIT {
                 RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
             Future<String> end = executor.submit(() -> serveOne(endpoint, offered));
             try (RpmaPeer client = RpmaPeer.create(device);
-                    RemoteConnection connection =
-                            RemoteConnection.open(client, address, port, SERVICE, OPERATIONS, SECONDS.toNanos(30))) {
+                    RemoteConnection connection = RemoteConnection.open(
+                            client, address, port, SERVICE, OPERATIONS, SECONDS.toNanos(Limit.WAIT_S))) {
                 use.use(client, connection);
             } catch (Throwable e) {
                 e.addSuppressed(new AssertionError("the server's end: " + end.get(Limit.WAIT_S, SECONDS)));
@@ -84,7 +84,7 @@ class OfferedMemoryIT {
                 RpmaConn conn = offered.accept(
                         endpoint.nextConnReq(cfg, Limit.WAIT_S, SECONDS).orElseThrow(), SERVICE)) {
             assertThat(conn.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.ESTABLISHED);
-            return offered.serve(conn, silence, SECONDS.toNanos(50)).orElse("still there");
+            return offered.serve(conn, silence, SECONDS.toNanos(Limit.WAIT_S)).orElse("still there");
         }
     }
 
@@ -114,7 +114,7 @@ class OfferedMemoryIT {
     private static void storeAndRead(RpmaPeer peer, RemoteConnection connection, RpmaMemory target) throws Exception {
         try (RpmaMemory staging = RpmaMemory.allocate(STAGING);
                 RpmaMrLocal region = peer.register(staging, RpmaMrUsage.WRITE_SRC, RpmaMrUsage.READ_DST)) {
-            RemoteMemory remote = new RemoteMemory(connection, region, 10);
+            RemoteMemory remote = new RemoteMemory(connection, region, Limit.WAIT_S);
             ByteBuffer words = staging.buffer().order(ByteOrder.LITTLE_ENDIAN);
             long records = 3 * PersistRequest.MOST;
             long ticket = 0;

@@ -46,6 +46,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StreamIT {
     private static final int RING = 5000;
 
+    /** A timeout that expires in no test. */
+    private static final int LONG_S = 300;
+
     /** A timeout that expires in a test. Even a slow guest connects and answers a probe within half of it. */
     private static final int SHORT_S = 10;
 
@@ -89,12 +92,12 @@ class StreamIT {
     }
 
     private Future<StreamReader> accepting(int ring) {
-        return executor.submit(() -> StreamReader.accept(peer, endpoint, ring, Limit.WAIT_S, notes::add));
+        return executor.submit(() -> StreamReader.accept(peer, endpoint, ring, LONG_S, notes::add));
     }
 
     private void connect(int ring) throws Exception {
         Future<StreamReader> accepted = accepting(ring);
-        writer = StreamWriter.connect(peer, address, port, Limit.WAIT_S);
+        writer = StreamWriter.connect(peer, address, port, LONG_S);
         reader = accepted.get(Limit.WAIT_S, SECONDS);
     }
 
@@ -332,7 +335,7 @@ class StreamIT {
         try (RpmaConn other = RpmaConnReq.create(peer, address, port, null).connect("hello".getBytes())) {
             assertThat(other.nextEvent(Limit.WAIT_S, SECONDS)).contains(RpmaConnEvent.REJECTED);
         }
-        writer = StreamWriter.connect(peer, address, port, Limit.WAIT_S);
+        writer = StreamWriter.connect(peer, address, port, LONG_S);
         reader = get(accepted);
         assertThat(notes).containsExactly("rejected a request of another program");
         closeBoth();
@@ -349,7 +352,7 @@ class StreamIT {
     void noReaderListens() {
         endpoint.close();
         assertThatExceptionOfType(LostException.class)
-                .isThrownBy(() -> StreamWriter.connect(peer, address, port, Limit.WAIT_S))
+                .isThrownBy(() -> StreamWriter.connect(peer, address, port, LONG_S))
                 .withMessageContaining("rejected");
     }
 
@@ -357,7 +360,7 @@ class StreamIT {
     void anotherProgramAccepts() throws Exception {
         Future<RpmaConn> other = executor.submit(() -> acceptOther("hello".getBytes()));
         assertThatExceptionOfType(IOException.class)
-                .isThrownBy(() -> StreamWriter.connect(peer, address, port, Limit.WAIT_S))
+                .isThrownBy(() -> StreamWriter.connect(peer, address, port, LONG_S))
                 .withMessageContaining("is not of this program");
         get(other).close();
     }
@@ -381,7 +384,7 @@ class StreamIT {
             Future<RpmaConn> accepted = executor.submit(
                     () -> acceptOther(Offer.of(peer, region, false).toPrivateData(Link.SERVICE)));
             assertThatExceptionOfType(IOException.class)
-                    .isThrownBy(() -> StreamWriter.connect(peer, address, port, Limit.WAIT_S))
+                    .isThrownBy(() -> StreamWriter.connect(peer, address, port, LONG_S))
                     .withMessage(address + ":" + port + " offers a ring " + reason);
             get(accepted).close();
         }
@@ -394,7 +397,7 @@ class StreamIT {
                 RpmaMrLocal region = peer.register(memory, RpmaMrUsage.WRITE_DST, RpmaMrUsage.SEND)) {
             Future<RpmaConn> accepted = executor.submit(
                     () -> acceptOther(Offer.of(peer, region, false).toPrivateData(Link.SERVICE)));
-            writer = StreamWriter.connect(peer, address, port, Limit.WAIT_S);
+            writer = StreamWriter.connect(peer, address, port, LONG_S);
             try (RpmaConn other = get(accepted)) {
                 writer.write(ByteBuffer.allocate(1));
                 other.sendWithImm(RpmaConn.F_COMPLETION_ALWAYS, 1, 1);
@@ -477,7 +480,7 @@ class StreamIT {
                 RpmaMrLocal region = peer.register(memory, RpmaMrUsage.WRITE_DST)) {
             Future<RpmaConn> accepted = executor.submit(
                     () -> acceptOther(Offer.of(peer, region, false).toPrivateData(Link.SERVICE)));
-            writer = StreamWriter.connect(peer, address, port, Limit.WAIT_S);
+            writer = StreamWriter.connect(peer, address, port, LONG_S);
             try (RpmaConn other = get(accepted)) {
                 writer.write(ByteBuffer.allocate(1));
                 assertThat(other.sendWithImm(RpmaConn.F_COMPLETION_ALWAYS, position, 0))
