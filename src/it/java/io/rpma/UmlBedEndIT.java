@@ -81,11 +81,11 @@ class UmlBedEndIT {
     @Test
     void byTheTimeLimit() throws IOException, InterruptedException {
         try (Jvm.Running rxe =
-                uml(List.of("--time-limit", "8"), "sh", "-c", AFTER_INPUT).start()) {
+                uml(List.of("--time-limit", "60"), "sh", "-c", AFTER_INPUT).start()) {
             List<Long> processes = begin(rxe);
             Jvm.Finished finished = rxe.awaitEnd();
             assertThat(finished.status()).isEqualTo(TIME_LIMIT);
-            assertThat(finished.err()).isEqualTo(Rxe.BOOTING + "rxe: ended by the time limit of 8 s\n");
+            assertThat(finished.err()).isEqualTo(Rxe.BOOTING + "rxe: ended by the time limit of 60 s\n");
             assertNothingIsLeft(processes);
         }
     }
@@ -279,11 +279,11 @@ class UmlBedEndIT {
 
     @Test
     void theTimeLimitOnATerminal() throws IOException, InterruptedException {
-        String command = Rxe.umlLine("sh", "-c", FOREVER).replace("'--memory'", "'--time-limit' '10' '--memory'");
+        String command = Rxe.umlLine("sh", "-c", FOREVER).replace("'--memory'", "'--time-limit' '60' '--memory'");
         try (Jvm.Running terminal = onTerminal(command + "; echo status $?; stty -a")) {
             terminal.awaitLine("up");
             terminal.awaitLine("status " + TIME_LIMIT);
-            assertThat(terminal.awaitEnd().out()).contains("rxe: ended by the time limit of 10 s", " icanon", " echo ");
+            assertThat(terminal.awaitEnd().out()).contains("rxe: ended by the time limit of 60 s", " icanon", " echo ");
         }
     }
 }
