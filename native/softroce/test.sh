@@ -14,7 +14,10 @@ pmem_tags="persistent-memory-too | (persistent-memory & processes & !library)"
 # The groups of tests, in the order of the help, and the seconds that each takes on two processors without KVM, with all guests
 # made and after the build.
 groups=(library checks soak examples pmem bed hosts consumers power-cuts aarch64 images)
-declare -A group_seconds=([library]=480 [checks]=30 [soak]=300 [examples]=400 [pmem]=300 [bed]=300 [hosts]=300 [consumers]=300 [power-cuts]=300 [aarch64]=100 [images]=7200)
+declare -A group_seconds=(
+    [library]=480 [checks]=30 [soak]=240 [examples]=480 [pmem]=240 [bed]=300 [hosts]=300 [consumers]=480 [power-cuts]=300
+    [aarch64]=60 [images]=7200
+)
 build_seconds=90
 # The seconds that a guest takes, which only some runs make.
 declare -A making_seconds=([image]=150 [uml]=420)

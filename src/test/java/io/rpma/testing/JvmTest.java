@@ -107,7 +107,7 @@ class JvmTest {
     void aProcessThatOnlyClosesItsOutput() {
         try (Jvm.Running jvm = Jvm.likeThis()
                 .under("sh", "-c", "exec >&-; sleep 600")
-                .limit(Duration.ofMinutes(5))
+                .limit(Duration.ofSeconds(10))
                 .start()) {
             assertThatThrownBy(() -> jvm.awaitLine(LINE))
                     .isInstanceOf(AssertionError.class)
