@@ -204,8 +204,7 @@ minutes() {
 
 # Prints where the tests run.
 describe_places() {
-    local place guest_row guest_bed
-    place="this host"
+    local place="this host" guest guest_row guest_bed
     [[ $bed != host ]] || place+=" and its device $host_device"
     for guest in "${guests[@]}"; do
         read -r guest_row guest_bed <<<"$guest"
