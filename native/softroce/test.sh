@@ -328,10 +328,12 @@ select_other_rows() {
 # Runs the build without the checks of the group "checks", and with one test: only then does Surefire fetch its provider, which the other parts need. The
 # groups that do not test the library take the build of a test run before.
 build_for_tests() {
-    local begun=$test_output/.rxe-begun built=$test_output/.rxe-built-for-tests
+    local begun=$test_output/.rxe-begun built=$test_output/.rxe-built-for-tests object_link object_options
     wants library || ! is_up_to_date "$built" || { wants aarch64 && ! has_foreign_shim; } || return 0
     touch "$begun"
-    start_part build "the build" mvn -B -ntp verify -Dspotless.check.skip=true -Dmaven.javadoc.skip=true -DskipITs -Dstand-in.skip=true -Dtest=CheckTest
+    set_object_options "$test_output"
+    start_part build "the build" mvn -B -ntp verify -Dspotless.check.skip=true -Dmaven.javadoc.skip=true -DskipITs -Dstand-in.skip=true \
+        -Dtest=CheckTest "${object_options[@]}"
     end_part
     ((${#failures[@]} == 0)) || return 0
     mv "$begun" "$built"
@@ -482,7 +484,7 @@ start_guest_part() {
 build_foreign_libraries() {
     local -x CC=aarch64-linux-gnu-gcc
     "$checkout/src/test/c/interposer/build" "$1/libinterposer.so" &&
-        "$checkout/src/test/c/posts/build" "$1/libposts.so" "-L$checkout/target/aarch64-stubs"
+        "$checkout/src/test/c/posts/build" "$1/libposts.so" "-L$checkout/target/nar/aarch64-stubs"
 }
 
 # Makes the program "java" of a part: it runs java in a guest. Surefire takes no other name. Libraries to preload and options of
