@@ -73,31 +73,32 @@ is_built() {
     { ! is_foreign "$row" || has_foreign_shim; } && is_up_to_date "$checkout/target/.rxe-built"
 }
 
-# Sets object_options to Maven's options for the object files of a build. NAR can't link files whose path has blanks, and then gets
-# a link to the directory of the build. $1: this directory.
-set_object_options() {
-    object_options=()
+# Sets native_options to Maven's options for the directory of the native parts of a build. Neither NAR nor LD_PRELOAD takes a path
+# with blanks, so they get a link to it. $1: the directory of the build.
+set_native_options() {
+    local link
+    native_options=()
     [[ $1 == *[[:space:]]* ]] || return 0
-    object_link=$(mktemp -d /tmp/rpma-java.XXXXXXXX) || die "can't write /tmp, where NAR needs a path without blanks"
-    at_exit+=("rm -rf $object_link")
-    ln -s "$1" "$object_link/target"
-    object_options=("-Dnative.directory=$object_link/target/nar")
+    link=$(mktemp -d /tmp/rpma-java.XXXXXXXX) || die "can't write /tmp, where NAR needs a path without blanks"
+    at_exit+=("rm -rf $link")
+    ln -s "$1" "$link/target"
+    native_options=("-Dnative.directory=$link/target/nar")
 }
 
 # Builds the library and the examples, without tests.
 build() {
     local log=$checkout/target/build.log begun=$checkout/target/.rxe-begun started=$SECONDS status=0 output progress
-    local object_link object_options
+    local native_options
     require_for_build
     ! is_foreign "$row" || require_for_foreign_build
     ! is_built || return 0
     mkdir -p "$checkout/target" 2>/dev/null && touch "$begun" 2>/dev/null ||
         die "can't write $checkout/target: the build needs a checkout that you can write"
     say "building (log: target/build.log)"
-    set_object_options "$checkout/target"
+    set_native_options "$checkout/target"
     exec {output}> >(show_maven "$log")
     progress=$!
-    bounded env -C "$checkout" mvn -B package -DskipTests "${object_options[@]}" </dev/null >&"$output" 2>&1 || status=$?
+    bounded env -C "$checkout" mvn -B package -DskipTests "${native_options[@]}" </dev/null >&"$output" 2>&1 || status=$?
     exec {output}>&-
     wait "$progress"
     if ((status != 0)); then

@@ -59,6 +59,7 @@ declare -A part_of_job=() part_title=() part_command=() part_reader=() part_begu
 declare -A reported=()
 
 command_test() {
+    local -a native_options=()
     ((${#arguments[@]} == 0)) || usage_error "test takes no argument: ${arguments[0]}"
     # Random calls and the search for leaks of a large JVM do not end on one processor.
     ! $sanitize || [[ $wanted_bed != uml ]] || usage_error "--sanitize does not work with --bed uml"
@@ -88,6 +89,8 @@ command_test() {
     mkdir -p "$test_parts" 2>/dev/null ||
         die "can't write $test_output: the tests need a checkout that you can write"
     cd "$checkout" || die "can't enter $checkout"
+    set_native_options "$test_output"
+    test_options+=("${native_options[@]}")
     : >"$test_parts/begun"
     start_making
     build_for_tests
@@ -328,12 +331,11 @@ select_other_rows() {
 # Runs the build without the checks of the group "checks", and with one test: only then does Surefire fetch its provider, which the other parts need. The
 # groups that do not test the library take the build of a test run before.
 build_for_tests() {
-    local begun=$test_output/.rxe-begun built=$test_output/.rxe-built-for-tests object_link object_options
+    local begun=$test_output/.rxe-begun built=$test_output/.rxe-built-for-tests
     wants library || ! is_up_to_date "$built" || { wants aarch64 && ! has_foreign_shim; } || return 0
     touch "$begun"
-    set_object_options "$test_output"
     start_part build "the build" mvn -B -ntp verify -Dspotless.check.skip=true -Dmaven.javadoc.skip=true -DskipITs -Dstand-in.skip=true \
-        -Dtest=CheckTest "${object_options[@]}"
+        -Dtest=CheckTest
     end_part
     ((${#failures[@]} == 0)) || return 0
     mv "$begun" "$built"

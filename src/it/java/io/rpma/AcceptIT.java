@@ -29,7 +29,7 @@ class AcceptIT extends WithPeer {
     private static final int ROUNDS = 60;
 
     /** The duration of a resolution that nobody answers: longer than all that the test does meanwhile. */
-    private static final int SLOW_MS = 4000;
+    private static final int SLOW_MS = 8000;
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private RpmaEp ep;

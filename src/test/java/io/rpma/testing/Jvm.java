@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -171,7 +172,24 @@ public final class Jvm {
     /** Loads a library into the JVM before all others, but after the sanitizer that this one may run with. */
     public Jvm preload(String library) {
         String sanitizer = System.getenv().getOrDefault("LD_PRELOAD", "");
-        return environment("LD_PRELOAD", sanitizer.isEmpty() ? library : sanitizer + ":" + library);
+        String name = nameWithoutBlanks(library);
+        return environment("LD_PRELOAD", sanitizer.isEmpty() ? name : sanitizer + ":" + name);
+    }
+
+    /** The linker takes a blank for the end of a name. */
+    private static String nameWithoutBlanks(String library) {
+        if (!library.contains(" ")) {
+            return library;
+        }
+        try {
+            Path directory = Files.createTempDirectory("preload");
+            Path link = Files.createSymbolicLink(directory.resolve("library.so"), Path.of(library));
+            directory.toFile().deleteOnExit();
+            link.toFile().deleteOnExit();
+            return link.toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Sets another command to start, which gets the command line of the JVM as its last arguments. */

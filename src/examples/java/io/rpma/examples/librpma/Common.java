@@ -28,7 +28,7 @@ final class Common {
 
     private static final int MISUSED = 255;
     private static final long MAX_IMMEDIATE_DATA = 0xffffffffL;
-    private static final long STARTING_S = 30;
+    private static final long STARTING_S = 120;
     private static final long RETRY_MS = 100;
 
     private Common() {}
@@ -75,7 +75,7 @@ final class Common {
         return (int) imm;
     }
 
-    /** Connects, and waits until the connection is established. If the server is still starting, retries for half a minute. */
+    /** Connects, and waits until the connection is established. If the server is still starting, retries for two minutes. */
     static RpmaConn connect(RpmaPeer peer, String addr, int port, RpmaConnCfg cfg, byte[] privateData)
             throws InterruptedException {
         long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(STARTING_S);

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 /** The common code of both sides of these examples. */
 final class Side {
     private static final int MISUSED = 255;
-    private static final long WAIT_S = 30;
-    private static final long STARTING_S = 30;
+    private static final long WAIT_S = 120;
+    private static final long STARTING_S = 120;
     private static final long RETRY_MS = 100;
     private static final long LOOK_MS = 10;
 
@@ -64,7 +64,7 @@ final class Side {
         void run(RdmaId id) throws InterruptedException;
     }
 
-    /** Runs a session. If the server is still starting, retries for some seconds. */
+    /** Runs a session. If the server is still starting, retries for two minutes. */
     static void withConnection(String[] args, RdmaQpInitAttr attr, Session session) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(STARTING_S);
         while (true) {

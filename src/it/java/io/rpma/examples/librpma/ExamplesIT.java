@@ -13,6 +13,7 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Limit;
 import io.rpma.testing.Tool;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,10 +29,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("processes")
 @Tag("examples")
 class ExamplesIT extends ExampleSides {
-    private static final int EVENT_S = 20;
 
     /** The time that servers wait for another client: long enough for a few JVMs to start on a busy machine. */
-    private static final String IDLE_S = "15";
+    private static final String IDLE_S = "30";
 
     /** The lines of one side of a ping-pong. */
     private static String[] game(String firstWord, String secondWord, int exchanges) {
@@ -157,7 +157,7 @@ class ExamplesIT extends ExampleSides {
     }
 
     private static RpmaConn assertEvent(RpmaConn conn, RpmaConnEvent event) throws InterruptedException {
-        assertThat(conn.nextEvent(EVENT_S, TimeUnit.SECONDS)).contains(event);
+        assertThat(conn.nextEvent(Limit.WAIT_S, TimeUnit.SECONDS)).contains(event);
         return conn;
     }
 
