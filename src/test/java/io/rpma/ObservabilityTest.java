@@ -76,7 +76,7 @@ class ObservabilityTest {
                 directory.resolve("Hello.java").toString());
         String output = run(Document.OBSERVABILITY
                 .block("record")
-                .replaceAll("target/rpma-java-\\S*\\.jar", Jvm.libraryJar().toString())
+                .replaceAll("target/rpma-java-\\S*\\.jar", "'" + Jvm.libraryJar() + "'")
                 .replace("10.0.0.1", TestDevice.address()));
         assertThat(output).contains("target: Hello, remote memory!");
         assertThat(withoutNumbers(output))
