@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("stand-in")
 @Timeout(7200) // for a long run
 class WaitStressTest {
-    private static final long RUN = TimeUnit.SECONDS.toNanos(Integer.getInteger("rpma.stress.seconds", 10));
+    private static final long RUN = TimeUnit.SECONDS.toNanos(Integer.getInteger("rpma.stress.seconds", 5));
     private static final long SEED = Long.getLong("rpma.random.seed", new SplittableRandom().nextLong());
     private static final int CONNECTIONS = 4;
     private static final int WAITERS = 2;

@@ -42,7 +42,7 @@ class RdmaPreparedBatchIT {
     /** In bytes, and the rounds with this stack: each frame posts. */
     private static final long SMALL_STACK = 256 << 10;
 
-    private static final int ROUNDS_OF_STACK = 4;
+    private static final int ROUNDS_OF_STACK = 2;
 
     private final RdmaBatch batch = RdmaBatch.create(32, 64, 1000);
     private RdmaPair pair;

@@ -100,7 +100,6 @@ class ResumeIT {
 
     @Test
     @Tag("persistent-memory-too")
-    @Tag("library")
     void theServerIsKilledTwice() throws Exception {
         byte[] content = new byte[FILE_SIZE];
         new SplittableRandom().nextBytes(content);
@@ -151,6 +150,7 @@ class ResumeIT {
     @ParameterizedTest
     @CsvSource({"false, false", "true, false", "true, true"})
     @Tag("persistent-memory-too")
+    @Tag("library")
     void aCommitFollowsTheFlushOfItsBytes(boolean emulated, boolean directWrite) throws Exception {
         byte[] content = new byte[1 << 20];
         new Random().nextBytes(content);
