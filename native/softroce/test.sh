@@ -272,15 +272,21 @@ add_making() {
     fi
 }
 
+is_making() {
+    local job
+    for job in "${making_jobs[@]}"; do
+        ! alive "$job" || return 0
+    done
+    return 1
+}
+
 # Waits until a guest is made, and meanwhile for the ends of parts. Fails if the guest can't be made. $1: row, $2: bed.
 await_guest() {
-    local job making=true
+    local making=true
     while [[ -n $(missing_for_guest "$1" "$2") ]]; do
         $making || return
-        making=false
-        for job in "${making_jobs[@]}"; do
-            ! alive "$job" || making=true
-        done
+        # Once more after the end of the jobs.
+        is_making || making=false
         if find_ended; then
             finish_part
         else
@@ -546,6 +552,7 @@ start_booting_part() {
 # Starts a part, when there is room for it. $1: name, $2: title; then Maven's command line.
 start_part() {
     local name=$1 output
+    local -a priority=()
     part_title[$name]=$2
     shift 2
     part_command[$name]=${*@Q}
@@ -560,8 +567,10 @@ start_part() {
     exec {output}>"$test_parts/$name/output"
     rm "$test_parts/$name/output"
     part_begun[$name]=$SECONDS
+    # The longest parts wait for the guests.
+    [[ $name == build ]] || ! is_making || priority=(nice)
     # If this script is killed, timeout is killed, and with it Maven. The JVMs of the tests see the end of their input and end.
-    start_job env "RPMA_CRASHES=$test_parts/$name/crashes" timeout --kill-after=10 "$time_limit" \
+    start_job "${priority[@]}" env "RPMA_CRASHES=$test_parts/$name/crashes" timeout --kill-after=10 "$time_limit" \
         setpriv --pdeathsig KILL "$@" "-Dtest.part=parts/$name" "${test_options[@]}" </dev/null >&"$output" 2>&1
     exec {output}>&-
     part_of_job[$job]=$name
