@@ -568,7 +568,7 @@ start_part() {
     rm "$test_parts/$name/output"
     part_begun[$name]=$SECONDS
     # The longest parts wait for the guests.
-    [[ $name == build ]] || ! is_making || priority=(nice)
+    [[ $name == build ]] || ! is_making || priority=(nice -n 19)
     # If this script is killed, timeout is killed, and with it Maven. The JVMs of the tests see the end of their input and end.
     start_job "${priority[@]}" env "RPMA_CRASHES=$test_parts/$name/crashes" timeout --kill-after=10 "$time_limit" \
         setpriv --pdeathsig KILL "$@" "-Dtest.part=parts/$name" "${test_options[@]}" </dev/null >&"$output" 2>&1
