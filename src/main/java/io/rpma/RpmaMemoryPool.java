@@ -32,28 +32,18 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * }</pre>
  *
  * <p>A <b>ticket</b> stands for a buffer from {@link #take()} to {@link #giveBack}. It is a positive number, so that it
- * can be the context of an operation. The completion returns the ticket, and the buffer is given back. Offsets are
- * relative to the start of the memory. A pool works with the memory regions of {@code io.rpma} and of
- * {@code io.rpma.rdmacm}. Register the whole memory: the offsets of a region of a part are relative to the part.
+ * can be the context of an operation, whose completion returns it. Offsets are relative to the start of the memory, so
+ * register the whole memory, with {@code io.rpma} or {@code io.rpma.rdmacm}.
  *
- * <p><b>Misuse.</b> Each method checks its ticket. A ticket whose buffer was given back, a ticket of another pool, and
- * any other number raise {@link IllegalStateException}, and the pool does not change. A ticket has a number of 38 bits,
- * which each return of the buffer advances. An old ticket is valid again after exactly 2^38 takes of the same buffer. A
- * random number is valid with a probability of less than 2^-39.
+ * <p><b>Misuse.</b> A ticket whose buffer was given back, a ticket of another pool, and any other number raise
+ * {@link IllegalStateException}, and the pool does not change. An old ticket is valid again after exactly 2^39 takes of
+ * the same buffer. The library can't check accesses through a {@link ByteBuffer} or an offset that the program keeps
+ * after {@link #giveBack}, nor operations under way: they stay inside the bytes of the buffer, but can change the bytes
+ * of the next taker. So give a buffer back after its operation is completed, or after its connection is closed.
  *
- * <p>The library can't check accesses through a {@link ByteBuffer} or an offset that the program keeps after
- * {@link #giveBack}. They do not crash the JVM, and remain inside the bytes of the buffer, but can change the bytes of
- * the next taker. The same holds for operations under way: give a buffer back after its operation is completed, or
- * after its connection is closed.
- *
- * <p>Safe for use by many threads, without locks. A buffer can be taken in one thread and given back in another thread.
- * All accesses to the buffer before {@link #giveBack} happen before the accesses of the next taker. There are lists of
- * free buffers, twice as many as processors or more. Threads with consecutive {@linkplain Thread#getId() ids} have
- * different lists. A thread takes a buffer from the list of another thread only if its own list is empty. No method
- * blocks, except {@link #close()} while another thread closes the pool. {@link #take()}, {@link #buffer} and
- * {@link #giveBack} allocate nothing.
- *
- * <p>A pool takes up to about 150 bytes on the heap for each buffer.
+ * <p>Safe for use by many threads, one at a time. A buffer can be taken in one thread and given back in another: all
+ * accesses before {@link #giveBack} happen before the accesses of the next taker. No method allocates, except the
+ * creation.
  */
 public final class RpmaMemoryPool implements AutoCloseable {
     /** The answer of {@link #take()} if there is no free buffer. */
@@ -75,13 +65,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
      * @param count the number of buffers, 1 to {@link #MAX_BUFFERS}
      */
     public record SizeClass(int length, int count) {
-        /**
-         * Checks the numbers.
-         *
-         * @param length the number of bytes of each buffer, at least 1
-         * @param count the number of buffers, 1 to {@link #MAX_BUFFERS}
-         * @throws IllegalArgumentException if a number is out of range
-         */
+        /** @throws IllegalArgumentException if a number is out of range */
         public SizeClass {
             checkLength(length);
             if (count < 1 || count > MAX_BUFFERS) {
@@ -90,54 +74,34 @@ public final class RpmaMemoryPool implements AutoCloseable {
         }
     }
 
-    // A ticket is a generation (38 bits), the flag RESERVED, and an index (24 bits). Indexes start with 1, so that 0
-    // ends a list. The state of a taken buffer is its ticket. The state of a free buffer is negative. It has the
-    // generation and the flag of the next ticket, and the index of the next buffer of the list. The head of a list has
-    // a counter of its changes (40 bits), which makes a compare-and-set fail after any change, and the index of its
-    // first buffer.
-    //
-    // Each list has a reserved buffer, which is never linked to the others: one compare-and-set of its state takes it,
-    // and one gives it back. The state of a free reserved buffer has the index of the buffer, or 0 if close() has
-    // removed the buffer.
-
-    private static final long INDEX = MAX_BUFFERS;
-    private static final long CHANGE = INDEX + 1;
-    private static final long RESERVED = INDEX + 1;
-    private static final long GENERATION = RESERVED << 1;
-    private static final long FREE = Long.MIN_VALUE;
-
-    /** The distance of two words that different threads write, in longs: a line of the processors' caches. */
-    private static final int STATE_SHIFT = 3;
-    /** Two lines, because processors fetch lines in pairs. */
-    private static final int HEAD_SHIFT = 4;
-
-    /** The upper bits are the first generation of the next size class. First generations are far from each other. */
+    // A ticket is a generation (39 bits) and an index (24 bits), which starts with 1. The state of a taken buffer is its ticket; the
+    // state of a free buffer is the negative of its next ticket.
+    private static final long GENERATION = MAX_BUFFERS + 1;
     private static final AtomicLong GENERATIONS = new AtomicLong();
-
+    /** The first generations of pools are far from each other, so that a ticket is of one pool. */
     private static final long GENERATION_STEP = 0x9e37_79b9_7f4a_7c15L;
 
-    /** The buffers of a size class: their place in the memory, their indexes, and their lists. */
-    private record Section(int length, long start, long stride, int first, int count, int firstList) {
-        long offset(int index) {
+    /** The buffers of a size class: their place in the memory, their indexes, and how many are free. */
+    private static final class Section {
+        private final int length;
+        private final long start;
+        private final long stride;
+        private final int first;
+        private final int count;
+        private int free;
+
+        Section(SizeClass buffers, long start, int first) {
+            length = buffers.length;
+            count = buffers.count;
+            stride = stride(length);
+            this.start = start;
+            this.first = first;
+        }
+
+        private long offset(int index) {
             return start + (index - first) * stride;
         }
     }
-
-    private final NativeObject object;
-    private final RpmaMemory memory;
-    private final int size;
-
-    /** From the shortest buffers to the longest. */
-    private final Section[] sections;
-
-    /** The number of lists of each section, which is a power of two, less 1. */
-    private final int listMask;
-
-    private final int listShift;
-
-    private final AtomicLongArray heads;
-    private final AtomicLongArray states;
-    private final ByteBuffer[] views;
 
     /** A pool has no native object. */
     private static final Closer CLOSER = new Closer("RpmaMemoryPool") {
@@ -147,18 +111,24 @@ public final class RpmaMemoryPool implements AutoCloseable {
         }
     };
 
-    private RpmaMemoryPool(RpmaMemory memory, Section[] sections, int lists) {
+    private final NativeObject object;
+    private final RpmaMemory memory;
+    private final int size;
+    /** From the shortest buffers, which have the highest indexes, to the longest. */
+    private final Section[] sections;
+    /** By index. The lock of this array guards {@link #stacks} and {@link Section#free}. */
+    private final AtomicLongArray states;
+    /** The indexes of the free buffers: each section has a stack at the place of its indexes. */
+    private final int[] stacks;
+
+    private final ByteBuffer[] views;
+
+    private RpmaMemoryPool(RpmaMemory memory, int size, Section... sections) {
         this.memory = memory;
+        this.size = size;
         this.sections = sections;
-        listMask = lists - 1;
-        listShift = Integer.numberOfTrailingZeros(lists);
-        int buffers = 0;
-        for (Section section : sections) {
-            buffers += section.count;
-        }
-        size = buffers;
-        heads = new AtomicLongArray(sections.length * lists + 2 << HEAD_SHIFT);
-        states = new AtomicLongArray(size + 2 << STATE_SHIFT);
+        states = new AtomicLongArray(size + 1);
+        stacks = new int[size + 1];
         views = new ByteBuffer[size + 1];
         object = new NativeObject(this, "RpmaMemoryPool", CLOSER, memory.object());
     }
@@ -180,7 +150,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
             throw new IllegalArgumentException("a pool has 1 to " + MAX_BUFFERS + " buffers, but the " + memory.size()
                     + " bytes of the memory have room for " + count + " buffers of " + length + " bytes");
         }
-        return open(memory, new SizeClass(length, (int) count));
+        return create(memory, new SizeClass(length, (int) count));
     }
 
     /**
@@ -201,39 +171,28 @@ public final class RpmaMemoryPool implements AutoCloseable {
         }
         SizeClass[] sorted = classes.clone();
         Arrays.sort(sorted, Comparator.comparingInt(SizeClass::length));
-        return open(memory, sorted);
-    }
-
-    private static RpmaMemoryPool open(RpmaMemory memory, SizeClass... sorted) {
-        // a power of two, at least twice the number of processors
-        int lists = Integer.highestOneBit(4 * Runtime.getRuntime().availableProcessors() - 1);
-        RpmaMemoryPool pool = new RpmaMemoryPool(memory, sections(memory, lists, sorted), lists);
-        pool.open();
-        return pool;
-    }
-
-    private static Section[] sections(RpmaMemory memory, int lists, SizeClass... sorted) {
         Section[] sections = new Section[sorted.length];
         long start = 0;
         long end = 0;
-        int first = 1;
+        int size = 0;
         for (int i = sorted.length - 1; i >= 0; i--) {
-            int count = sorted[i].count;
-            if (count > MAX_BUFFERS - first + 1) {
+            if (sorted[i].count > MAX_BUFFERS - size) {
                 throw new IllegalArgumentException(
                         "a pool has at most " + MAX_BUFFERS + " buffers: " + Arrays.toString(sorted));
             }
-            int length = sorted[i].length;
-            sections[i] = new Section(length, start, stride(length), first, count, i * lists);
-            end = sections[i].offset(first + count - 1) + length;
-            start += count * stride(length);
-            first += count;
+            Section section = new Section(sorted[i], start, size + 1);
+            size += section.count;
+            start = section.offset(size + 1);
+            end = section.offset(size) + section.length;
+            sections[i] = section;
         }
         if (end > memory.size()) {
             throw new IllegalArgumentException("the buffers need " + end + " bytes, and the memory has " + memory.size()
                     + ": " + Arrays.toString(sorted));
         }
-        return sections;
+        RpmaMemoryPool pool = new RpmaMemoryPool(memory, size, sections);
+        pool.open();
+        return pool;
     }
 
     private static long stride(int length) {
@@ -250,7 +209,6 @@ public final class RpmaMemoryPool implements AutoCloseable {
         object.begin();
         try {
             for (Section section : sections) {
-                addViews(section);
                 addBuffers(section);
             }
             object.made("RpmaMemoryPool", NativeObject.WITHOUT_ENTRY);
@@ -260,45 +218,22 @@ public final class RpmaMemoryPool implements AutoCloseable {
     }
 
     /** Makes the views as slices of few buffers, because each buffer of the memory has a cleaner. */
-    private void addViews(Section section) {
-        int atOnce = (int) Math.max(1, Integer.MAX_VALUE / section.stride);
-        for (int done = 0; done < section.count; done += atOnce) {
-            int first = section.first + done;
-            int count = Math.min(atOnce, section.count - done);
-            long length = (count - 1) * section.stride + section.length;
-            ByteBuffer whole = memory.buffer(section.offset(first), (int) length);
-            for (int i = 0; i < count; i++) {
-                views[first + i] = whole.slice((int) (i * section.stride), section.length);
-            }
-        }
-    }
-
-    /** Gives each list consecutive buffers: the views that one thread changes are neighbours on the heap. */
     private void addBuffers(Section section) {
-        long free = FREE | GENERATIONS.addAndGet(GENERATION_STEP) & -GENERATION;
-        for (int list = 0; list <= listMask; list++) {
-            int reserved = reserved(section, list);
-            states.setPlain(state(reserved), free | RESERVED | reserved);
-            int position = head(section.firstList + list);
-            for (int index = reserved(section, list + 1) - 1; index > reserved; index--) {
-                states.setPlain(state(index), free | heads.getPlain(position));
-                heads.setPlain(position, index);
+        long generation = GENERATIONS.addAndGet(GENERATION_STEP) & Long.MAX_VALUE & -GENERATION;
+        int perWhole = (int) Math.max(1, Integer.MAX_VALUE / section.stride);
+        ByteBuffer whole = null;
+        for (int i = 0; i < section.count; i++) {
+            int index = section.first + i;
+            int place = i % perWhole;
+            if (place == 0) {
+                int last = Math.min(perWhole, section.count - i) - 1;
+                whole = memory.buffer(section.offset(index), (int) (last * section.stride) + section.length);
             }
+            views[index] = whole.slice((int) (place * section.stride), section.length);
+            states.setPlain(index, -(generation | index));
+            stacks[section.first + section.count - 1 - i] = index;
         }
-    }
-
-    /** Returns the index of the reserved buffer. Lists share reserved buffers if there are fewer buffers than lists. */
-    private int reserved(Section section, int list) {
-        return section.first + (int) ((long) list * section.count >>> listShift);
-    }
-
-    /** Returns the position of the head of a list. */
-    private static int head(int list) {
-        return list + 1 << HEAD_SHIFT;
-    }
-
-    private static int state(int index) {
-        return index << STATE_SHIFT;
+        section.free = section.count;
     }
 
     /**
@@ -315,8 +250,6 @@ public final class RpmaMemoryPool implements AutoCloseable {
      * Takes a buffer of the shortest length that is free and not less than {@code size}. The content is as the previous
      * taker and the devices have left it.
      *
-     * <p>The method looks into one list after the other. It can miss a buffer that another thread gives back meanwhile.
-     *
      * @param size the number of bytes that the buffer must have
      * @return the ticket, a positive number; {@link #EMPTY} if no buffer of sufficient length is free
      * @throws IllegalArgumentException if {@code size} is negative, or more than the length of the longest buffers
@@ -328,78 +261,18 @@ public final class RpmaMemoryPool implements AutoCloseable {
             throw new IllegalArgumentException(
                     "the buffers of the pool have at most " + longest + " bytes, not " + size);
         }
-        int own = ownList();
-        for (Section section : sections) {
-            if (section.length >= size) {
-                long ticket = take(section, own);
-                if (ticket != EMPTY) {
+        synchronized (states) {
+            for (Section section : sections) {
+                if (section.length >= size && section.free > 0) {
+                    int index = stacks[section.first + --section.free];
+                    long ticket = -states.get(index);
+                    states.set(index, ticket);
                     return ticket;
                 }
             }
         }
         object.checkOpen();
         return EMPTY;
-    }
-
-    /** Consecutive threads have different lists. */
-    private int ownList() {
-        return (int) Thread.currentThread().getId() & listMask;
-    }
-
-    /** Takes a buffer of the own list, or of the first other list that has one. */
-    private long take(Section section, int own) {
-        for (int i = 0; i <= listMask; i++) {
-            int list = own + i & listMask;
-            long ticket = takeReserved(reserved(section, list));
-            if (ticket == EMPTY) {
-                ticket = takeListed(head(section.firstList + list));
-            }
-            if (ticket != EMPTY) {
-                return ticket;
-            }
-        }
-        return EMPTY;
-    }
-
-    private long takeReserved(int index) {
-        long free = states.get(state(index));
-        long ticket = free & ~FREE;
-        return isFree(free) && states.compareAndSet(state(index), free, ticket) ? ticket : EMPTY;
-    }
-
-    /** Whether a reserved buffer with this state is free, and not removed. */
-    private static boolean isFree(long state) {
-        return state < 0 && (state & INDEX) != 0;
-    }
-
-    private long takeListed(int position) {
-        int index = remove(position);
-        if (index == 0) {
-            return EMPTY;
-        }
-        long ticket = states.getPlain(state(index)) & ~FREE & ~INDEX | index;
-        states.setRelease(state(index), ticket);
-        return ticket;
-    }
-
-    /** Removes the first buffer of a list. Returns its index or 0. */
-    private int remove(int position) {
-        while (true) {
-            long head = heads.get(position);
-            int index = (int) (head & INDEX);
-            if (index == 0) {
-                return 0;
-            }
-            // another thread may have taken the buffer, and changed its state: the head has changed too
-            long next = states.get(state(index)) & INDEX;
-            if (heads.compareAndSet(position, head, next(head, next))) {
-                return index;
-            }
-        }
-    }
-
-    private static long next(long head, long index) {
-        return (head & ~INDEX) + CHANGE | index;
     }
 
     /**
@@ -446,31 +319,11 @@ public final class RpmaMemoryPool implements AutoCloseable {
      *     or this object is closed
      */
     public void giveBack(long ticket) {
-        int index = index(ticket);
-        long next = FREE | ticket + GENERATION;
-        if ((ticket & RESERVED) != 0) {
-            replace(index, ticket, next);
-            return;
-        }
-        int position = head(section(index).firstList + ownList());
-        long head = heads.get(position);
-        long free = next & ~INDEX;
-        replace(index, ticket, free | head & INDEX);
-        add(position, head, index, free);
-    }
-
-    private void replace(int index, long ticket, long free) {
-        if (!states.compareAndSet(state(index), ticket, free)) {
-            throw invalid(ticket);
-        }
-    }
-
-    /** Adds a free buffer to a list. Its state has the index of the first buffer of the list. */
-    private void add(int position, long first, int index, long free) {
-        long head = first;
-        while (!heads.compareAndSet(position, head, next(head, index))) {
-            head = heads.get(position);
-            states.setRelease(state(index), free | head & INDEX);
+        synchronized (states) {
+            int index = check(ticket);
+            Section section = section(index);
+            states.set(index, -(ticket + GENERATION & Long.MAX_VALUE));
+            stacks[section.first + section.free++] = index;
         }
     }
 
@@ -484,25 +337,13 @@ public final class RpmaMemoryPool implements AutoCloseable {
     }
 
     private int check(long ticket) {
-        int index = index(ticket);
-        if (states.get(state(index)) != ticket) {
-            throw invalid(ticket);
+        int index = (int) (ticket & MAX_BUFFERS);
+        if (ticket <= 0 || index == 0 || index > size || states.get(index) != ticket) {
+            object.checkOpen();
+            throw new IllegalStateException("0x" + Long.toHexString(ticket) + " is no ticket of a taken buffer of "
+                    + object + ": the buffer was given back, or the ticket is not from this pool");
         }
         return index;
-    }
-
-    private int index(long ticket) {
-        int index = (int) (ticket & INDEX);
-        if (ticket <= 0 || index == 0 || index > size) {
-            throw invalid(ticket);
-        }
-        return index;
-    }
-
-    private IllegalStateException invalid(long ticket) {
-        object.checkOpen();
-        return new IllegalStateException("0x" + Long.toHexString(ticket) + " is no ticket of a taken buffer of "
-                + object + ": the buffer was given back, or the ticket is not from this pool");
     }
 
     /** {@return the memory of the buffers} */
@@ -515,27 +356,20 @@ public final class RpmaMemoryPool implements AutoCloseable {
         return size;
     }
 
-    /**
-     * {@return the number of free buffers; an approximation while other threads take buffers or give them back}
-     *
-     * <p>Reads the state of each buffer.
-     */
+    /** {@return the number of free buffers} */
     public int available() {
-        int free = 0;
-        for (int index = 1; index <= size; index++) {
-            if (states.get(state(index)) < 0) {
-                free++;
+        synchronized (states) {
+            int free = 0;
+            for (Section section : sections) {
+                free += section.free;
             }
+            return free;
         }
-        return free;
     }
 
     /**
      * Closes the pool. Has no effect if it is already closed. The memory stays open. It stays mapped while the pool or
      * a view of a buffer is reachable, also after {@link RpmaMemory#close()}.
-     *
-     * <p>If this method fails because another thread takes a buffer meanwhile, further threads that try to take a
-     * buffer during the call can find the pool empty.
      *
      * @throws IllegalStateException if buffers are taken; the message has their number, and nothing is closed
      */
@@ -545,62 +379,16 @@ public final class RpmaMemoryPool implements AutoCloseable {
             if (object.isClosed()) {
                 return;
             }
-            // first without a change: a close while buffers are taken does not disturb the other threads
-            checkTaken(size - available());
-            removeAll();
-            // under the lock, because another thread would count the buffers as taken; a pool has no actions before its
-            // close
+            int taken = size - available();
+            if (taken > 0) {
+                throw new IllegalStateException(
+                        object + " can't be closed before " + taken + " of its " + size + " buffers are given back");
+            }
             object.close();
-        }
-    }
-
-    private void checkTaken(int taken) {
-        if (taken > 0) {
-            throw new IllegalStateException(
-                    object + " can't be closed before " + taken + " of its " + size + " buffers are given back");
-        }
-    }
-
-    /** Removes all buffers, so that no thread can take one. If one is missing, adds the others again, and fails. */
-    private void removeAll() {
-        int[] removed = new int[size];
-        int count = 0;
-        for (Section section : sections) {
-            for (int list = 0; list <= listMask; list++) {
-                int index = removeReserved(reserved(section, list));
-                if (index != 0) {
-                    removed[count++] = index;
-                }
-                int position = head(section.firstList + list);
-                for (index = remove(position); index != 0; index = remove(position)) {
-                    removed[count++] = index;
-                }
+            for (Section section : sections) {
+                section.free = 0;
             }
         }
-        if (count < size) {
-            for (int i = 0; i < count; i++) {
-                addAgain(removed[i]);
-            }
-            checkTaken(size - count);
-        }
-    }
-
-    /** Removes a reserved buffer if it is free. Returns its index or 0. */
-    private int removeReserved(int index) {
-        long free = states.get(state(index));
-        return isFree(free) && states.compareAndSet(state(index), free, free & ~INDEX) ? index : 0;
-    }
-
-    private void addAgain(int index) {
-        long free = states.get(state(index)) & ~INDEX;
-        if ((free & RESERVED) != 0) {
-            states.setRelease(state(index), free | index);
-            return;
-        }
-        int position = head(section(index).firstList);
-        long head = heads.get(position);
-        states.setRelease(state(index), free | head & INDEX);
-        add(position, head, index, free);
     }
 
     @Override
