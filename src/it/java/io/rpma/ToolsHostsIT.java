@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -79,18 +78,13 @@ class ToolsHostsIT {
     void eachCommandThatConnects() throws IOException, InterruptedException {
         Path shared = Files.createTempDirectory(Path.of("target"), "tools-hosts");
         try {
-            byte[] bytes = new byte[(1 << 20) + 7];
-            new Random(1).nextBytes(bytes);
-            Path file = Files.write(shared.resolve("file"), bytes);
             try (Host server = new Host(link, 1);
                     Host client = new Host(link, 2)) {
                 ping(server, client);
                 perf(server, client, shared.resolve("terminal"));
-                cp(server, client, shared);
                 client.end();
                 server.end();
             }
-            assertThat(shared.resolve("copy")).hasSameBinaryContentAs(file);
             assertThat(Files.readString(shared.resolve("terminal")))
                     .contains(
                             "\r\033[K[--------------------] 1 of 2: write, 64 B, depth 1",
@@ -123,16 +117,5 @@ class ToolsHostsIT {
         assertThat(client.run("script -qec \"" + PERF + "\" /dev/null </dev/null >" + terminal))
                 .containsExactly("status 0");
         assertThat(server.endListener()).contains("1: write, 64 B, depth 1", "4: write, 4 KiB, depth 1");
-    }
-
-    private static void cp(Host server, Host client, Path shared) throws InterruptedException {
-        server.run("mkdir /tmp/copies");
-        server.listen("cp --listen $RPMA_ADDRESS /tmp/copies");
-        assertThat(client.run(TOOLS + "cp " + shared.resolve("file") + " $RPMA_PEER:copy"))
-                .anyMatch(line -> line.matches("cp: +copied +1048583 bytes \\(1.0 MiB\\), of which 1.0 MiB at .*"))
-                .anyMatch(line -> line.matches("cp: +SHA-256 +[0-9a-f]{64}"))
-                .endsWith("status 0");
-        assertThat(server.endListener()).contains("1: copy: complete", "1 connections served");
-        server.run("cp /tmp/copies/copy " + shared);
     }
 }

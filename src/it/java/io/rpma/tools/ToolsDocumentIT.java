@@ -150,34 +150,4 @@ class ToolsDocumentIT extends WithTools {
         assertThat(forms(served).get(0)).isEqualTo(forms(shown(serverBlock)).get(0));
         assertThat(served.get(1)).isEqualTo(shown(serverBlock).get(1));
     }
-
-    /** The document shows an interruption too, which {@code CpIT} tests. */
-    @Test
-    void cp(@TempDir Path directory) throws Exception {
-        String receiverBlock = Document.TOOLS.block("cp-receiver");
-        String senderBlock = Document.TOOLS.block("cp-sender");
-        assertThat(receiverBlock).startsWith(PROMPT + "cp --listen 10.0.0.1 /srv/copies\n");
-        assertThat(senderBlock).startsWith(PROMPT + "cp file 10.0.0.1:copy\n");
-        Path copies = Files.createDirectory(directory.resolve("copies"));
-        Path file = Files.write(directory.resolve("file"), new byte[3 << 20]);
-        Jvm.Running receiver = start("cp", "--listen", address, copies.toString(), "--port", port);
-        receiver.awaitLine("listening at ");
-        assertThat(forms(receiver.lines())).isEqualTo(forms(shown(receiverBlock)));
-        List<String> end = assertEnds(start("cp", file.toString(), address + ":copy", "--port", port), 0)
-                .out()
-                .lines()
-                .collect(Collectors.toList());
-        assertThat(copies.resolve("copy")).hasSameBinaryContentAs(file);
-        List<String> shown = shown(senderBlock);
-        assertThat(Set.copyOf(labels(shown))).containsAll(labels(end));
-        assertThat(labels(end))
-                .endsWith(labels(shown.subList(shown.size() - 2, shown.size())).toArray(String[]::new));
-        assertThat(forms(end).get(end.size() - 2)).isEqualTo(forms(shown).get(shown.size() - 2));
-    }
-
-    private static List<String> labels(List<String> lines) {
-        return lines.stream()
-                .map(line -> line.replaceFirst("^cp: +(\\S+).*", "$1"))
-                .collect(Collectors.toList());
-    }
 }

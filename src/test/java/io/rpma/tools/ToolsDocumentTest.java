@@ -123,7 +123,7 @@ class ToolsDocumentTest {
 
     @Test
     void eachOptionExists() throws IOException {
-        for (String name : List.of("info", "doctor", "ping", "perf", "cp")) {
+        for (String name : List.of("info", "doctor", "ping", "perf")) {
             Set<String> options = options(tools().getSubcommands().get(name));
             assertThat(unknown(Document.TOOLS.section(name), options, name))
                     .as(name)

@@ -122,7 +122,7 @@ class ToolsJarTest {
     void itsHelpNamesEachCommand() throws InterruptedException {
         Jvm.Finished end = Jvm.ofTools().run("--help");
         assertThat(end.out())
-                .contains("  info ", "  doctor ", "  ping ", "  perf ", "  cp ", "  rxe ")
+                .contains("  info ", "  doctor ", "  ping ", "  perf ", "  rxe ")
                 .contains("Exit status:");
         assertThat(end.out().lines()).allMatch(line -> line.length() <= 80);
         assertThat(end.out()).as("no colours without a terminal").doesNotContain("\u001b");

@@ -3,7 +3,6 @@ package io.rpma.tools;
 
 import io.rpma.examples.common.Program;
 import io.rpma.tools.common.Product;
-import io.rpma.tools.cp.Cp;
 import io.rpma.tools.doctor.Doctor;
 import io.rpma.tools.info.Info;
 import io.rpma.tools.perf.Perf;
@@ -18,7 +17,7 @@ import picocli.CommandLine.Option;
         name = Product.NAME,
         description = "Tools for programs that use RDMA with rpma-java.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {Info.class, Doctor.class, Ping.class, Perf.class, Cp.class, Rxe.class},
+        subcommands = {Info.class, Doctor.class, Ping.class, Perf.class, Rxe.class},
         versionProvider = Tools.Version.class,
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:success", "1:failure", "2:wrong command line"},
