@@ -4,7 +4,6 @@
  *
  * The posts and polls of rdma_verbs.h are inline and call the functions of the device. The functions of this device return at
  * once. There is only one id. Its send completion queue is always empty, and its receive completion queue is always full.
- * io.rpma.bench.tax.DisniTaxBenchmark gives the addresses of the queues to DiSNI.
  */
 #include <limits.h>
 #include <rdma/rdma_verbs.h>
@@ -137,21 +136,4 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	return 0;
-}
-
-/* natives without jni.h, because tests compile this file too; a jlong is an int64_t */
-
-int64_t Java_io_rpma_bench_tax_DisniTaxBenchmark_qp(void *env, void *type)
-{
-	return (int64_t)(uintptr_t)&the_qp;
-}
-
-int64_t Java_io_rpma_bench_tax_DisniTaxBenchmark_emptyCq(void *env, void *type)
-{
-	return (int64_t)(uintptr_t)&empty_cq;
-}
-
-int64_t Java_io_rpma_bench_tax_DisniTaxBenchmark_fullCq(void *env, void *type)
-{
-	return (int64_t)(uintptr_t)&full_cq;
 }

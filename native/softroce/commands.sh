@@ -70,11 +70,6 @@ command_bench() {
         -cp "target/classes:target/test-classes:target/lib/*" io.rpma.bench.Bench)
     rm -f target/bench/*.json target/bench/*.png
     native/bench/build
-    if [[ -z $disni ]]; then
-        rm -f target/bench/libdisni.so
-    elif ! [[ $disni -ef target/bench/libdisni.so ]]; then
-        cp "$disni" target/bench/libdisni.so
-    fi
     bench_part "the cost of a call" bounded "${bench[@]}" tax "${quick[@]}" </dev/null
     if ! $quick_bench; then
         bench_part "several threads" bounded "${bench[@]}" threads </dev/null

@@ -280,8 +280,6 @@ class UmlBedIT {
     @ParameterizedTest
     @CsvSource({
         "bench, (bench) needs QEMU: --bed kvm or --bed qemu",
-        "bench --disni /nonexistent, '--disni takes the path of libdisni.so, not ''/nonexistent'''",
-        "run --disni /tmp true, --disni is an option of bench",
         "run, run needs a command",
         "run --nonsense true, unknown option --nonsense",
         "run --link /nonexistent:1 true, '--link takes DIRECTORY:1 or DIRECTORY:2, not ''/nonexistent:1'''",

@@ -17,12 +17,9 @@ public enum Language {
     JAVA("Java"),
     /** C called from Java without checks: its distance from {@link #C} is the cost of any binding in a JVM. */
     @SerializedName("bare")
-    BARE("bare JNI"),
-    /** Java, with operations through DiSNI: only if the native library of DiSNI is given. */
-    @SerializedName("disni")
-    DISNI("DiSNI");
+    BARE("bare JNI");
 
-    /** The programs of every measurement; some measurements also have {@link #BARE} or {@link #DISNI}. */
+    /** The programs of every measurement; some measurements also have {@link #BARE}. */
     public static final List<Language> EVERYWHERE = List.of(C, CONTROL, JAVA);
 
     private final String title;

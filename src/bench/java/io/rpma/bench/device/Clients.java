@@ -2,7 +2,6 @@
 package io.rpma.bench.device;
 
 import io.rpma.bench.Bench;
-import io.rpma.bench.Disni;
 import io.rpma.bench.Language;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -74,10 +73,6 @@ final class Clients implements AutoCloseable {
                 return java(jvmOptions, classPath, Client.class, address, port);
             case BARE:
                 return java(jvmOptions, classPath, Bare.class, address, port);
-            case DISNI:
-                List<String> options = new ArrayList<>(jvmOptions);
-                options.addAll(Disni.JVM_OPTIONS);
-                return java(options, classPath, DisniClient.class, address, port);
             default:
                 return List.of(program("client"), address, port);
         }

@@ -4,7 +4,6 @@ package io.rpma.bench.device;
 import io.rpma.RpmaDevice;
 import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
-import io.rpma.bench.Disni;
 import io.rpma.bench.Language;
 import io.rpma.bench.Machine;
 import io.rpma.bench.Repeats;
@@ -59,7 +58,7 @@ public final class DeviceSuite implements Callable<Integer> {
     /** Waits reach their final speed only after more than 15,000 operations. Before, they are 5 % slower. */
     private static final long WARM_UP_WAITS = 20_000;
 
-    private static final Set<Language> WARMED_UP = EnumSet.of(Language.JAVA, Language.BARE, Language.DISNI);
+    private static final Set<Language> WARMED_UP = EnumSet.of(Language.JAVA, Language.BARE);
 
     /**
      * Connections and registrations need little warm-up: a measurement has few of them, and their code is compiled early or
@@ -159,10 +158,6 @@ public final class DeviceSuite implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
-    /** The programs of the run. */
-    private final Set<Language> languages =
-            Disni.isThere() ? EnumSet.allOf(Language.class) : EnumSet.complementOf(EnumSet.of(Language.DISNI));
-
     private final Measurements measurements = new Measurements();
     private Repeats repeats;
     private final Map<Point, Long> counts = new HashMap<>();
@@ -247,7 +242,7 @@ public final class DeviceSuite implements Callable<Integer> {
         if (sections.stream().anyMatch(section -> section != Section.COLD)) {
             for (int start = 0; start < plan.starts(); start++) {
                 say("starting the clients, " + (start + 1) + "/" + plan.starts());
-                try (Clients clients = Clients.start(languages, address, port, pmem, clientJvm, placement)) {
+                try (Clients clients = Clients.start(EnumSet.allOf(Language.class), address, port, pmem, clientJvm, placement)) {
                     measureWarm(clients, plan, start);
                 }
             }
@@ -270,10 +265,6 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    private List<Language> languages(Point point) {
-        return point.languages().stream().filter(languages::contains).toList();
-    }
-
     /** Runs the operations of the plan before the first measurement, so that the JVMs compile the code of all of them. */
     private void warmUp(Clients clients, Plan plan) throws IOException {
         Set<Point> small = new LinkedHashSet<>();
@@ -286,7 +277,7 @@ public final class DeviceSuite implements Callable<Integer> {
             long posts = point.completions() == Completions.POLL ? WARM_UP_COUNT : WARM_UP_WAITS;
             boolean chained = point.operation() == Operation.RDMA_WRITE_CHAINED;
             long count = chained ? posts * Load.chainLength(point.depth()) : posts;
-            for (Language language : languages(point)) {
+            for (Language language : point.languages()) {
                 if (WARMED_UP.contains(language)) {
                     run(clients, language, point, count);
                 }
@@ -338,12 +329,12 @@ public final class DeviceSuite implements Callable<Integer> {
             long count = count(clients, point, plan.millis());
             say(number + "/" + plan.points().size() + " " + point + ", " + plan.rounds() + " rounds of " + count);
             // The first operations are much slower than the following operations.
-            for (Language language : languages(point)) {
+            for (Language language : point.languages()) {
                 run(clients, language, point, least(point));
             }
             measureQuietly(to -> {
                 for (int round = firstRound; round < firstRound + plan.rounds(); round++) {
-                    for (Language language : order(languages(point), round)) {
+                    for (Language language : order(point.languages(), round)) {
                         measure(clients, language, point, count, to);
                     }
                 }

@@ -23,15 +23,12 @@ record Point(Operation operation, long size, int depth, Completions completions)
 
     /**
      * Returns the programs that can be measured. Only librpma's waits include bare JNI, which is a part of Java's additional
-     * time there. DiSNI has polled writes and reads.
+     * time there.
      */
     List<Language> languages() {
         List<Language> languages = new ArrayList<>(Language.EVERYWHERE);
         if (completions == Completions.WAIT && operation.isRpma()) {
             languages.add(Language.BARE);
-        }
-        if (completions == Completions.POLL && (operation == Operation.WRITE || operation == Operation.READ)) {
-            languages.add(Language.DISNI);
         }
         return languages;
     }

@@ -4,8 +4,7 @@
  *
  * <p>One target in C ({@code native/bench/target.c}) serves clients that do the same in both languages: {@link
  * io.rpma.bench.device.Client} and {@code native/bench/client.c}. A second process of the client in C is the control. For
- * waits, {@link io.rpma.bench.device.Bare} is another client: the code in C, called from Java without the library. For polled
- * writes and reads, {@link io.rpma.bench.device.DisniClient} is another client if DiSNI's native library is there. The clients
- * are long-lived and take commands ({@link io.rpma.bench.device.ClientProcess}), so that they can be measured in turn.
+ * waits, {@link io.rpma.bench.device.Bare} is another client: the code in C, called from Java without the library. The clients are
+ * long-lived and take commands ({@link io.rpma.bench.device.ClientProcess}), so that they can be measured in turn.
  */
 package io.rpma.bench.device;

@@ -3,7 +3,6 @@ package io.rpma.bench.tax;
 
 import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
-import io.rpma.bench.Disni;
 import io.rpma.bench.Language;
 import io.rpma.bench.Machine;
 import io.rpma.bench.Repeats;
@@ -17,8 +16,6 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -34,9 +31,8 @@ import picocli.CommandLine.Spec;
 /**
  * Measures the time that the binding adds to a call of C.
  *
- * <p>A round takes short samples of each operation: in C, in a separate JVM, in C again, and in another JVM with DiSNI if it is
- * there. The fastest sample of a round
- * counts, because the others include other work of the machine. The table has the median of the samples too.
+ * <p>A round takes short samples of each operation: in C, in a separate JVM, and in C again. The fastest sample
+ * of a round counts, because the others include other work of the machine. The table has the median of the samples too.
  */
 @Command(
         name = "tax",
@@ -53,7 +49,7 @@ public final class Tax implements Callable<Integer> {
     private static final double COMPLETION_NANOS = 4;
     private static final double BATCHED_NANOS = 5;
 
-    /** The whole time of a prepared post. Where the target was set, a post that DiSNI replays took 12.6 ns. */
+    /** The whole time of a prepared post. Where the target was set, a post that DiSNI, another library, replays took 12.6 ns. */
     private static final double PREPARED_NANOS = 12;
 
     private static final double PREPARED_BATCH_NANOS = 2.5;
@@ -96,10 +92,6 @@ public final class Tax implements Callable<Integer> {
             new Operation("poolTakeGiveBack", CALL_NANOS),
             new Operation("poolOf4", CALL_NANOS));
 
-    /** The operations of librdmacm that {@link DisniTaxBenchmark} has too. */
-    private static final Set<String> DISNI =
-            Set.of("rdmaPreparedWrite", "rdmaPreparedChanged", "rdmaPreparedOf16", "rdmaEmptyPoll", "rdmaPollOf16");
-
     @Option(names = "--quick", description = "Measure for about a minute, with more noise.")
     private boolean quick;
 
@@ -137,15 +129,6 @@ public final class Tax implements Callable<Integer> {
             this(name, target, false);
         }
 
-        /** Returns the name of the operation with DiSNI, if DiSNI is measured. */
-        Optional<String> inDisni() {
-            return DISNI.contains(name) && Disni.isThere() ? Optional.of(disni(name)) : Optional.empty();
-        }
-
-        private static String disni(String name) {
-            return name.replaceFirst("^rdma", "disni");
-        }
-
         /** Allocations below this number of bytes are JMH's: a few bytes for each wait, and nearly none for other calls. */
         double leastAllocated() {
             return target == WAIT_NANOS ? LEAST_OBJECT : 1;
@@ -166,9 +149,9 @@ public final class Tax implements Callable<Integer> {
 
     /** The results of the rounds for one operation. */
     private record Measured(
-            Operation operation, Rounds c, Rounds control, Rounds java, Rounds disni, List<Double> allocated) {
+            Operation operation, Rounds c, Rounds control, Rounds java, List<Double> allocated) {
         Measured(Operation operation) {
-            this(operation, new Rounds(), new Rounds(), new Rounds(), new Rounds(), new ArrayList<>());
+            this(operation, new Rounds(), new Rounds(), new Rounds(), new ArrayList<>());
         }
 
         static Measured of(Operation operation, Effort effort)
@@ -182,7 +165,7 @@ public final class Tax implements Callable<Integer> {
 
         private void addRound(Effort effort) throws IOException, InterruptedException, RunnerException {
             c.add(Programs.inC(operation.name, effort.samples));
-            List<IterationResult> samples = inJava(operation.name, effort, List.of());
+            List<IterationResult> samples = inJava(operation.name, effort);
             java.add(scores(samples));
             allocated.add(samples.stream()
                     .mapToDouble(
@@ -190,18 +173,13 @@ public final class Tax implements Callable<Integer> {
                     .min()
                     .orElseThrow());
             control.add(Programs.inC(operation.name, effort.samples));
-            Optional<String> inDisni = operation.inDisni();
-            if (inDisni.isPresent()) {
-                disni.add(scores(inJava(inDisni.get(), effort, Disni.JVM_OPTIONS)));
-            }
         }
 
-        private static List<IterationResult> inJava(String name, Effort effort, List<String> jvmOptions)
+        private static List<IterationResult> inJava(String name, Effort effort)
                 throws RunnerException {
             Options options = Programs.options(name, effort.warmUps, effort.samples)
                     .measurementTime(SAMPLE)
                     .addProfiler(GCProfiler.class)
-                    .jvmArgsAppend(jvmOptions.toArray(String[]::new))
                     .build();
             return Programs.inJava(options);
         }
@@ -221,10 +199,7 @@ public final class Tax implements Callable<Integer> {
         }
 
         private Map<Language, Rounds> byLanguage() {
-            Map<Language, Rounds> rounds = new EnumMap<>(
-                    Map.of(Language.C, c, Language.CONTROL, control, Language.JAVA, java, Language.DISNI, disni));
-            rounds.values().removeIf(unmeasured -> unmeasured.fastest.isEmpty());
-            return rounds;
+            return new EnumMap<>(Map.of(Language.C, c, Language.CONTROL, control, Language.JAVA, java));
         }
 
         private Result nanos(Map<String, String> params, Language language, List<Double> rounds) {
@@ -271,10 +246,5 @@ public final class Tax implements Callable<Integer> {
 
     static List<String> operations() {
         return OPERATIONS.stream().map(Operation::name).toList();
-    }
-
-    /** Returns the operations of {@link DisniTaxBenchmark}. */
-    static List<String> operationsOfDisni() {
-        return DISNI.stream().map(Operation::disni).toList();
     }
 }

@@ -2,7 +2,6 @@
 /**
  * The cost of the binding: calls of a librpma and a librdmacm that do nothing, through the library and from C.
  *
- * <p>The C side is {@code native/bench/tax.c}; {@link io.rpma.bench.tax.Tax} and {@link io.rpma.bench.tax.Threads} run both. {@link
- * io.rpma.bench.tax.DisniTaxBenchmark} has some of the calls with DiSNI.
+ * <p>The C side is {@code native/bench/tax.c}; {@link io.rpma.bench.tax.Tax} and {@link io.rpma.bench.tax.Threads} run both.
  */
 package io.rpma.bench.tax;

@@ -130,20 +130,6 @@ class PlanTest {
     }
 
     @Test
-    void measuresDisniWhereWritesAndReadsArePolled() {
-        for (Plan plan : List.of(Plan.full(true), Plan.quick(true))) {
-            assertThat(plan.points())
-                    .filteredOn(point -> point.languages().contains(Language.DISNI))
-                    .isNotEmpty()
-                    .containsExactlyElementsOf(plan.points().stream()
-                            .filter(point -> point.completions() == Completions.POLL)
-                            .filter(point ->
-                                    List.of(Operation.WRITE, Operation.READ).contains(point.operation()))
-                            .toList());
-        }
-    }
-
-    @Test
     void measuresOnlyChosenOperations() {
         Plan plan = Plan.full(true);
         assertThat(plan.only(List.of())).isEqualTo(plan);

@@ -114,28 +114,8 @@ class TaxTest {
         Set<String> operations = new TreeSet<>(Tax.operations());
         operations.addAll(Threads.operations());
         operations.addAll(Threads.closes());
-        assertThat(runJava(Tax.class.getPackageName() + " -e " + DisniTaxBenchmark.class.getSimpleName()))
+        assertThat(runJava(Tax.class.getPackageName()))
                 .containsExactlyInAnyOrderElementsOf(operations);
-    }
-
-    /** These operations need a native library that the tests do not have. */
-    @Test
-    void everyOperationOfDisniHasABenchmark() {
-        assertThat(Stream.of(DisniTaxBenchmark.class.getMethods())
-                        .filter(method -> method.isAnnotationPresent(Benchmark.class))
-                        .map(Method::getName))
-                .containsExactlyInAnyOrderElementsOf(Tax.operationsOfDisni());
-    }
-
-    @Test
-    void theLibraryHasTheNativesOfTheBenchmarkOfDisni() throws Exception {
-        String prefix = "Java_" + DisniTaxBenchmark.class.getName().replace('.', '_') + "_";
-        assertThat(exported(library, "Java_"))
-                .map(name -> name.replaceFirst("@.*", ""))
-                .containsExactlyInAnyOrderElementsOf(Stream.of(DisniTaxBenchmark.class.getDeclaredMethods())
-                        .filter(method -> Modifier.isNative(method.getModifiers()))
-                        .map(method -> prefix + method.getName())
-                        .toList());
     }
 
     @Test
