@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * batch.c -- RpmaBatch and RpmaPreparedBatch: many posts in one downcall
+ * batch.c -- RpmaBatch: many posts in one downcall
  *
  * Two threads must not use one batch at once. If they do, the fields of their records can mix. This can break their
  * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a handle

@@ -11,12 +11,8 @@
  * is taken for a part. One field contains the kind of the local bytes, their number and their place. Only the offset and the
  * length in a region can exceed the region. The device refuses them. The shim refuses an operation that does not fit its queue.
  *
- * The work requests of a prepared batch stay built between its posts. A post checks that their objects are open. Each chain of
- * built work requests has a fixed end, and a link never changes once it is written: threads that race can't make a provider
- * follow a link to a work request that the own post has not checked.
- *
- * The work requests are in front of the header, in descending order, so that the first one has a fixed distance to the header,
- * and so to the first record: a post needs one address for both, and loads none.
+ * The work requests of a prepared batch are in memory of Java, which changes their bytes, remote addresses, contexts and immediate
+ * data between posts, and nothing else: the links of a chain never change.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -38,12 +34,6 @@
 /* a list of parts is added only to AT_ONCE parts or fewer */
 #define CHAIN_PARTS (AT_ONCE + RDMACM_MAX_SGE)
 
-/* the flag in a record's field of a work request that is built; Java clears it with each change */
-#define BUILT (1L << 31)
-
-/* PreparedPost has the same constant; no result of a post, because no post has a negative number of operations */
-#define NOT_TAKEN (-1L)
-
 /* no record contains this value in its field of the operation, or in its field of the region */
 #define NONE (-1)
 
@@ -55,7 +45,7 @@ enum source { REGION, PARTS, INLINE };
 
 /* a record of RdmaBatch; a field that the operation does not use contains 0 or an old value */
 struct record {
-	jlong what; /* from the lowest bit: 8 bits operation, 23 flags, 1 BUILT, 32 immediate data */
+	jlong what; /* from the lowest bit: 8 bits operation, 24 flags, 32 immediate data */
 	jlong queue;
 	/* from the lowest bit: 8 bits enum source, 24 number of parts or bytes, 32 offset in their memory or length in a region */
 	jlong source;
@@ -90,24 +80,27 @@ struct recv {
 	struct ibv_sge sge;
 };
 
-/*
- * The work request of one operation of a prepared batch, and its queue pair, which stays the same until the handle of its queue
- * is closed. With it, a post need not follow the pointers from the handle to the queue pair, each of which waits for the one before it.
- */
-struct built {
+/* the work request of an operation of a prepared batch, and the handle of its region; 0 for inline data */
+struct prepared_send {
 	struct send send;
-	struct ibv_qp *qp; /* NULL until the operation is built for the first time */
+	jlong mr;
 };
 
-_Static_assert(sizeof(struct built) == 152, "RdmaPreparedBatch.BUILT_SIZE is another size");
+/* the memory of a prepared batch */
+struct prepared {
+	jlong queue;
+	jlong count;
+	struct prepared_send sends[];
+};
 
-/* the work request of a record of a prepared batch; the one of the next record is in front of it */
-static inline struct built *built_of(volatile struct batch *batch, jint index)
-{
-	struct built *first = (struct built *)batch - 1;
-	/* most posts begin at the first record, and would wait for the product */
-	return __builtin_expect(index == 0, 1) ? first : first - index;
-}
+/* RdmaPreparedBatch has the same offsets */
+_Static_assert(offsetof(struct prepared, sends) == 16, "HEADER");
+_Static_assert(sizeof(struct prepared_send) == 152, "SIZE");
+_Static_assert(offsetof(struct prepared_send, send.wr.wr_id) == 0, "WR_ID");
+_Static_assert(offsetof(struct prepared_send, send.wr.imm_data) == 36, "IMM_DATA");
+_Static_assert(offsetof(struct prepared_send, send.wr.wr.rdma.remote_addr) == 40, "REMOTE_ADDR");
+_Static_assert(offsetof(struct prepared_send, send.sge.addr) == 128, "BYTES");
+_Static_assert(offsetof(struct prepared_send, send.sge.length) == 136, "LENGTH");
 
 struct chain {
 	const struct rdma_cm_id *id;
@@ -139,7 +132,7 @@ static inline enum op op_of(jlong what)
 
 static inline jint flags_of(jlong what)
 {
-	return (jint)(what >> 8 & 0x7fffff);
+	return (jint)(what >> 8 & 0xffffff);
 }
 
 static inline jint imm_of(jlong what)
@@ -393,13 +386,12 @@ static inline jint check_queue(const struct rdma_cm_id *id, bool is_recv)
 }
 
 /*
- * The number of posted operations of a chain, if the provider names the first operation that it has not posted. The work requests
- * are in ascending or descending order.
+ * The number of posted operations of a chain, if the provider names the first operation that it has not posted.
  */
 static inline jint before(jint count, int error, const void *bad, const void *first, size_t size)
 {
 	if (bad != NULL)
-		return (jint)((size_t)labs((const char *)bad - (const char *)first) / size);
+		return (jint)((size_t)((const char *)bad - (const char *)first) / size);
 	return error == 0 ? count : 0;
 }
 
@@ -435,9 +427,9 @@ static inline jint chain_result(int error, jint done, jint count)
 
 /*
  * Posts records from an index as a chain of new work requests. *done gets the number of posts. Returns RESULT_POSTED or the
- * failure of the next record. In one function with a chain that is already built, this code would slow it down.
+ * failure of the next record.
  */
-static __attribute__((noinline)) jint post_copies(volatile struct batch *batch, jint from, jint end, jint *done)
+static inline jint post_chain(volatile struct batch *batch, jint from, jint end, jint *done)
 {
 	const volatile struct record *records = &batch->records[from];
 	jint count = end - from < AT_ONCE ? end - from : AT_ONCE;
@@ -457,116 +449,14 @@ static __attribute__((noinline)) jint post_copies(volatile struct batch *batch, 
 	return result == RESULT_POSTED ? refused : result;
 }
 
-static inline bool can_be_built(jlong what, jlong source)
-{
-	return op_of(what) != RECV && kind_of(source) != PARTS;
-}
-
-/* whether the operation after this one is in the same chain; does not depend on the beginning of a post */
-static inline bool is_linked(const volatile struct batch *batch, jint index, jint end)
-{
-	const volatile struct record *r = &batch->records[index];
-	return index + 1 < end && (index + 1) % AT_ONCE != 0 && r[1].queue == r->queue && can_be_built(r[1].what, r[1].source);
-}
-
-/* builds the work request of an operation; returns whether it is built */
-static inline bool build(volatile struct batch *batch, struct built *built, jint index, jint end, struct ibv_qp *qp)
-{
-	volatile struct record *r = &batch->records[index];
-	struct send *send = &built->send;
-	jlong what = r->what;
-	jlong source = r->source;
-	if (!can_be_built(what, source) || set_operation(r, what, qp, &send->wr) != RESULT_POSTED)
-		return false;
-	jint result = kind_of(source) == INLINE ? set_copied(batch, op_of(what), source, send)
-						: set_region(r, source, &send->sge);
-	if (result < 0)
-		return false;
-	send->wr.sg_list = &send->sge;
-	send->wr.num_sge = 1;
-	send->wr.next = is_linked(batch, index, end) ? &built[-1].send.wr : NULL;
-	/* a thread that sees the queue pair or the flag sees the link of the work request too */
-	__atomic_store_n(&built->qp, qp, __ATOMIC_RELEASE);
-	__atomic_store_n(&r->what, what | BUILT, __ATOMIC_RELEASE);
-	return true;
-}
-
-/* whether the objects of a built operation are open: the handles are those with which it was built */
-static inline bool is_open(const volatile struct record *r, jlong what)
-{
-	jlong mr = r->mr;
-	if (kind_of(r->source) == REGION && !handle_is_of(handle_entry(mr), mr))
-		return false;
-	jlong ah = r->ah;
-	return !is_datagram(op_of(what)) || handle_is_of(handle_entry(ah), ah);
-}
-
-/*
- * The number of operations of a chain of built work requests; 0 if an operation can't be built or has a closed object. Builds
- * the operations that are new or changed.
- */
-static inline jint check_built(volatile struct batch *batch, struct built *first, jint from, jint end, struct ibv_qp *qp)
-{
-	const volatile struct record *r = &batch->records[from];
-	struct built *built = first;
-	jint count = 0;
-	do {
-		/* read before the work request, if the operation is built */
-		jlong what = __atomic_load_n(&r->what, __ATOMIC_ACQUIRE);
-		bool ready = __builtin_expect((what & BUILT) != 0, 1) ? is_open(r, what)
-								      : build(batch, built, from + count, end, qp);
-		if (__builtin_expect(!ready, 0))
-			return 0;
-		r++;
-		count++;
-	} while ((built--)->send.wr.next != NULL);
-	return count;
-}
-
-/* the queue pair of an operation that has been built before; NULL if its queue is closed or can't send */
-static inline struct ibv_qp *built_qp(const struct built *built, jlong queue)
-{
-	struct ibv_qp *qp = __atomic_load_n(&built->qp, __ATOMIC_ACQUIRE);
-	bool ready = qp != NULL && handle_is_of(handle_entry(queue), queue) && rdmacm_can_send(qp);
-	return __builtin_expect(ready, 1) ? qp : NULL;
-}
-
-/* the queue pair of an operation that is to be built; NULL if its queue is closed or can't send, or is for receives */
-static __attribute__((noinline)) struct ibv_qp *first_qp(const volatile struct record *r)
-{
-	const struct rdma_cm_id *id = handle_marked(r->queue);
-	bool is_recv = op_of(r->what) == RECV;
-	return check_queue(id, is_recv) == RESULT_POSTED && !is_recv ? id->qp : NULL;
-}
-
-/* as post_copies(), with work requests that stay built */
-static inline jint post_built(volatile struct batch *batch, jint from, jint end, jint *done)
-{
-	const volatile struct record *r = &batch->records[from];
-	struct built *built = built_of(batch, from);
-	struct ibv_qp *qp = built_qp(built, r->queue);
-	if (qp == NULL)
-		qp = first_qp(r);
-	jint count = qp != NULL ? check_built(batch, built, from, end, qp) : 0;
-	if (count == 0)
-		return post_copies(batch, from, end, done);
-	struct ibv_send_wr *bad = NULL;
-	int error = ibv_post_send(qp, &built->send.wr, &bad);
-	*done = before(count, error, bad, built, sizeof(*built));
-	return chain_result(error, *done, count);
-}
-
 /* lower half: the number of posts; upper half: the result of the post that failed, or 0 */
 static jlong batch_result(jint posted, jint result)
 {
 	return (jlong)((uint64_t)(uint32_t)result << 32 | (uint32_t)posted);
 }
 
-/*
- * Posts chains under one mark each, because each close waits for the mark. The work requests stay built if the batch is prepared;
- * if not, each chain has new ones. Returns as rdmaBatchPost().
- */
-static inline __attribute__((always_inline)) jlong post_chains(jlong address, jlong range, bool is_prepared)
+/* posts chains under one mark each, because each close waits for the mark; returns as rdmaBatchPost() */
+static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 {
 	volatile struct batch *batch = jni_pointer(address);
 	jint from = (jint)(range >> 32);
@@ -580,109 +470,97 @@ static inline __attribute__((always_inline)) jlong post_chains(jlong address, jl
 			break;
 		}
 		jint done = 0;
-		result = is_prepared ? post_built(batch, next, to, &done) : post_copies(batch, next, to, &done);
+		result = post_chain(batch, next, to, &done);
 		thread_unmark(thread);
 		next += done;
 	}
 	return batch_result(next - from, result);
 }
 
-/* as rdmaBatchPost() */
-static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
+/* builds the work request of an operation that is a send, a write or a read; returns RESULT_POSTED or the failure */
+static jint prepare_send(const volatile struct batch *batch, const volatile struct record *r, const struct ibv_qp *qp,
+		struct prepared_send *prepared)
 {
-	return post_chains(address, range, false);
+	struct send *send = &prepared->send;
+	jlong what = r->what;
+	jlong source = r->source;
+	bool is_inline = kind_of(source) == INLINE;
+	jint result = set_operation(r, what, qp, &send->wr);
+	if (result != RESULT_POSTED)
+		return result;
+	result = is_inline ? set_copied(batch, op_of(what), source, send) : set_region(r, source, &send->sge);
+	if (result < 0)
+		return result;
+	send->wr.sg_list = &send->sge;
+	send->wr.num_sge = 1;
+	send->wr.next = &prepared[1].send.wr;
+	prepared->mr = is_inline ? 0 : r->mr;
+	return RESULT_POSTED;
 }
 
-/* the posts that are not usual_post()'s case */
-static __attribute__((noinline)) jlong post_any(jlong address, jlong range)
+/* as rdmaPrepare(), with the thread marked */
+static jint prepare_sends(const volatile struct batch *batch, jint count, struct prepared *prepared)
 {
-	return post_chains(address, range, true);
+	prepared->queue = batch->records->queue;
+	prepared->count = count;
+	const struct rdma_cm_id *id = handle_marked(prepared->queue);
+	if (id == NULL)
+		return RESULT_CLOSED;
+	/* the id of a shared receive queue has no queue pair */
+	jint result = id->qp != NULL ? RESULT_POSTED : MIXED;
+	for (jint i = 0; i < count && result == RESULT_POSTED; i++)
+		result = prepare_send(batch, &batch->records[i], id->qp, &prepared->sends[i]);
+	prepared->sends[count - 1].send.wr.next = NULL;
+	return result;
 }
 
-/* the result of a chain whose post has failed, at the work request bad */
-static __attribute__((noinline)) jlong chain_failed(const struct built *first, jint count, int error, const void *bad)
+/* builds the work requests of a prepared batch; returns RESULT_POSTED or the failure */
+static jint prepare(JNI_PARAMS, jlong address, jint count, jlong prepared)
 {
-	jint done = before(count, error, bad, first, sizeof(*first));
-	return batch_result(done, chain_result(error, done, count));
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return rdmacm_no_memory();
+	jint result = prepare_sends(jni_pointer(address), count, jni_pointer(prepared));
+	thread_unmark(thread);
+	return result;
 }
 
-/* the queue pair of the range, if it is one chain from 0 and the work requests are built and their objects are open; or NULL */
-static inline struct ibv_qp *ready_qp(const volatile struct batch *batch, const struct built *built, jlong range)
+/* posts a prepared chain from an operation; *done gets the number of posts; returns RESULT_POSTED or the failure */
+static inline jint post_prepared(const struct prepared *prepared, jint from, jint *done)
 {
-	const volatile struct record *r = batch->records;
-	struct ibv_qp *qp = built_qp(built, r->queue);
-	if (__builtin_expect(qp == NULL, 0))
-		return NULL;
-	jlong count = 0;
-	do {
-		jlong what = __atomic_load_n(&r->what, __ATOMIC_ACQUIRE);
-		if (__builtin_expect((what & BUILT) == 0 || !is_open(r, what), 0))
-			return NULL;
-		r++;
-		count++;
-	} while ((built--)->send.wr.next != NULL);
-	return __builtin_expect(count == range, 1) ? qp : NULL;
-}
-
-/*
- * A post of a prepared batch. This function has only the usual case: the whole sequence, as one chain whose work requests are
- * built. The return to Java waits for all loads and stores of the call, and so does the next post: this function has few of both.
- * Another function posts the rest. Whether the first work request is built is read before the mark, because a changed operation is
- * frequent. Returns as rdmaBatchPost().
- */
-static inline __attribute__((always_inline)) jlong usual_post(jlong address, jlong range,
-		jlong (*rest)(jlong address, jlong range))
-{
-	volatile struct batch *batch = jni_pointer(address);
-	struct built *built = built_of(batch, 0);
-	struct thread *thread = thread_self;
-	if (__builtin_expect(thread == NULL || (batch->records->what & BUILT) == 0, 0))
-		return rest(address, range);
-	thread_begin(thread);
-	struct ibv_qp *qp = ready_qp(batch, built, range);
-	if (__builtin_expect(qp == NULL, 0)) {
-		thread_unmark(thread);
-		return rest(address, range);
+	jint reason = RESULT_POSTED;
+	struct rdma_cm_id *id = rdmacm_sender(prepared->queue, &reason);
+	if (id == NULL)
+		return reason;
+	const struct prepared_send *first = &prepared->sends[from];
+	jint count = (jint)prepared->count - from;
+	for (jint i = 0; i < count; i++) {
+		jlong mr = first[i].mr;
+		if (mr != 0 && handle_marked(mr) == NULL)
+			return RESULT_CLOSED;
 	}
 	struct ibv_send_wr *bad = NULL;
-	int error = ibv_post_send(qp, &built->send.wr, &bad);
-	thread_unmark(thread);
-	if (__builtin_expect(error != 0 || bad != NULL, 0))
-		return chain_failed(built, (jint)range, error, bad);
-	return range;
+	int error = ibv_post_send(id->qp, (struct ibv_send_wr *)&first->send.wr, &bad);
+	*done = before(count, error, bad, first, sizeof(*first));
+	return chain_result(error, *done, count);
 }
 
 /* as rdmaBatchPost() */
-static jlong prepared_post(JNI_PARAMS, jlong address, jlong range)
+static jlong prepared_post(JNI_PARAMS, jlong address, jint from)
 {
-	return usual_post(address, range, post_any);
-}
-
-/* NOT_TAKEN in the first call of a thread, because the list of threads has a lock */
-static __attribute__((noinline)) jlong post_attached(jlong address, jlong range)
-{
-	return thread_self != NULL ? post_any(address, range) : NOT_TAKEN;
-}
-
-/*
- * As prepared_post(), or NOT_TAKEN. For calls without the transition of JNI, for whose end safepoints of the JVM wait: takes no lock
- * of the shim, calls no Java, and posts at most AT_ONCE operations.
- */
-static jlong direct_post(jlong address, jlong range)
-{
-	return (jint)range <= AT_ONCE ? usual_post(address, range, post_attached) : NOT_TAKEN;
-}
-
-/* the address of direct_post() */
-static jlong prepared_post_function(JNI_PARAMS)
-{
-	return (jlong)(uintptr_t)direct_post;
+	struct thread *thread = thread_mark();
+	if (thread == NULL)
+		return batch_result(0, rdmacm_no_memory());
+	jint done = 0;
+	jint result = post_prepared(jni_pointer(address), from, &done);
+	thread_unmark(thread);
+	return batch_result(done, result);
 }
 
 static const JNINativeMethod methods[] = {
 	{"rdmaBatchPost", "(JJ)J", batch_post},
-	{"rdmaPreparedPost", "(JJ)J", prepared_post},
-	{"rdmaPreparedPostFunction", "()J", prepared_post_function},
+	{"rdmaPrepare", "(JIJ)I", prepare},
+	{"rdmaPreparedPost", "(JI)J", prepared_post},
 };
 
 const struct jni_table rdmacm_batch_natives = {methods, sizeof(methods) / sizeof(methods[0])};

@@ -223,17 +223,6 @@ static inline size_t offset_of(const struct target *t, uint64_t number)
 	return t->offset + number % BATCH * t->length;
 }
 
-/* the counterpart of a prepared write whose arguments change: librpma has nothing to prepare */
-static void post_changed_write(struct target *t, int times)
-{
-	for (int i = 0; i < times; i++) {
-		uint64_t number = t->number++;
-		size_t offset = offset_of(t, number);
-		check(rpma_write(t->conn, t->remote, offset, t->local, offset, t->length, RPMA_F_COMPLETION_ALWAYS,
-				(const void *)number));
-	}
-}
-
 static void post_rdma_write(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
@@ -496,9 +485,6 @@ static const struct measured {
 	{"receive", wait_for_receive, 1, BLOCK_OF_WAITS},
 	{"pollOf16", poll_batch, BATCH, BLOCK},
 	{"batchOf16", post_batch, BATCH, BLOCK},
-	{"preparedWrite", post_write, 1, BLOCK},
-	{"preparedChanged", post_changed_write, 1, BLOCK},
-	{"preparedOf16", post_batch, BATCH, BLOCK},
 	{"rdmaWrite", post_rdma_write, 1, BLOCK},
 	{"rdmaWriteInline", post_rdma_write_inline, 1, BLOCK},
 	{"rdmaWritev", post_rdma_writev, 1, BLOCK},

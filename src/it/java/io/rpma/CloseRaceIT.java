@@ -81,7 +81,6 @@ class CloseRaceIT extends CloseRace {
         RECV_NOTHING(ends -> ends.client.recv(1)),
         BATCH(CloseRaceIT::postBatch),
         BATCH_OF_MESSAGES(CloseRaceIT::postBatchOfMessages),
-        BATCH_PREPARED(CloseRaceIT::postPreparedBatch),
         POLL(ends -> {});
 
         private final Post post;
@@ -100,15 +99,6 @@ class CloseRaceIT extends CloseRace {
 
     private static void postBatch(Ends ends) {
         record(ends).post();
-    }
-
-    /** Posts several times, so that the close can also happen between two posts. */
-    private static void postPreparedBatch(Ends ends) {
-        RpmaPreparedBatch prepared = record(ends).prepare();
-        for (int i = 0; i < 4; i++) {
-            prepared.post();
-            ends.client.getCq().poll(COMPLETIONS.get());
-        }
     }
 
     private static RpmaBatch record(Ends ends) {

@@ -81,7 +81,6 @@ class RandomCallsIT {
                 "RpmaConnReq.recv",
                 "RpmaSrq.recv",
                 "RpmaBatch.post",
-                "RpmaPreparedBatch.post",
                 "RpmaCq.poll",
                 "RpmaConn.await",
                 "handshake");

@@ -27,8 +27,6 @@ import java.util.NoSuchElementException;
  * operations in the order in which they were recorded. It throws an exception if an object of the next operation is
  * closed, or if librpma fails.
  *
- * <p>{@link #prepare()} makes a sequence that is recorded once and posted repeatedly.
- *
  * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and
  * outlives its connections. A recorded operation neither keeps an object reachable nor prevents its close. The memory
  * of a region stays reachable while the region is open.
@@ -586,19 +584,6 @@ public final class RpmaBatch {
 
     static Op op(long what) {
         return Op.VALUES[(int) what & OP_MASK];
-    }
-
-    /**
-     * Moves the operations to a prepared batch, which can post them repeatedly. This batch is empty afterwards.
-     *
-     * @return the prepared batch
-     * @throws NoSuchElementException if this batch is empty
-     * @throws IllegalStateException if a region of an operation is closed; this batch then keeps its operations
-     */
-    public RpmaPreparedBatch prepare() {
-        RpmaPreparedBatch prepared = new RpmaPreparedBatch(records.prepare(0));
-        records.clear();
-        return prepared;
     }
 
     /**

@@ -65,7 +65,13 @@ public final class RpmaMemoryPool implements AutoCloseable {
      * @param count the number of buffers, 1 to {@link #MAX_BUFFERS}
      */
     public record SizeClass(int length, int count) {
-        /** @throws IllegalArgumentException if a number is out of range */
+        /**
+         * Checks the numbers.
+         *
+         * @param length the number of bytes of each buffer, at least 1
+         * @param count the number of buffers, 1 to {@link #MAX_BUFFERS}
+         * @throws IllegalArgumentException if a number is out of range
+         */
         public SizeClass {
             checkLength(length);
             if (count < 1 || count > MAX_BUFFERS) {
@@ -74,7 +80,8 @@ public final class RpmaMemoryPool implements AutoCloseable {
         }
     }
 
-    // A ticket is a generation (39 bits) and an index (24 bits), which starts with 1. The state of a taken buffer is its ticket; the
+    // A ticket is a generation (39 bits) and an index (24 bits), which starts with 1. The state of a taken buffer is
+    // its ticket; the
     // state of a free buffer is the negative of its next ticket.
     private static final long GENERATION = MAX_BUFFERS + 1;
     private static final AtomicLong GENERATIONS = new AtomicLong();

@@ -26,8 +26,8 @@
  * not wait for the end of the first. An object that becomes unreachable without a close is reported to the logger and is not
  * freed. With {@code -Dio.rpma.leakSites=true} the report has the place where the object was created.
  *
- * <p><b>Threads.</b> All classes are safe for use by many threads, except {@link io.rpma.RpmaCompletions},
- * {@link io.rpma.RpmaBatch} and {@link io.rpma.RpmaPreparedBatch}, which only one thread at a time may use. Each wait has a variant with a timeout. {@code close()}
+ * <p><b>Threads.</b> All classes are safe for use by many threads, except {@link io.rpma.RpmaCompletions} and
+ * {@link io.rpma.RpmaBatch}, which only one thread at a time may use. Each wait has a variant with a timeout. {@code close()}
  * and {@link java.lang.Thread#interrupt()} end waits. A platform thread that waits uses a file descriptor, which the library
  * keeps for later waits. The first such wait for an object opens a further descriptor, which stays open until the object is
  * closed. One thread can serve many connections by an {@link io.rpma.RpmaEventLoop}.

@@ -46,7 +46,6 @@ class JavadocSamplesTest {
             "io/rpma/RpmaMrRemote",
             "io/rpma/RpmaPeer",
             "io/rpma/RpmaPeerCfg",
-            "io/rpma/RpmaPreparedBatch",
             "io/rpma/RpmaSrq",
             "io/rpma/RpmaSrqCfg",
             "io/rpma/rdmacm/RdmaAddrInfo",

@@ -34,8 +34,6 @@ final class RandomObjects {
     /** Several threads use a batch at the same time, although the contract forbids it. */
     final Slots<RpmaBatch> batches;
 
-    final Slots<RpmaPreparedBatch> prepared;
-
     RandomObjects(RandomCalls calls) {
         this.calls = calls;
         peerCfgs = calls.new Slots<>(3);
@@ -47,7 +45,6 @@ final class RandomObjects {
         views = calls.new Slots<>(6);
         conns = calls.new Slots<>(8);
         batches = calls.new Slots<>(4);
-        prepared = calls.new Slots<>(4);
         loops = calls.new Slots<>(2);
         registrations = calls.new Slots<>(8);
     }
@@ -310,24 +307,6 @@ final class RandomObjects {
             assertTrue(batch.count() >= 0 && batch.count() <= batch.capacity());
             assertTrue(batch.posted() >= 0 && batch.posted() <= batch.capacity());
         });
-        calls.add(8, "RpmaBatch.prepare", c -> prepared.put(c, batches.one(c).prepare()), NoSuchElementException.class);
-        calls.add(
-                24,
-                "RpmaPreparedBatch.post",
-                c -> {
-                    RpmaPreparedBatch batch = prepared.one(c);
-                    boolean complete = batch.post();
-                    assertTrue(batch.posted() >= 0 && batch.posted() < batch.count(), () -> complete + " " + batch);
-                },
-                RpmaException.class);
-        calls.add(
-                16,
-                "RpmaPreparedBatch.setRange",
-                c -> prepared.one(c).setRange(c.size(), c.number(), c.number(), c.number()));
-        calls.add(4, "RpmaPreparedBatch.setValue", c -> prepared.one(c).setValue(c.size(), c.random.nextLong()));
-        calls.add(4, "RpmaPreparedBatch.setImm", c -> prepared.one(c).setImm(c.size(), c.random.nextInt()));
-        calls.add(4, "RpmaPreparedBatch.setOpContext", c -> prepared.one(c).setOpContext(c.size(), c.context()));
-        calls.add(2, "RpmaPreparedBatch.rewind", c -> prepared.one(c).rewind());
         calls.add(4, "RpmaBatch.read nothing", c -> batches.one(c).read(conns.any(c), c.flags(), c.context()));
         calls.add(4, "RpmaBatch.write nothing", c -> batches.one(c).write(conns.any(c), c.flags(), c.context()));
         calls.add(

@@ -148,12 +148,6 @@ class SamplesIT {
     }
 
     @Test
-    void thePreparedBatchIsWrittenToEachSlot() throws Exception {
-        ThroughputSamples.prepared(pair.client, regions.remote, regions.local, 20);
-        assertArrived(20 * 64);
-    }
-
-    @Test
     void aPoolGivesABufferToEachWrite() throws Exception {
         try (RpmaMemory memory = RpmaMemory.allocate(2 * 64);
                 RpmaMemoryPool pool = RpmaMemoryPool.create(memory, 64);

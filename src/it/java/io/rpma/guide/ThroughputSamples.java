@@ -9,7 +9,6 @@ import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMemoryPool;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrRemote;
-import io.rpma.RpmaPreparedBatch;
 import io.rpma.rdmacm.RdmaBatch;
 import io.rpma.rdmacm.RdmaMr;
 import io.rpma.rdmacm.RdmaQp;
@@ -68,23 +67,6 @@ final class ThroughputSamples {
             throw new IOException("the send queue is full");
         }
         awaitOne(conn);
-    }
-
-    /** Posts the same write and flush for each slot. */
-    static void prepared(RpmaConn conn, RpmaMrRemote remote, RpmaMrLocal local, int slots)
-            throws IOException, InterruptedException {
-        RpmaBatch batch = RpmaBatch.create(2);
-        batch.write(conn, remote, 0, local, 0, 64, RpmaConn.F_COMPLETION_ON_ERROR, 1);
-        batch.flush(conn, remote, 0, 64, RpmaFlushType.VISIBILITY, RpmaConn.F_COMPLETION_ALWAYS, 2);
-        RpmaPreparedBatch put = batch.prepare();
-        for (int slot = 0; slot < slots; slot++) {
-            put.setRange(0, slot * 64, slot * 64, 64);
-            put.setRange(1, 0, slot * 64, 64);
-            if (!put.post()) {
-                throw new IOException("the send queue is full");
-            }
-            awaitOne(conn);
-        }
     }
 
     private static void awaitOne(RpmaConn conn) throws IOException, InterruptedException {

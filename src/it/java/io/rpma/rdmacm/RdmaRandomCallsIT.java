@@ -527,14 +527,8 @@ class RdmaRandomCallsIT {
         calls.add(16, "RdmaPreparedBatch.setRange", c -> prepared.one(c).setRange(c.size(), c.number(), c.number()));
         calls.add(4, "RdmaPreparedBatch.setInline", c -> prepared.one(c).setInline(c.size(), inline(c), c.size()));
         calls.add(4, "RdmaPreparedBatch.setRemoteAddr", c -> prepared.one(c).setRemoteAddr(c.size(), remote(c)));
-        calls.add(
-                2,
-                "RdmaPreparedBatch.setCompareAndSwap",
-                c -> prepared.one(c).setCompareAndSwap(c.size(), c.random.nextLong(), c.random.nextLong()));
-        calls.add(2, "RdmaPreparedBatch.setAdd", c -> prepared.one(c).setAdd(c.size(), c.random.nextLong()));
         calls.add(4, "RdmaPreparedBatch.setImm", c -> prepared.one(c).setImm(c.size(), c.random.nextInt()));
         calls.add(4, "RdmaPreparedBatch.setContext", c -> prepared.one(c).setContext(c.size(), c.context()));
-        calls.add(2, "RdmaPreparedBatch.rewind", c -> prepared.one(c).rewind());
         calls.add(2, "RdmaBatch.clear", c -> batches.one(c).clear());
         calls.add(24, "RdmaBatch.post", c -> batches.one(c).post(), FAILS);
         calls.add(

@@ -7,15 +7,11 @@ import io.rpma.RpmaDevice;
 import io.rpma.testing.Document;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.TestDevice;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**

@@ -18,9 +18,6 @@ public final class BatchRecords {
     /** The bytes of a cache line. Records that begin on a cache line are copied faster. */
     private static final int LINE = 64;
 
-    /** The bytes that an allocation needs for its alignment, at both ends. */
-    private static final int SPARE = 2 * LINE;
-
     private final int fields;
 
     /**
@@ -60,40 +57,18 @@ public final class BatchRecords {
     public BatchRecords(int capacity, int fields, long... header) {
         int perLine = LINE / Long.BYTES;
         this.header = (header.length + perLine - 1) / perLine * perLine;
-        int most = most(fields, this.header, 0);
+        int most = (Integer.MAX_VALUE - 2 * LINE - this.header * Long.BYTES) / (fields * Long.BYTES);
         if (capacity < 1 || capacity > most) {
             throw new IllegalArgumentException("capacity must be 1 to " + most + ", not " + capacity);
         }
         this.fields = fields;
         records = new long[capacity * fields];
-        ByteBuffer bytes = allocate(0, this.header + records.length);
+        ByteBuffer bytes = ByteBuffer.allocateDirect((this.header + records.length) * Long.BYTES + 2 * LINE)
+                .alignedSlice(LINE);
         memory = bytes.order(ByteOrder.nativeOrder()).asLongBuffer();
         memory.put(0, header);
         Loader.ensureLoaded();
         address = Natives.bufferAddress(bytes);
-    }
-
-    /**
-     * Returns the maximum number of records in one allocation.
-     *
-     * @param fields the number of fields of each record
-     * @param header the number of fields in front of the records
-     * @param front the number of bytes in front of the header for each record
-     */
-    static int most(int fields, int header, int front) {
-        return (Integer.MAX_VALUE - SPARE - header * Long.BYTES) / (fields * Long.BYTES + front);
-    }
-
-    /**
-     * Returns native memory for fields, which begins on a cache line.
-     *
-     * @param front the number of bytes of the allocation in front of the fields
-     * @param fields the number of fields
-     */
-    static ByteBuffer allocate(int front, int fields) {
-        return ByteBuffer.allocateDirect(front + fields * Long.BYTES + SPARE)
-                .position(front)
-                .alignedSlice(LINE);
     }
 
     /** {@return the maximum number of records} */
@@ -196,23 +171,6 @@ public final class BatchRecords {
      */
     public long address(int index) {
         return address + (long) (header + index) * Long.BYTES;
-    }
-
-    /**
-     * {@return a copy of the records, to be posted repeatedly; its header is zero}
-     *
-     * @param front the number of bytes in front of the header for each record, which are zero
-     * @throws NoSuchElementException if there is no record
-     * @throws IllegalStateException if the records and the bytes in front of them are larger than 2^31 - 1 bytes
-     */
-    public PreparedRecords prepare(int front) {
-        // read once: another thread, against the contract, can remove records meanwhile
-        int from = first;
-        int to = end;
-        if (to <= from) {
-            throw empty();
-        }
-        return new PreparedRecords(records, from, to, fields, header, front);
     }
 
     /** {@return the fields of the first record} */

@@ -548,20 +548,22 @@ public final class Natives {
     public static native long rdmaBatchPost(long address, long range);
 
     /**
-     * As {@link #rdmaBatchPost}, for the records of {@code RdmaPreparedBatch}.
+     * Builds the work requests of {@code RdmaPreparedBatch}.
      *
-     * @param address the address of the header, which is the end of the work requests
-     * @param range as {@link #batchPost}
-     * @return as {@link #batchPost}
+     * @param address as {@link #rdmaBatchPost}
+     * @param count the number of records, from the first one
+     * @param prepared the address of the memory of the work requests
      */
-    public static native long rdmaPreparedPost(long address, long range);
+    public static native int rdmaPrepare(long address, int count, long prepared);
 
     /**
-     * Returns the address of a C function with the arguments of {@link #rdmaPreparedPost} and without those of JNI. It calls no
-     * Java and takes no lock of the shim. It returns the same result, or {@link PreparedPost#NOT_TAKEN} if it has posted nothing and
-     * leaves the post to JNI.
+     * Posts them.
+     *
+     * @param prepared the address of the memory of the work requests
+     * @param from the number of the first operation
+     * @return as {@link #batchPost}
      */
-    public static native long rdmaPreparedPostFunction();
+    public static native long rdmaPreparedPost(long prepared, int from);
 
     // rdmacm_cq.c
     public static native int pollSendComp(long queue, int capacity, long completions);

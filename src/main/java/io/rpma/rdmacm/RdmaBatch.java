@@ -8,6 +8,7 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.NoSuchElementException;
 
 /**
@@ -59,11 +60,11 @@ public final class RdmaBatch {
     static final int SOURCE = 2;
     static final int MR = 3;
     static final int OFFSET = 4;
-    static final int REMOTE_ADDR = 5;
+    private static final int REMOTE_ADDR = 5;
     private static final int KEYS = 6;
     static final int CONTEXT = 7;
-    static final int COMPARE_ADD = 8;
-    static final int SWAP = 9;
+    private static final int COMPARE_ADD = 8;
+    private static final int SWAP = 9;
     private static final int AH = 10;
 
     // the parts of the field WHAT
@@ -82,6 +83,9 @@ public final class RdmaBatch {
 
     static final int UPPER = Integer.SIZE;
     static final long LOWER_MASK = 0xffff_ffffL;
+
+    /** As in native/rdmacm_batch.c. */
+    private static final int AT_ONCE = 64;
 
     private static final int MAX_PARTS = Integer.MAX_VALUE / RdmaSgeList.SIZE;
 
@@ -998,6 +1002,12 @@ public final class RdmaBatch {
         return sourceOf(record[SOURCE]) == PARTS ? "one of its regions is closed" : "its region is closed";
     }
 
+    /** Returns whether the queue and the region of a send, a write or a read are open. */
+    static boolean isOpen(long[] record) {
+        return Natives.handleIsOpen(record[QUEUE])
+                && (sourceOf(record[SOURCE]) != REGION || Natives.handleIsOpen(record[MR]));
+    }
+
     /** Returns a field of the first operation. */
     private long first(int field) {
         return records.array()[records.first() + field];
@@ -1006,16 +1016,51 @@ public final class RdmaBatch {
     /**
      * Moves the operations to a prepared batch, which can post them repeatedly. This batch is empty afterwards.
      *
-     * @return the prepared batch, which takes 240 bytes outside the heap for each operation
+     * @return the prepared batch, which takes 152 bytes outside the heap for each operation
      * @throws NoSuchElementException if this batch is empty
-     * @throws IllegalStateException if the region of an operation is closed, or this batch has more than 8,947,847 operations;
-     *     this batch then keeps its operations
+     * @throws IllegalArgumentException if this batch has more than 64 operations, operations of several queue pairs, or others
+     *     than sends, writes and reads of a region or of inline data; this batch then keeps its operations
+     * @throws IllegalStateException if the queue pair or the region of an operation is closed; this batch then keeps its
+     *     operations
      */
     public RdmaPreparedBatch prepare() {
+        records.checkNotEmpty();
+        int count = records.count();
+        if (count > AT_ONCE) {
+            throw new IllegalArgumentException("a prepared batch has at most " + AT_ONCE + " operations, not " + count);
+        }
+        int from = records.first();
+        long[][] operations = new long[count][];
+        for (int i = 0; i < count; i++) {
+            operations[i] = Arrays.copyOfRange(records.array(), from + i * FIELDS, from + (i + 1) * FIELDS);
+            checkPrepares(operations[i], operations[0][QUEUE]);
+        }
         RdmaPreparedBatch prepared =
-                new RdmaPreparedBatch(records.prepare(RdmaPreparedBatch.BUILT_SIZE), parts, inlineData);
+                new RdmaPreparedBatch(operations, inlineData.duplicate().limit(inlineUsed));
         clear();
         return prepared;
+    }
+
+    /** Returns copies of operations in native memory, for operations without parts. */
+    static BatchRecords copies(long[][] operations, long inlineAddress) {
+        BatchRecords copies = new BatchRecords(operations.length, FIELDS, 0, inlineAddress);
+        for (long[] operation : operations) {
+            int next = copies.next();
+            System.arraycopy(operation, 0, copies.array(), next, FIELDS);
+            copies.add(next + FIELDS);
+        }
+        copies.copy();
+        return copies;
+    }
+
+    private static void checkPrepares(long[] record, long queue) {
+        if (op(record[WHAT]).compareTo(Op.SEND_WITH_IMM) > 0
+                || sourceOf(record[SOURCE]) == PARTS
+                || record[QUEUE] != queue) {
+            throw new IllegalArgumentException(
+                    "a prepared batch has sends, writes and reads of a region or of inline data,"
+                            + " of one queue pair: the one with context " + record[CONTEXT] + " is none");
+        }
     }
 
     /**

@@ -242,7 +242,8 @@ public final class DeviceSuite implements Callable<Integer> {
         if (sections.stream().anyMatch(section -> section != Section.COLD)) {
             for (int start = 0; start < plan.starts(); start++) {
                 say("starting the clients, " + (start + 1) + "/" + plan.starts());
-                try (Clients clients = Clients.start(EnumSet.allOf(Language.class), address, port, pmem, clientJvm, placement)) {
+                try (Clients clients =
+                        Clients.start(EnumSet.allOf(Language.class), address, port, pmem, clientJvm, placement)) {
                     measureWarm(clients, plan, start);
                 }
             }

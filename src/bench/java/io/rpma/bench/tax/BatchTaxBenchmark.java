@@ -4,7 +4,6 @@ package io.rpma.bench.tax;
 import static io.rpma.RpmaConn.F_COMPLETION_ALWAYS;
 
 import io.rpma.RpmaBatch;
-import io.rpma.RpmaPreparedBatch;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -21,18 +20,11 @@ import org.openjdk.jmh.annotations.State;
 @State(Scope.Thread)
 public class BatchTaxBenchmark {
     private RpmaBatch batch;
-    private RpmaPreparedBatch one;
-    private RpmaPreparedBatch sixteen;
-    private long number;
 
-    /** Makes the batches, which loads the library. The target is a parameter because it must load its librpma before that. */
+    /** Makes the batch, which loads the library. The target is a parameter because it must load its librpma before that. */
     @Setup
     public void create(NoopTarget target) {
         batch = RpmaBatch.create(NoopTarget.BATCH);
-        record(target, 1);
-        one = batch.prepare();
-        record(target, NoopTarget.BATCH);
-        sixteen = batch.prepare();
     }
 
     private void record(NoopTarget t, int count) {
@@ -48,27 +40,5 @@ public class BatchTaxBenchmark {
     public int batchOf16(NoopTarget t) {
         record(t, NoopTarget.BATCH);
         return batch.post();
-    }
-
-    /** A prepared {@code rpma_write}. */
-    @Benchmark
-    public boolean preparedWrite(NoopTarget t) {
-        return one.post();
-    }
-
-    /** A prepared {@code rpma_write} whose offsets and operation context change before each post. */
-    @Benchmark
-    public boolean preparedChanged(NoopTarget t) {
-        long offset = t.offset + number % NoopTarget.BATCH * t.length;
-        one.setRange(0, offset, offset, t.length);
-        one.setOpContext(0, number++);
-        return one.post();
-    }
-
-    /** A prepared batch of {@code rpma_write}. */
-    @Benchmark
-    @OperationsPerInvocation(NoopTarget.BATCH)
-    public boolean preparedOf16(NoopTarget t) {
-        return sixteen.post();
     }
 }

@@ -53,6 +53,7 @@ public final class Tax implements Callable<Integer> {
     private static final double PREPARED_NANOS = 12;
 
     private static final double PREPARED_BATCH_NANOS = 2.5;
+    private static final double POOL_NANOS = 60;
     private static final double WAIT_NANOS = 500;
     private static final double LEAST_OBJECT = 16;
 
@@ -70,9 +71,6 @@ public final class Tax implements Callable<Integer> {
             new Operation("receive", WAIT_NANOS),
             new Operation("pollOf16", COMPLETION_NANOS),
             new Operation("batchOf16", BATCHED_NANOS),
-            new Operation("preparedWrite", PREPARED_NANOS, true),
-            new Operation("preparedChanged", CALL_NANOS),
-            new Operation("preparedOf16", PREPARED_BATCH_NANOS),
             new Operation("rdmaWrite", CALL_NANOS),
             new Operation("rdmaWriteInline", CALL_NANOS),
             new Operation("rdmaWritev", CALL_NANOS),
@@ -89,8 +87,8 @@ public final class Tax implements Callable<Integer> {
             new Operation("rdmaEmptyPoll", CALL_NANOS),
             new Operation("rdmaEmptyWait", WAIT_NANOS),
             new Operation("rdmaPollOf16", COMPLETION_NANOS),
-            new Operation("poolTakeGiveBack", CALL_NANOS),
-            new Operation("poolOf4", CALL_NANOS));
+            new Operation("poolTakeGiveBack", POOL_NANOS),
+            new Operation("poolOf4", POOL_NANOS));
 
     @Option(names = "--quick", description = "Measure for about a minute, with more noise.")
     private boolean quick;
@@ -148,8 +146,7 @@ public final class Tax implements Callable<Integer> {
     }
 
     /** The results of the rounds for one operation. */
-    private record Measured(
-            Operation operation, Rounds c, Rounds control, Rounds java, List<Double> allocated) {
+    private record Measured(Operation operation, Rounds c, Rounds control, Rounds java, List<Double> allocated) {
         Measured(Operation operation) {
             this(operation, new Rounds(), new Rounds(), new Rounds(), new ArrayList<>());
         }
@@ -175,8 +172,7 @@ public final class Tax implements Callable<Integer> {
             control.add(Programs.inC(operation.name, effort.samples));
         }
 
-        private static List<IterationResult> inJava(String name, Effort effort)
-                throws RunnerException {
+        private static List<IterationResult> inJava(String name, Effort effort) throws RunnerException {
             Options options = Programs.options(name, effort.warmUps, effort.samples)
                     .measurementTime(SAMPLE)
                     .addProfiler(GCProfiler.class)

@@ -10,8 +10,6 @@ import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
 import io.rpma.testing.Jvm;
 import io.rpma.testing.Tool;
-import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,7 +20,6 @@ import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.openjdk.jmh.annotations.Benchmark;
 
 /** The librpma that does nothing, and the programs that measure the cost of calling it. */
 @Tag("benchmarks")
@@ -114,8 +111,7 @@ class TaxTest {
         Set<String> operations = new TreeSet<>(Tax.operations());
         operations.addAll(Threads.operations());
         operations.addAll(Threads.closes());
-        assertThat(runJava(Tax.class.getPackageName()))
-                .containsExactlyInAnyOrderElementsOf(operations);
+        assertThat(runJava(Tax.class.getPackageName())).containsExactlyInAnyOrderElementsOf(operations);
     }
 
     @Test
