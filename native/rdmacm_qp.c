@@ -126,8 +126,14 @@ static inline jint post(const struct rdma_cm_id *id, struct ibv_send_wr *wr, str
 	return rdmacm_post_failed();
 }
 
+/* sets the operation, its flags and its immediate data, which RdmaQp packs into one number; the caller sets the rest */
+static inline void set_what(struct ibv_send_wr *wr, jlong what, jlong context)
+{
+	rdmacm_set_message(wr, (enum ibv_wr_opcode)(what & 0xff), (jint)(what >> 8 & 0xffffff), (jint)(what >> 32), context);
+}
+
 /* an operation on bytes of a region */
-static inline jint post_region(jlong queue, jlong mr_handle, jlong offset, jlong length, struct ibv_send_wr *wr)
+static inline jint post_bytes(jlong queue, jlong mr_handle, jlong offset, jlong length, struct ibv_send_wr *wr)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
@@ -141,9 +147,22 @@ static inline jint post_region(jlong queue, jlong mr_handle, jlong offset, jlong
 	return result;
 }
 
-/* an operation on bytes that are copied before this returns, so they need no region */
-static inline jint post_inline(jlong queue, jlong address, jint length, struct ibv_send_wr *wr)
+static jint post_region(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong offset, jlong length, jlong remote_addr, jint rkey,
+		jlong context)
 {
+	struct ibv_send_wr wr;
+	set_what(&wr, what, context);
+	rdmacm_set_remote(&wr, remote_addr, rkey);
+	return post_bytes(queue, mr, offset, length, &wr);
+}
+
+/* the bytes are copied before this returns, so they need no region */
+static jint post_inline(JNI_PARAMS, jlong queue, jlong what, jlong address, jint length, jlong remote_addr, jint rkey,
+		jlong context)
+{
+	struct ibv_send_wr wr;
+	set_what(&wr, what, context);
+	rdmacm_set_remote(&wr, remote_addr, rkey);
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return rdmacm_no_memory();
@@ -151,16 +170,19 @@ static inline jint post_inline(jlong queue, jlong address, jint length, struct i
 	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	if (id != NULL) {
 		struct ibv_sge sge;
-		rdmacm_set_inline(wr, &sge, address, length);
-		result = post(id, wr, &sge, 1);
+		rdmacm_set_inline(&wr, &sge, address, length);
+		result = post(id, &wr, &sge, 1);
 	}
 	thread_unmark(thread);
 	return result;
 }
 
-/* an operation on several parts of regions */
-static inline jint post_parts(jlong queue, jlong parts, jint count, struct ibv_send_wr *wr)
+static jint post_parts(JNI_PARAMS, jlong queue, jlong what, jlong parts, jint count, jlong remote_addr, jint rkey,
+		jlong context)
 {
+	struct ibv_send_wr wr;
+	set_what(&wr, what, context);
+	rdmacm_set_remote(&wr, remote_addr, rkey);
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return rdmacm_no_memory();
@@ -168,136 +190,34 @@ static inline jint post_parts(jlong queue, jlong parts, jint count, struct ibv_s
 	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	struct ibv_sge sges[RDMACM_MAX_SGE];
 	if (id != NULL && rdmacm_sges(parts, count, sges) == 0)
-		result = post(id, wr, sges, count);
+		result = post(id, &wr, sges, count);
 	thread_unmark(thread);
 	return result;
 }
 
-static inline void set_transfer(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jlong remote_addr, jint rkey,
-		jint imm, jlong context)
-{
-	rdmacm_set_message(wr, opcode, flags, imm, context);
-	rdmacm_set_remote(wr, remote_addr, rkey);
-}
-
-static jint post_write(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong remote_addr, jint rkey,
-		jlong context)
+static jint post_atomic(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong offset, jlong remote_addr, jint rkey,
+		jlong compare_add, jlong swap, jlong context)
 {
 	struct ibv_send_wr wr;
-	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
-	return post_region(queue, mr, offset, length, &wr);
-}
-
-static jint post_write_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong remote_addr, jint rkey,
-		jlong context)
-{
-	struct ibv_send_wr wr;
-	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
-	return post_inline(queue, address, length, &wr);
-}
-
-static jint post_writev(JNI_PARAMS, jlong queue, jlong parts, jint count, jint flags, jlong remote_addr, jint rkey,
-		jlong context)
-{
-	struct ibv_send_wr wr;
-	set_transfer(&wr, IBV_WR_RDMA_WRITE, flags, remote_addr, rkey, 0, context);
-	return post_parts(queue, parts, count, &wr);
-}
-
-static jint post_write_with_imm(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong remote_addr,
-		jint rkey, jint imm, jlong context)
-{
-	struct ibv_send_wr wr;
-	set_transfer(&wr, IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
-	return post_region(queue, mr, offset, length, &wr);
-}
-
-static jint post_write_with_imm_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong remote_addr,
-		jint rkey, jint imm, jlong context)
-{
-	struct ibv_send_wr wr;
-	set_transfer(&wr, IBV_WR_RDMA_WRITE_WITH_IMM, flags, remote_addr, rkey, imm, context);
-	return post_inline(queue, address, length, &wr);
-}
-
-static jint post_read(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong remote_addr, jint rkey,
-		jlong context)
-{
-	struct ibv_send_wr wr;
-	set_transfer(&wr, IBV_WR_RDMA_READ, flags, remote_addr, rkey, 0, context);
-	return post_region(queue, mr, offset, length, &wr);
-}
-
-static jint post_readv(JNI_PARAMS, jlong queue, jlong parts, jint count, jint flags, jlong remote_addr, jint rkey,
-		jlong context)
-{
-	struct ibv_send_wr wr;
-	set_transfer(&wr, IBV_WR_RDMA_READ, flags, remote_addr, rkey, 0, context);
-	return post_parts(queue, parts, count, &wr);
-}
-
-static jint post_send(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong context)
-{
-	struct ibv_send_wr wr;
-	rdmacm_set_message(&wr, IBV_WR_SEND, flags, 0, context);
-	return post_region(queue, mr, offset, length, &wr);
-}
-
-static jint post_send_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong context)
-{
-	struct ibv_send_wr wr;
-	rdmacm_set_message(&wr, IBV_WR_SEND, flags, 0, context);
-	return post_inline(queue, address, length, &wr);
-}
-
-static jint post_sendv(JNI_PARAMS, jlong queue, jlong parts, jint count, jint flags, jlong context)
-{
-	struct ibv_send_wr wr;
-	rdmacm_set_message(&wr, IBV_WR_SEND, flags, 0, context);
-	return post_parts(queue, parts, count, &wr);
-}
-
-static jint post_send_with_imm(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jint imm,
-		jlong context)
-{
-	struct ibv_send_wr wr;
-	rdmacm_set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
-	return post_region(queue, mr, offset, length, &wr);
-}
-
-static jint post_send_with_imm_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jint imm, jlong context)
-{
-	struct ibv_send_wr wr;
-	rdmacm_set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
-	return post_inline(queue, address, length, &wr);
-}
-
-static jint post_atomic(enum ibv_wr_opcode opcode, jlong queue, jlong mr, jlong offset, jint flags, jlong remote_addr,
-		jint rkey, jlong compare_add, jlong swap, jlong context)
-{
-	struct ibv_send_wr wr;
-	rdmacm_set_message(&wr, opcode, flags, 0, context);
+	set_what(&wr, what, context);
 	rdmacm_set_atomic(&wr, remote_addr, rkey, compare_add, swap);
-	return post_region(queue, mr, offset, sizeof(uint64_t), &wr);
+	return post_bytes(queue, mr, offset, sizeof(uint64_t), &wr);
 }
 
-static jint post_compare_and_swap(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jint flags, jlong remote_addr, jint rkey,
-		jlong compare, jlong swap, jlong context)
+/* sets the bytes of a datagram: of a region, or inline data at the address in offset if there is none */
+static inline jint set_datagram(struct ibv_send_wr *wr, struct ibv_sge *sge, jlong mr, jlong offset, jlong length)
 {
-	return post_atomic(IBV_WR_ATOMIC_CMP_AND_SWP, queue, mr, offset, flags, remote_addr, rkey, compare, swap,
-			context);
+	if (mr != 0)
+		return rdmacm_set_region(sge, mr, offset, length);
+	rdmacm_set_inline(wr, sge, offset, (jint)length);
+	return RESULT_POSTED;
 }
 
-static jint post_fetch_and_add(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jint flags, jlong remote_addr, jint rkey,
-		jlong add, jlong context)
+static jint post_datagram(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong offset, jlong length, jlong ah, jint remote_qpn,
+		jint remote_qkey, jlong context)
 {
-	return post_atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, queue, mr, offset, flags, remote_addr, rkey, add, 0, context);
-}
-
-/* a datagram of bytes of a region */
-static inline jint post_ud_region(jlong queue, jlong mr, jlong offset, jlong length, jlong ah, jint remote_qpn,
-		jint remote_qkey, struct ibv_send_wr *wr)
-{
+	struct ibv_send_wr wr;
+	set_what(&wr, what, context);
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return rdmacm_no_memory();
@@ -305,66 +225,14 @@ static inline jint post_ud_region(jlong queue, jlong mr, jlong offset, jlong len
 	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
 	if (id != NULL) {
 		struct ibv_sge sge;
-		result = rdmacm_set_region(&sge, mr, offset, length);
+		result = set_datagram(&wr, &sge, mr, offset, length);
 		if (result == RESULT_POSTED)
-			result = rdmacm_set_destination(wr, id->verbs, ah, remote_qpn, remote_qkey);
+			result = rdmacm_set_destination(&wr, id->verbs, ah, remote_qpn, remote_qkey);
 		if (result == RESULT_POSTED)
-			result = post(id, wr, &sge, 1);
+			result = post(id, &wr, &sge, 1);
 	}
 	thread_unmark(thread);
 	return result;
-}
-
-/* a datagram of bytes that are copied before this returns */
-static inline jint post_ud_inline(jlong queue, jlong address, jint length, jlong ah, jint remote_qpn, jint remote_qkey,
-		struct ibv_send_wr *wr)
-{
-	struct thread *thread = thread_mark();
-	if (thread == NULL)
-		return rdmacm_no_memory();
-	jint result = RESULT_CLOSED;
-	const struct rdma_cm_id *id = rdmacm_sender(queue, &result);
-	if (id != NULL) {
-		struct ibv_sge sge;
-		rdmacm_set_inline(wr, &sge, address, length);
-		result = rdmacm_set_destination(wr, id->verbs, ah, remote_qpn, remote_qkey);
-		if (result == RESULT_POSTED)
-			result = post(id, wr, &sge, 1);
-	}
-	thread_unmark(thread);
-	return result;
-}
-
-static jint post_ud_send(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong ah, jint remote_qpn,
-		jint remote_qkey, jlong context)
-{
-	struct ibv_send_wr wr;
-	rdmacm_set_message(&wr, IBV_WR_SEND, flags, 0, context);
-	return post_ud_region(queue, mr, offset, length, ah, remote_qpn, remote_qkey, &wr);
-}
-
-static jint post_ud_send_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong ah, jint remote_qpn,
-		jint remote_qkey, jlong context)
-{
-	struct ibv_send_wr wr;
-	rdmacm_set_message(&wr, IBV_WR_SEND, flags, 0, context);
-	return post_ud_inline(queue, address, length, ah, remote_qpn, remote_qkey, &wr);
-}
-
-static jint post_ud_send_with_imm(JNI_PARAMS, jlong queue, jlong mr, jlong offset, jlong length, jint flags, jlong ah,
-		jint remote_qpn, jint remote_qkey, jint imm, jlong context)
-{
-	struct ibv_send_wr wr;
-	rdmacm_set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
-	return post_ud_region(queue, mr, offset, length, ah, remote_qpn, remote_qkey, &wr);
-}
-
-static jint post_ud_send_with_imm_inline(JNI_PARAMS, jlong queue, jlong address, jint length, jint flags, jlong ah,
-		jint remote_qpn, jint remote_qkey, jint imm, jlong context)
-{
-	struct ibv_send_wr wr;
-	rdmacm_set_message(&wr, IBV_WR_SEND_WITH_IMM, flags, imm, context);
-	return post_ud_inline(queue, address, length, ah, remote_qpn, remote_qkey, &wr);
 }
 
 /* for a shared receive queue, the object is the id that owns the queue, and librdmacm posts to the shared queue of the id */
@@ -399,26 +267,13 @@ static jint post_recvv(JNI_PARAMS, jlong queue, jlong parts, jint count, jlong c
 
 static const JNINativeMethod methods[] = {
 	{"qpCreate", "(J[IZJ[J)I", qp_create},
-	{"postWrite", "(JJJJIJIJ)I", post_write},
-	{"postWriteInline", "(JJIIJIJ)I", post_write_inline},
-	{"postWritev", "(JJIIJIJ)I", post_writev},
-	{"postRead", "(JJJJIJIJ)I", post_read},
-	{"postReadv", "(JJIIJIJ)I", post_readv},
-	{"postSend", "(JJJJIJ)I", post_send},
-	{"postSendInline", "(JJIIJ)I", post_send_inline},
-	{"postSendv", "(JJIIJ)I", post_sendv},
+	{"postRegion", "(JJJJJJIJ)I", post_region},
+	{"postInline", "(JJJIJIJ)I", post_inline},
+	{"postParts", "(JJJIJIJ)I", post_parts},
+	{"postAtomic", "(JJJJJIJJJ)I", post_atomic},
+	{"postDatagram", "(JJJJJJIIJ)I", post_datagram},
 	{"postRecv", "(JJJJJ)I", post_recv},
 	{"postRecvv", "(JJIJ)I", post_recvv},
-	{"postUdSend", "(JJJJIJIIJ)I", post_ud_send},
-	{"postUdSendInline", "(JJIIJIIJ)I", post_ud_send_inline},
-	{"postUdSendWithImm", "(JJJJIJIIIJ)I", post_ud_send_with_imm},
-	{"postUdSendWithImmInline", "(JJIIJIIIJ)I", post_ud_send_with_imm_inline},
-	{"postWriteWithImm", "(JJJJIJIIJ)I", post_write_with_imm},
-	{"postWriteWithImmInline", "(JJIIJIIJ)I", post_write_with_imm_inline},
-	{"postSendWithImm", "(JJJJIIJ)I", post_send_with_imm},
-	{"postSendWithImmInline", "(JJIIIJ)I", post_send_with_imm_inline},
-	{"postCompareAndSwap", "(JJJIJIJJJ)I", post_compare_and_swap},
-	{"postFetchAndAdd", "(JJJIJIJJ)I", post_fetch_and_add},
 };
 
 const struct jni_table rdmacm_qp_natives = {methods, sizeof(methods) / sizeof(methods[0])};

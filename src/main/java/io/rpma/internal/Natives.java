@@ -448,93 +448,50 @@ public final class Natives {
     // rdmacm_qp.c
     public static native int qpCreate(long id, int[] numbers, boolean sigAll, long srq, long[] queues);
 
-    public static native int postWrite(
-            long queue, long mr, long offset, long length, int flags, long remoteAddr, int rkey, long context);
+    /**
+     * Posts a write, a read or a send of bytes of a region.
+     *
+     * @param what the operation ({@code enum ibv_wr_opcode}) in the lowest 8 bits, the flags in 24 bits, and the immediate data
+     * @return {@link Result#POSTED}, {@link Result#QUEUE_FULL} or a failure
+     */
+    public static native int postRegion(
+            long queue, long what, long mr, long offset, long length, long remoteAddr, int rkey, long context);
 
-    public static native int postWriteInline(
-            long queue, long address, int length, int flags, long remoteAddr, int rkey, long context);
+    /** As {@link #postRegion}, for inline data. */
+    public static native int postInline(
+            long queue, long what, long address, int length, long remoteAddr, int rkey, long context);
 
-    public static native int postWritev(
-            long queue, long sges, int count, int flags, long remoteAddr, int rkey, long context);
+    /** As {@link #postRegion}, for several parts. */
+    public static native int postParts(
+            long queue, long what, long sges, int count, long remoteAddr, int rkey, long context);
 
-    public static native int postRead(
-            long queue, long mr, long offset, long length, int flags, long remoteAddr, int rkey, long context);
+    /** As {@link #postRegion}, for 8 bytes of a region. */
+    public static native int postAtomic(
+            long queue,
+            long what,
+            long mr,
+            long offset,
+            long remoteAddr,
+            int rkey,
+            long compareAdd,
+            long swap,
+            long context);
 
-    public static native int postReadv(
-            long queue, long sges, int count, int flags, long remoteAddr, int rkey, long context);
-
-    public static native int postSend(long queue, long mr, long offset, long length, int flags, long context);
-
-    public static native int postSendInline(long queue, long address, int length, int flags, long context);
-
-    public static native int postSendv(long queue, long sges, int count, int flags, long context);
+    /** As {@link #postRegion}, for a datagram. Without a region (0), {@code offset} is the address of inline data. */
+    public static native int postDatagram(
+            long queue,
+            long what,
+            long mr,
+            long offset,
+            long length,
+            long ah,
+            int remoteQpn,
+            int remoteQkey,
+            long context);
 
     public static native int postRecv(long queue, long mr, long offset, long length, long context);
 
     public static native int postRecvv(long queue, long sges, int count, long context);
-
-    public static native int postUdSend(
-            long queue,
-            long mr,
-            long offset,
-            long length,
-            int flags,
-            long ah,
-            int remoteQpn,
-            int remoteQkey,
-            long context);
-
-    public static native int postUdSendInline(
-            long queue, long address, int length, int flags, long ah, int remoteQpn, int remoteQkey, long context);
-
-    public static native int postUdSendWithImm(
-            long queue,
-            long mr,
-            long offset,
-            long length,
-            int flags,
-            long ah,
-            int remoteQpn,
-            int remoteQkey,
-            int imm,
-            long context);
-
-    public static native int postUdSendWithImmInline(
-            long queue,
-            long address,
-            int length,
-            int flags,
-            long ah,
-            int remoteQpn,
-            int remoteQkey,
-            int imm,
-            long context);
-
-    public static native int postWriteWithImm(
-            long queue, long mr, long offset, long length, int flags, long remoteAddr, int rkey, int imm, long context);
-
-    public static native int postWriteWithImmInline(
-            long queue, long address, int length, int flags, long remoteAddr, int rkey, int imm, long context);
-
-    public static native int postSendWithImm(
-            long queue, long mr, long offset, long length, int flags, int imm, long context);
-
-    public static native int postSendWithImmInline(
-            long queue, long address, int length, int flags, int imm, long context);
-
-    public static native int postCompareAndSwap(
-            long queue,
-            long mr,
-            long offset,
-            int flags,
-            long remoteAddr,
-            int rkey,
-            long compare,
-            long swap,
-            long context);
-
-    public static native int postFetchAndAdd(
-            long queue, long mr, long offset, int flags, long remoteAddr, int rkey, long add, long context);
 
     // rdmacm_batch.c
     /**

@@ -79,6 +79,15 @@ public final class RdmaQp {
 
     private static final int FLAGS = F_FENCE | F_SIGNALED | F_SOLICITED;
 
+    // enum ibv_wr_opcode
+    private static final int WRITE = 0;
+    private static final int WRITE_WITH_IMM = 1;
+    private static final int SEND = 2;
+    private static final int SEND_WITH_IMM = 3;
+    private static final int READ = 4;
+    private static final int COMPARE_AND_SWAP = 5;
+    private static final int FETCH_AND_ADD = 6;
+
     /** The id with this queue pair. Failures in an event loop are reported for the id, which the program can close. */
     private final RdmaId owner;
 
@@ -182,7 +191,8 @@ public final class RdmaQp {
     public boolean postWrite(RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
         long mr = RdmaMr.use(src, offset, length);
-        int result = Natives.postWrite(sendQueue, mr, offset, length, flags, remoteAddr, rkey, context);
+        int result = Natives.postRegion(
+                sendQueue, what(WRITE, flags), mr, offset, length, remoteAddr, rkey, context);
         if (result < 0) {
             throw Call.failure("rdma_post_write", result, object, src.object());
         }
@@ -205,7 +215,8 @@ public final class RdmaQp {
     public boolean postWritev(RdmaSgeList src, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
         int count = RdmaSgeList.use(src, maxSendSge);
-        int result = Natives.postWritev(sendQueue, src.address(), count, flags, remoteAddr, rkey, context);
+        int result = Natives.postParts(
+                sendQueue, what(WRITE, flags), src.address(), count, remoteAddr, rkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("rdma_post_writev", result, object);
@@ -231,7 +242,8 @@ public final class RdmaQp {
     public boolean postWriteInline(RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
-        int result = Natives.postWriteInline(sendQueue, address, length, flags, remoteAddr, rkey, context);
+        int result = Natives.postInline(
+                sendQueue, what(WRITE, flags), address, length, remoteAddr, rkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("rdma_post_write", result, object);
@@ -261,7 +273,8 @@ public final class RdmaQp {
             RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, int imm, long context) {
         checkConnected(flags);
         long mr = RdmaMr.use(src, offset, length);
-        int result = Natives.postWriteWithImm(sendQueue, mr, offset, length, flags, remoteAddr, rkey, imm, context);
+        int result = Natives.postRegion(
+                sendQueue, what(WRITE_WITH_IMM, flags, imm), mr, offset, length, remoteAddr, rkey, context);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, src.object());
         }
@@ -288,7 +301,8 @@ public final class RdmaQp {
             RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, int imm, long context) {
         checkConnected(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
-        int result = Natives.postWriteWithImmInline(sendQueue, address, length, flags, remoteAddr, rkey, imm, context);
+        int result = Natives.postInline(
+                sendQueue, what(WRITE_WITH_IMM, flags, imm), address, length, remoteAddr, rkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object);
@@ -316,7 +330,8 @@ public final class RdmaQp {
     public boolean postRead(RdmaMr dst, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
         long mr = RdmaMr.useWritable(dst, offset, length);
-        int result = Natives.postRead(sendQueue, mr, offset, length, flags, remoteAddr, rkey, context);
+        int result = Natives.postRegion(
+                sendQueue, what(READ, flags), mr, offset, length, remoteAddr, rkey, context);
         if (result < 0) {
             throw Call.failure("rdma_post_read", result, object, dst.object());
         }
@@ -340,7 +355,8 @@ public final class RdmaQp {
     public boolean postReadv(RdmaSgeList dst, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
         int count = RdmaSgeList.useWritable(dst, maxSendSge);
-        int result = Natives.postReadv(sendQueue, dst.address(), count, flags, remoteAddr, rkey, context);
+        int result = Natives.postParts(
+                sendQueue, what(READ, flags), dst.address(), count, remoteAddr, rkey, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {
             throw Call.failure("rdma_post_readv", result, object);
@@ -365,7 +381,7 @@ public final class RdmaQp {
     public boolean postSend(RdmaMr src, long offset, long length, int flags, long context) {
         checkConnected(flags);
         long mr = RdmaMr.use(src, offset, length);
-        int result = Natives.postSend(sendQueue, mr, offset, length, flags, context);
+        int result = Natives.postRegion(sendQueue, what(SEND, flags), mr, offset, length, 0, 0, context);
         if (result < 0) {
             throw Call.failure("rdma_post_send", result, object, src.object());
         }
@@ -386,7 +402,7 @@ public final class RdmaQp {
     public boolean postSendv(RdmaSgeList src, int flags, long context) {
         checkConnected(flags);
         int count = RdmaSgeList.use(src, maxSendSge);
-        int result = Natives.postSendv(sendQueue, src.address(), count, flags, context);
+        int result = Natives.postParts(sendQueue, what(SEND, flags), src.address(), count, 0, 0, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("rdma_post_sendv", result, object);
@@ -410,7 +426,7 @@ public final class RdmaQp {
     public boolean postSendInline(RdmaInlineData src, int length, int flags, long context) {
         checkConnected(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
-        int result = Natives.postSendInline(sendQueue, address, length, flags, context);
+        int result = Natives.postInline(sendQueue, what(SEND, flags), address, length, 0, 0, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("rdma_post_send", result, object);
@@ -436,7 +452,8 @@ public final class RdmaQp {
     public boolean postSendWithImm(RdmaMr src, long offset, long length, int flags, int imm, long context) {
         checkConnected(flags);
         long mr = RdmaMr.use(src, offset, length);
-        int result = Natives.postSendWithImm(sendQueue, mr, offset, length, flags, imm, context);
+        int result = Natives.postRegion(
+                sendQueue, what(SEND_WITH_IMM, flags, imm), mr, offset, length, 0, 0, context);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, src.object());
         }
@@ -460,7 +477,8 @@ public final class RdmaQp {
     public boolean postSendWithImmInline(RdmaInlineData src, int length, int flags, int imm, long context) {
         checkConnected(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
-        int result = Natives.postSendWithImmInline(sendQueue, address, length, flags, imm, context);
+        int result = Natives.postInline(
+                sendQueue, what(SEND_WITH_IMM, flags, imm), address, length, 0, 0, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object);
@@ -494,7 +512,8 @@ public final class RdmaQp {
         checkConnected(flags);
         long mr = RdmaMr.useWritable(dst, offset, Long.BYTES);
         checkAligned(remoteAddr);
-        int result = Natives.postCompareAndSwap(sendQueue, mr, offset, flags, remoteAddr, rkey, compare, swap, context);
+        int result = Natives.postAtomic(
+                sendQueue, what(COMPARE_AND_SWAP, flags), mr, offset, remoteAddr, rkey, compare, swap, context);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, dst.object());
         }
@@ -526,7 +545,8 @@ public final class RdmaQp {
         checkConnected(flags);
         long mr = RdmaMr.useWritable(dst, offset, Long.BYTES);
         checkAligned(remoteAddr);
-        int result = Natives.postFetchAndAdd(sendQueue, mr, offset, flags, remoteAddr, rkey, add, context);
+        int result = Natives.postAtomic(
+                sendQueue, what(FETCH_AND_ADD, flags), mr, offset, remoteAddr, rkey, add, 0, context);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, dst.object());
         }
@@ -580,7 +600,8 @@ public final class RdmaQp {
         checkDatagrams(flags);
         long mr = RdmaMr.use(src, offset, length);
         long to = RdmaAh.use(ah);
-        int result = Natives.postUdSend(sendQueue, mr, offset, length, flags, to, remoteQpn, remoteQkey, context);
+        int result = Natives.postDatagram(
+                sendQueue, what(SEND, flags), mr, offset, length, to, remoteQpn, remoteQkey, context);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, src.object(), ah.object());
         }
@@ -629,7 +650,8 @@ public final class RdmaQp {
         checkDatagrams(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
         long to = RdmaAh.use(ah);
-        int result = Natives.postUdSendInline(sendQueue, address, length, flags, to, remoteQpn, remoteQkey, context);
+        int result = Natives.postDatagram(
+                sendQueue, what(SEND, flags), 0, address, length, to, remoteQpn, remoteQkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, ah.object());
@@ -668,8 +690,8 @@ public final class RdmaQp {
         checkDatagrams(flags);
         long mr = RdmaMr.use(src, offset, length);
         long to = RdmaAh.use(ah);
-        int result = Natives.postUdSendWithImm(
-                sendQueue, mr, offset, length, flags, to, remoteQpn, remoteQkey, imm, context);
+        int result = Natives.postDatagram(
+                sendQueue, what(SEND_WITH_IMM, flags, imm), mr, offset, length, to, remoteQpn, remoteQkey, context);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, src.object(), ah.object());
         }
@@ -706,8 +728,8 @@ public final class RdmaQp {
         checkDatagrams(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
         long to = RdmaAh.use(ah);
-        int result = Natives.postUdSendWithImmInline(
-                sendQueue, address, length, flags, to, remoteQpn, remoteQkey, imm, context);
+        int result = Natives.postDatagram(
+                sendQueue, what(SEND_WITH_IMM, flags, imm), 0, address, length, to, remoteQpn, remoteQkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, ah.object());
@@ -1032,7 +1054,7 @@ public final class RdmaQp {
 
         @Override
         protected boolean post(long context) {
-            int result = Natives.postWritev(sendQueue, 0, 0, F_SIGNALED, 0, 0, context);
+            int result = Natives.postParts(sendQueue, what(WRITE, F_SIGNALED), 0, 0, 0, 0, context);
             if (result < 0) {
                 throw Call.failure("rdma_post_writev", result, object);
             }
@@ -1132,6 +1154,14 @@ public final class RdmaQp {
             Executor executor) {
         Objects.requireNonNull(executor, "executor");
         return recvCompletions.register(loop, owner, batchSize, true, handler, executor);
+    }
+
+    private static long what(int opcode, int flags) {
+        return opcode | (long) flags << 8;
+    }
+
+    private static long what(int opcode, int flags, int imm) {
+        return what(opcode, flags) | (long) imm << Integer.SIZE;
     }
 
     static void checkConnected(RdmaQp qp, int flags) {
