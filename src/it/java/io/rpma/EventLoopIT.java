@@ -459,17 +459,13 @@ class EventLoopIT {
                 Pair quick = connect()) {
             CountDownLatch go = new CountDownLatch(1);
             BlockingQueue<Object> slowly = new LinkedBlockingQueue<>();
-            loop.onCompletion(
-                    slow.client.getCq(),
-                    BATCH,
-                    (cq, completions) -> {
-                        assertNotSame(running.thread, Thread.currentThread());
-                        go.await();
-                        for (int i = 0; i < completions.count(); i++) {
-                            slowly.add(completions.wrId(i));
-                        }
-                    },
-                    executor);
+            loop.on(executor).onCompletion(slow.client.getCq(), BATCH, (cq, completions) -> {
+                assertNotSame(running.thread, Thread.currentThread());
+                go.await();
+                for (int i = 0; i < completions.count(); i++) {
+                    slowly.add(completions.wrId(i));
+                }
+            });
             loop.onCompletion(quick.client.getCq(), BATCH, this::collect);
             write(slow.client, 0, MANY);
             write(quick.client, 0, MANY);
@@ -557,7 +553,7 @@ class EventLoopIT {
 
     private void addAndCancel(RpmaConn conn, ExecutorService executor, boolean byHandler) {
         try {
-            RpmaEventLoop.Registration events = loop.onEvent(conn, event -> {}, executor);
+            RpmaEventLoop.Registration events = loop.on(executor).onEvent(conn, event -> {});
             RpmaEventLoop.Registration completions = loop.onCompletion(conn.getCq(), BATCH, (cq, taken) -> {
                 if (byHandler) {
                     conn.close();

@@ -99,6 +99,7 @@ final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
     protected RpmaCq taken(RpmaCompletions completions, int result) {
         RpmaCq from = (result & Result.SECOND_QUEUE) == 0 ? cq : rcq;
         takeTurns(from);
-        return from.taken(completions, result & ~Result.SECOND_QUEUE);
+        completions.filled(result & ~Result.SECOND_QUEUE);
+        return from;
     }
 }

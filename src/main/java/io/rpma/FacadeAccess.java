@@ -2,11 +2,10 @@
 package io.rpma;
 
 import io.rpma.internal.Access;
-import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
-import io.rpma.internal.PeerProbe;
 import io.rpma.internal.RdmacmAccess;
-import java.util.concurrent.Executor;
+import io.rpma.internal.loop.PeerProbe;
+import io.rpma.internal.loop.Source;
 import java.util.concurrent.TimeUnit;
 
 /** Gives the other packages of the module access to package-private members. */
@@ -27,7 +26,7 @@ final class FacadeAccess extends Access {
     @Override
     public NativeObject object(AutoCloseable facade) {
         if (facade instanceof RpmaEventLoop) {
-            return ((RpmaEventLoop) facade).poller().object();
+            return ((RpmaEventLoop) facade).engine().poller().object();
         }
         if (facade instanceof RpmaConn) {
             return ((RpmaConn) facade).object();
@@ -86,13 +85,13 @@ final class FacadeAccess extends Access {
     }
 
     @Override
-    public void remove(RpmaCompletions completions, int index) {
-        completions.remove(index);
+    public boolean removeProbe(RpmaCompletions completions, PeerProbe probe) {
+        return completions.removeProbe(probe);
     }
 
     @Override
-    public RpmaEventLoop.Registration register(RpmaEventLoop loop, LoopSource<?> source, Executor executor) {
-        return loop.register(source, executor);
+    public RpmaEventLoop.Registration register(RpmaEventLoop loop, Source<?> source) {
+        return loop.register(source);
     }
 
     @Override
@@ -103,8 +102,7 @@ final class FacadeAccess extends Access {
             long period,
             long limit,
             TimeUnit unit,
-            RpmaEventLoop.Handler<? super T> handler,
-            Executor executor) {
-        return loop.check(probe, source, period, limit, unit, handler, executor);
+            RpmaEventLoop.Handler<? super T> handler) {
+        return loop.check(probe, source, period, limit, unit, handler);
     }
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
-import io.rpma.internal.LoopSource;
+import io.rpma.internal.loop.CompletionSource;
+import io.rpma.internal.loop.PeerProbe;
+import io.rpma.internal.loop.Source;
 
 /** The sources of items that an event loop takes from the objects of this package. */
 final class LoopSources {
     private LoopSources() {}
 
     /** The requests of an endpoint. */
-    static final class Requests extends LoopSource<RpmaConnReq> {
+    static final class Requests extends Source<RpmaConnReq> {
         private final RpmaEp ep;
         private final RpmaConnCfg cfg;
         private final RpmaEventLoop.Handler<? super RpmaConnReq> handler;
@@ -66,7 +68,7 @@ final class LoopSources {
     }
 
     /** The events of a connection. */
-    static final class Events extends LoopSource<RpmaConnEvent> {
+    static final class Events extends Source<RpmaConnEvent> {
         private final RpmaConn conn;
         private final RpmaEventLoop.Handler<? super RpmaConnEvent> handler;
 
@@ -94,7 +96,10 @@ final class LoopSources {
     }
 
     /** The completions of a channel. */
-    static final class Completions extends LoopSource<RpmaCq> {
+    static final class Completions extends CompletionSource<RpmaCq> {
+        /** Null for the queue of a shared receive queue. */
+        private final RpmaConn conn;
+
         private final ComplChannel channel;
         private final RpmaCompletions completions;
         private final RpmaEventLoop.CompletionHandler handler;
@@ -105,6 +110,7 @@ final class LoopSources {
                 RpmaCompletions completions,
                 RpmaEventLoop.CompletionHandler handler) {
             super(source, channel.channel());
+            conn = source instanceof RpmaConn ? (RpmaConn) source : null;
             this.channel = channel;
             this.completions = completions;
             this.handler = handler;
@@ -116,8 +122,18 @@ final class LoopSources {
         }
 
         @Override
-        public RpmaCq take() {
+        protected RpmaCq takeNext() {
             return channel.take(completions, false);
+        }
+
+        @Override
+        protected PeerProbe probe() {
+            return conn == null ? null : conn.attachedProbe();
+        }
+
+        @Override
+        protected boolean removeProbe(RpmaCq from, PeerProbe probe) {
+            return from != conn.getCq() || completions.removeProbe(probe);
         }
 
         @Override

@@ -4,6 +4,7 @@ package io.rpma;
 import io.rpma.internal.FlightEvents;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Natives;
+import io.rpma.internal.loop.PeerProbe;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -224,8 +225,27 @@ public final class RpmaCompletions {
         }
     }
 
+    /**
+     * Records that completions have come, at least one, and takes out that of a probe.
+     *
+     * @return whether completions are left
+     */
+    boolean removeProbe(PeerProbe probe) {
+        // after a failure all operations fail, so the last status is the current one
+        if (isSuccess(count - 1)) {
+            probe.alive();
+        }
+        for (int i = 0; i < count && probe.isOutstanding(); i++) {
+            if (wrId(i) == probe.context()) {
+                probe.answered(isSuccess(i));
+                remove(i);
+            }
+        }
+        return count > 0;
+    }
+
     /** Removes a completion. The completions after it move down. */
-    void remove(int index) {
+    private void remove(int index) {
         int from = offset(index);
         wcs.put(from, wcs, from + SIZE, (count - index - 1) * SIZE);
         count--;

@@ -7,9 +7,9 @@ import io.rpma.internal.Closer;
 import io.rpma.internal.FlightEvents;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
-import io.rpma.internal.PeerProbe;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
+import io.rpma.internal.loop.PeerProbe;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -94,7 +94,7 @@ public final class RpmaConn implements AutoCloseable {
     private final ReentrantLock events = new ReentrantLock();
 
     /** Null until the first call of {@link #probe}. */
-    private PeerProbe probe;
+    private volatile PeerProbe probe;
 
     // set by made
 
@@ -801,7 +801,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public void disconnect() {
         // the disconnection makes a probe fail
-        PeerProbe attached = cq.probe();
+        PeerProbe attached = probe;
         if (attached != null) {
             attached.end();
         }
@@ -817,24 +817,19 @@ public final class RpmaConn implements AutoCloseable {
         return probe;
     }
 
+    /** The probes of this connection, or null if it was never checked. */
+    PeerProbe attachedProbe() {
+        return probe;
+    }
+
     private final class Probe extends PeerProbe {
         Probe() {
             super(cq.object());
         }
 
         @Override
-        protected void attach() {
-            cq.attach(this);
-        }
-
-        @Override
         protected boolean post(long opContext) {
             return write(F_COMPLETION_ALWAYS, opContext);
-        }
-
-        @Override
-        protected int take(RpmaCompletions completions) {
-            return cq.take(completions);
         }
     }
 

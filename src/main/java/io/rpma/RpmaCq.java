@@ -4,7 +4,6 @@ package io.rpma;
 import io.rpma.internal.Call;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
-import io.rpma.internal.PeerProbe;
 import io.rpma.internal.Waiter;
 import java.lang.ref.Reference;
 import java.util.concurrent.TimeUnit;
@@ -41,9 +40,6 @@ public final class RpmaCq {
     /** Null if the connection's queues share one channel. */
     private ComplChannel channel;
 
-    /** Null until the first check of the connection. */
-    private volatile PeerProbe probe;
-
     /**
      * @param owner the connection or shared receive queue
      * @param whole the native object of the owner, with which the queue is made and closed
@@ -78,17 +74,6 @@ public final class RpmaCq {
      * @throws RpmaException if the device fails
      */
     public int poll(RpmaCompletions completions) {
-        PeerProbe attached = probe;
-        if (attached != null) {
-            return attached.poll(completions);
-        }
-        int count = take(completions);
-        attached = count == 0 ? null : probe;
-        return attached == null ? count : attached.endPoll(completions);
-    }
-
-    /** Polls the native queue. */
-    int take(RpmaCompletions completions) {
         completions.clear();
         int result = Natives.cqGetWc(handle, completions.capacity(), completions.address());
         Reference.reachabilityFence(completions);
@@ -166,21 +151,6 @@ public final class RpmaCq {
      */
     public int getFd() {
         return (int) Call.check("rpma_cq_get_fd", Natives.cqGetFd(handle), object);
-    }
-
-    /** Adds the completions that a wait has taken. Returns null if the only completion was a probe's. */
-    RpmaCq taken(RpmaCompletions completions, int count) {
-        completions.filled(count);
-        PeerProbe attached = probe;
-        return attached == null || attached.filter(completions) > 0 ? this : null;
-    }
-
-    PeerProbe probe() {
-        return probe;
-    }
-
-    void attach(PeerProbe first) {
-        probe = first;
     }
 
     /** The connection or shared receive queue. */

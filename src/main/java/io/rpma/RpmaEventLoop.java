@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
-import io.rpma.internal.Log;
-import io.rpma.internal.LoopSource;
-import io.rpma.internal.NativeObject;
-import io.rpma.internal.PeerProbe;
-import io.rpma.internal.Poller;
-import io.rpma.internal.Waiter;
-import java.util.ArrayDeque;
-import java.util.Iterator;
-import java.util.Map;
+import io.rpma.internal.loop.Entry;
+import io.rpma.internal.loop.EventLoop;
+import io.rpma.internal.loop.PeerProbe;
+import io.rpma.internal.loop.Source;
 import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 
 /**
@@ -58,7 +48,7 @@ import java.util.function.BiConsumer;
  *
  * <p><b>Slow handlers.</b> The thread of {@link #run()} calls the handlers, and a slow handler delays everything else
  * in the loop. {@link RpmaConn#close()}, for example, takes seconds if the other side's host is dead. If a handler is
- * registered with an executor, the executor calls it, and the handler delays nothing in the loop. The calls of one
+ * registered through {@link #on}, an executor calls it, and the handler delays nothing in the loop. The calls of one
  * registration do not overlap, and the loop does not watch the object during them. After 16 calls the executor's other
  * tasks have a turn. The handlers of two registrations of one connection may be called at the same time. The executor
  * must run each task or throw an exception: if it drops a task, the registration stays active, but its handler is not
@@ -101,28 +91,10 @@ import java.util.function.BiConsumer;
  * with its own channel, as each {@link io.rpma.rdmacm.RdmaQp} has: see {@code ulimit -n}.
  */
 public final class RpmaEventLoop implements AutoCloseable {
-    /** Half the range of the clock, so that differences of times have the right sign. */
-    private static final long LONGEST = Long.MAX_VALUE / 2;
+    private final EventLoop engine;
 
-    private final Poller poller = new Poller("RpmaEventLoop");
-    private final AtomicReference<Thread> runner = new AtomicReference<>();
-    private final Map<NativeObject, LoopRegistration<?>> registrations = new ConcurrentHashMap<>();
-
-    /**
-     * Sorted by time. Cancelling must be cheap: a program that resets a timer with each message cancels as many timers
-     * as it sets.
-     */
-    private final ConcurrentSkipListSet<Task> tasks = new ConcurrentSkipListSet<>();
-
-    private final AtomicLong taskCount = new AtomicLong();
-
-    // accessed only by the thread of run()
-    private final Queue<LoopRegistration<?>> ready = new ArrayDeque<>();
-
-    /** Whether {@link #stop()} was called and no {@link #run()} has returned for it. */
-    private volatile boolean stopping;
-
-    private volatile BiConsumer<Object, ? super Throwable> failureHandler = this::logFailure;
+    /** Calls the handlers; null for the thread of {@link #run()}. */
+    private final Executor executor;
 
     /**
      * Handles requests or events.
@@ -165,7 +137,15 @@ public final class RpmaEventLoop implements AutoCloseable {
         boolean isActive();
     }
 
-    private RpmaEventLoop() {}
+    private RpmaEventLoop() {
+        engine = new EventLoop(this);
+        executor = null;
+    }
+
+    private RpmaEventLoop(EventLoop engine, Executor executor) {
+        this.engine = engine;
+        this.executor = executor;
+    }
 
     /**
      * Creates a loop.
@@ -175,8 +155,23 @@ public final class RpmaEventLoop implements AutoCloseable {
      */
     public static RpmaEventLoop create() {
         RpmaEventLoop loop = new RpmaEventLoop();
-        loop.poller.open();
+        loop.engine.open();
         return loop;
+    }
+
+    /**
+     * Returns a view of this loop for slow handlers: the executor calls the handlers that are registered through the
+     * view. In all other respects the view is this loop.
+     *
+     * <pre>{@code
+     * loop.on(executor).onEvent(conn, event -> conn.close());
+     * }</pre>
+     *
+     * @param executor calls the handlers; it must run each task or throw an exception
+     * @return the view
+     */
+    public RpmaEventLoop on(Executor executor) {
+        return new RpmaEventLoop(engine, Objects.requireNonNull(executor, "executor"));
     }
 
     /**
@@ -193,32 +188,9 @@ public final class RpmaEventLoop implements AutoCloseable {
      * @throws RpmaException if the kernel refuses to watch another descriptor
      */
     public Registration onRequest(RpmaEp ep, RpmaConnCfg cfg, Handler<? super RpmaConnReq> handler) {
-        return request(ep, cfg, handler, null);
-    }
-
-    /**
-     * Registers a handler of the requests of an endpoint. An executor calls the handler. Otherwise as
-     * {@link #onRequest(RpmaEp, RpmaConnCfg, Handler)}.
-     *
-     * @param ep the endpoint
-     * @param cfg the configuration of the connections, or null for the defaults; it must stay open until the
-     *     registration ends
-     * @param handler connects or closes each request
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalArgumentException as {@link RpmaEp#nextConnReq(RpmaConnCfg)}
-     * @throws IllegalStateException if {@code ep}, {@code cfg}, its shared receive queue or this loop is closed, or a
-     *     loop already serves the endpoint
-     * @throws RpmaException if the kernel refuses to watch another descriptor
-     */
-    public Registration onRequest(RpmaEp ep, RpmaConnCfg cfg, Handler<? super RpmaConnReq> handler, Executor executor) {
-        return request(ep, cfg, handler, checked(executor));
-    }
-
-    private Registration request(RpmaEp ep, RpmaConnCfg cfg, Handler<? super RpmaConnReq> handler, Executor executor) {
         checkHandler(handler);
         ep.check(cfg);
-        return register(new LoopSources.Requests(ep, cfg, handler), executor);
+        return register(new LoopSources.Requests(ep, cfg, handler));
     }
 
     /**
@@ -232,27 +204,8 @@ public final class RpmaEventLoop implements AutoCloseable {
      * @throws RpmaException if the kernel refuses to watch another descriptor
      */
     public Registration onEvent(RpmaConn conn, Handler<? super RpmaConnEvent> handler) {
-        return event(conn, handler, null);
-    }
-
-    /**
-     * Registers a handler of the events of a connection. An executor calls the handler.
-     *
-     * @param conn the connection
-     * @param handler handles each event
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalStateException if the connection or this loop is closed, or a loop already serves the connection's
-     *     events
-     * @throws RpmaException if the kernel refuses to watch another descriptor
-     */
-    public Registration onEvent(RpmaConn conn, Handler<? super RpmaConnEvent> handler, Executor executor) {
-        return event(conn, handler, checked(executor));
-    }
-
-    private Registration event(RpmaConn conn, Handler<? super RpmaConnEvent> handler, Executor executor) {
         checkHandler(handler);
-        return register(new LoopSources.Events(conn, handler), executor);
+        return register(new LoopSources.Events(conn, handler));
     }
 
     /**
@@ -269,32 +222,9 @@ public final class RpmaEventLoop implements AutoCloseable {
      *     kernel refuses to watch another descriptor
      */
     public Registration onCompletion(RpmaCq cq, int batchSize, CompletionHandler handler) {
-        return completion(cq, batchSize, handler, null);
-    }
-
-    /**
-     * Registers a handler of the completions of a queue. An executor calls the handler. Otherwise as
-     * {@link #onCompletion(RpmaCq, int, CompletionHandler)}.
-     *
-     * @param cq the queue
-     * @param batchSize the maximum number of completions in one call, at least 1
-     * @param handler handles each batch
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the queue or this loop is closed, a loop already serves the queue, or a thread
-     *     waits for it
-     * @throws RpmaException with {@link RpmaError#SHARED_CHANNEL} if the queue shares its completion channel; or if the
-     *     kernel refuses to watch another descriptor
-     */
-    public Registration onCompletion(RpmaCq cq, int batchSize, CompletionHandler handler, Executor executor) {
-        return completion(cq, batchSize, handler, checked(executor));
-    }
-
-    private Registration completion(RpmaCq cq, int batchSize, CompletionHandler handler, Executor executor) {
         checkHandler(handler);
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
-        return register(new LoopSources.Completions(cq.owner(), cq.ownChannel(), completions, handler), executor);
+        return register(new LoopSources.Completions(cq.owner(), cq.ownChannel(), completions, handler));
     }
 
     /**
@@ -312,32 +242,9 @@ public final class RpmaEventLoop implements AutoCloseable {
      *     {@link RpmaConnCfg#setComplChannel}; or if the kernel refuses to watch another descriptor
      */
     public Registration onCompletion(RpmaConn conn, int batchSize, CompletionHandler handler) {
-        return completion(conn, batchSize, handler, null);
-    }
-
-    /**
-     * Registers a handler of the completions of a connection's shared completion channel. An executor calls the
-     * handler. Otherwise as {@link #onCompletion(RpmaConn, int, CompletionHandler)}.
-     *
-     * @param conn the connection
-     * @param batchSize the maximum number of completions in one call, at least 1
-     * @param handler handles each batch
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the connection or this loop is closed, a loop already serves the channel, or a
-     *     thread waits for it
-     * @throws RpmaException with {@link RpmaError#NOT_SHARED_CHNL} if the connection was made without
-     *     {@link RpmaConnCfg#setComplChannel}; or if the kernel refuses to watch another descriptor
-     */
-    public Registration onCompletion(RpmaConn conn, int batchSize, CompletionHandler handler, Executor executor) {
-        return completion(conn, batchSize, handler, checked(executor));
-    }
-
-    private Registration completion(RpmaConn conn, int batchSize, CompletionHandler handler, Executor executor) {
         checkHandler(handler);
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
-        return register(new LoopSources.Completions(conn, conn.sharedChannel(), completions, handler), executor);
+        return register(new LoopSources.Completions(conn, conn.sharedChannel(), completions, handler));
     }
 
     /**
@@ -379,8 +286,8 @@ public final class RpmaEventLoop implements AutoCloseable {
      * <p><b>Cost.</b> A connection whose operations complete has no probes. On another connection, at most one probe at
      * a time occupies one place in the send queue and one in the completion queue: add one to
      * {@link RpmaConnCfg#setSqSize} and {@link RpmaConnCfg#setCqSize}. The probe requests a completion, which the
-     * program never sees: it does not count in {@link RpmaCq#poll}, in a wait or in a handler. The other side's program
-     * notices nothing. docs/benchmarks.md has the cost of a probe.
+     * handlers of completions never see. Leave the queue to the loop: a poll of the program can find a completion of the
+     * probe, whose context is a random number. The other side's program notices nothing. docs/benchmarks.md has the cost of a probe.
      *
      * <p>The check ends before the call of the handler, at {@link RpmaConn#disconnect} and {@link RpmaConn#close}, and
      * when the loop no longer serves the completions. If a probe can't be posted, for example because the connection is
@@ -399,82 +306,40 @@ public final class RpmaEventLoop implements AutoCloseable {
      */
     public Registration onPeerLost(
             RpmaConn conn, long period, long limit, TimeUnit unit, Handler<? super RpmaConn> handler) {
-        return check(conn.probe(), conn, period, limit, unit, handler, null);
+        return check(conn.probe(), conn, period, limit, unit, handler);
     }
 
-    /**
-     * Registers a handler that is called once, if the other side of a connection no longer answers. An executor calls
-     * the handler. Otherwise as {@link #onPeerLost(RpmaConn, long, long, TimeUnit, Handler)}.
-     *
-     * @param conn the connection
-     * @param period the time between checks, at least 1
-     * @param limit the time after a probe within which an operation must complete, at least 1
-     * @param unit the unit of {@code period} and {@code limit}
-     * @param handler handles the connection, for example closes it
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalArgumentException if {@code period} or {@code limit} is not positive
-     * @throws IllegalStateException if the connection or this loop is closed, this loop does not serve the completions
-     *     of the connection, or a check of the connection is active
-     */
-    public Registration onPeerLost(
-            RpmaConn conn,
-            long period,
-            long limit,
-            TimeUnit unit,
-            Handler<? super RpmaConn> handler,
-            Executor executor) {
-        return check(conn.probe(), conn, period, limit, unit, handler, checked(executor));
-    }
-
-    /** The executor is null if the thread of {@link #run()} calls the handler. */
     <T> Registration check(
-            PeerProbe probe,
-            T source,
-            long period,
-            long limit,
-            TimeUnit unit,
-            Handler<? super T> handler,
-            Executor executor) {
+            PeerProbe probe, T source, long period, long limit, TimeUnit unit, Handler<? super T> handler) {
         checkHandler(handler);
-        Objects.requireNonNull(unit, "unit");
-        checkPositive("period", period);
-        checkPositive("limit", limit);
-        PeerCheck<T> check = new PeerCheck<>(
-                this, probe, source, unit.toNanos(period), Math.min(LONGEST, unit.toNanos(limit)), handler, executor);
-        check.start();
-        return check;
-    }
-
-    private static void checkPositive(String name, long time) {
-        if (time <= 0) {
-            throw new IllegalArgumentException(name + " must be positive: " + time);
-        }
+        return registration(engine.check(probe, source, period, limit, unit, handler::handle, executor));
     }
 
     private static void checkHandler(Object handler) {
         Objects.requireNonNull(handler, "handler");
     }
 
-    private static Executor checked(Executor executor) {
-        return Objects.requireNonNull(executor, "executor");
+    Registration register(Source<?> source) {
+        return registration(engine.register(source, executor));
     }
 
-    /** The executor is null if the thread of {@link #run()} calls the handler. */
-    <T> Registration register(LoopSource<T> source, Executor executor) {
-        LoopRegistration<T> registration = new LoopRegistration<>(this, source, executor);
-        boolean registered = false;
-        try {
-            registration.start();
-            // the descriptor need not report completions that arrived before the registration
-            execute(registration::ready);
-            registered = true;
-        } finally {
-            if (!registered) {
-                registration.cancel();
+    private static Registration registration(Entry entry) {
+        return new Registration() {
+            @Override
+            public void cancel() {
+                entry.cancel();
             }
-        }
-        return registration;
+
+            @Override
+            public boolean isActive() {
+                return entry.isActive();
+            }
+
+            @Override
+            public String toString() {
+                return entry.toString();
+            }
+        };
     }
 
     /**
@@ -488,20 +353,8 @@ public final class RpmaEventLoop implements AutoCloseable {
      * @return this object
      */
     public RpmaEventLoop onFailure(BiConsumer<Object, ? super Throwable> handler) {
-        failureHandler = handler != null ? handler : this::logFailure;
+        engine.onFailure(handler);
         return this;
-    }
-
-    private void logFailure(Object source, Throwable failure) {
-        Log.logger().log(System.Logger.Level.WARNING, this + ": a handler of " + source + " has failed", failure);
-    }
-
-    void failed(Object source, Throwable failure) {
-        try {
-            failureHandler.accept(source, failure);
-        } catch (Throwable e) {
-            Log.reportUncaught(e);
-        }
     }
 
     /**
@@ -512,7 +365,7 @@ public final class RpmaEventLoop implements AutoCloseable {
      * @throws IllegalStateException if this loop is closed
      */
     public void execute(Runnable task) {
-        schedule(task, 0, TimeUnit.NANOSECONDS);
+        engine.execute(task);
     }
 
     /**
@@ -526,81 +379,7 @@ public final class RpmaEventLoop implements AutoCloseable {
      * @throws IllegalStateException if this loop is closed
      */
     public Registration schedule(Runnable task, long delay, TimeUnit unit) {
-        Objects.requireNonNull(task, "task");
-        if (delay < 0) {
-            throw new IllegalArgumentException("delay must not be negative: " + delay);
-        }
-        Task scheduled = add(task, unit.toNanos(delay));
-        if (dropIfClosed(scheduled)) {
-            poller.object().checkOpen();
-        }
-        return scheduled;
-    }
-
-    /** As {@link #execute}, after a delay. Drops the task if the loop is closed. */
-    Registration executeUnlessClosed(Runnable task, long nanos) {
-        Task added = add(task, nanos);
-        dropIfClosed(added);
-        return added;
-    }
-
-    /**
-     * Drops the task if the loop is closed, and returns whether this call has dropped the task. {@link #close()} does
-     * not drop a task that another thread adds after {@code close()} has cleared the tasks.
-     */
-    private boolean dropIfClosed(Task added) {
-        // a task that is gone has been run, or was dropped by close()
-        return poller.object().isClosed() && tasks.remove(added);
-    }
-
-    private Task add(Runnable task, long nanos) {
-        Task added = new Task(task, System.nanoTime() + Math.min(LONGEST, nanos));
-        tasks.add(added);
-        if (firstTask() == added && runner.get() != Thread.currentThread()) {
-            poller.wake();
-        }
-        return added;
-    }
-
-    /**
-     * Returns the first task, or null if there is none. The set's own first() throws an exception in this case, and
-     * also if another thread removes the last task during the call.
-     */
-    private Task firstTask() {
-        Iterator<Task> all = tasks.iterator();
-        return all.hasNext() ? all.next() : null;
-    }
-
-    private final class Task implements Registration, Comparable<Task> {
-        private final Runnable task;
-        private final long time;
-        private final long number = taskCount.incrementAndGet();
-
-        Task(Runnable task, long time) {
-            this.task = task;
-            this.time = time;
-        }
-
-        @Override
-        public int compareTo(Task other) {
-            int order = Long.signum(time - other.time);
-            return order != 0 ? order : Long.compare(number, other.number);
-        }
-
-        @Override
-        public void cancel() {
-            tasks.remove(this);
-        }
-
-        @Override
-        public boolean isActive() {
-            return tasks.contains(this);
-        }
-
-        @Override
-        public String toString() {
-            return task + " of " + RpmaEventLoop.this;
-        }
+        return registration(engine.schedule(task, delay, unit));
     }
 
     /**
@@ -616,20 +395,7 @@ public final class RpmaEventLoop implements AutoCloseable {
      * @throws IllegalStateException if this loop is already running
      */
     public void run() throws InterruptedException {
-        if (!runner.compareAndSet(null, Thread.currentThread())) {
-            throw new IllegalStateException(this + " is running already");
-        }
-        try {
-            while (!poller.object().isClosed() && !stopping) {
-                if (Thread.interrupted()) {
-                    throw new InterruptedException("run of " + this);
-                }
-                turn();
-            }
-            stopping = false;
-        } finally {
-            runner.set(null);
-        }
+        engine.run();
     }
 
     /**
@@ -644,100 +410,11 @@ public final class RpmaEventLoop implements AutoCloseable {
      * thread of {@link #run()} starts late. Several calls before {@link #run()} returns have the effect of one.
      */
     public void stop() {
-        stopping = true;
-        if (runner.get() != Thread.currentThread()) {
-            poller.wake();
-        }
+        engine.stop();
     }
 
-    private void turn() {
-        try {
-            poller.poll(untilNext());
-            runTasks();
-            serveReady();
-        } catch (Throwable e) {
-            // out of memory, or epoll_wait(2) failed
-            failed(this, e);
-        }
-    }
-
-    private long untilNext() {
-        if (!ready.isEmpty()) {
-            return 0;
-        }
-        Task next = firstTask();
-        return next == null ? Waiter.FOREVER : Math.max(0, next.time - System.nanoTime());
-    }
-
-    /** Runs the tasks that are due now. Tasks that are added meanwhile run in the next turn. */
-    private void runTasks() {
-        long now = System.nanoTime();
-        for (Task next = firstTask(); isDue(next, now) && !isEnding(); next = firstTask()) {
-            // another thread may have cancelled the task
-            if (tasks.remove(next)) {
-                run(next);
-            }
-        }
-    }
-
-    private static boolean isDue(Task task, long now) {
-        return task != null && task.time - now <= 0;
-    }
-
-    /**
-     * Whether the current thread must not begin another call: it is interrupted, which would disturb the next handler, or it is
-     * the thread of {@link #run()}, and the loop is stopped.
-     */
-    boolean isEnding() {
-        return Thread.currentThread().isInterrupted() || stopping && runner.get() == Thread.currentThread();
-    }
-
-    private void run(Task task) {
-        try {
-            task.task.run();
-        } catch (Throwable e) {
-            failed(task.task, e);
-        }
-    }
-
-    private void serveReady() {
-        for (int i = ready.size(); i > 0 && !isEnding(); i--) {
-            serve(ready.remove());
-        }
-    }
-
-    private void serve(LoopRegistration<?> next) {
-        try {
-            if (next.serve()) {
-                ready.add(next);
-            } else {
-                next.rest();
-            }
-        } catch (Throwable e) {
-            next.fail(e);
-        }
-    }
-
-    /** Queues a registration to be served in this turn. Called by the thread of {@link #run()}. */
-    void serveSoon(LoopRegistration<?> registration) {
-        ready.add(registration);
-    }
-
-    void add(LoopRegistration<?> registration) {
-        registrations.put(registration.descriptor(), registration);
-    }
-
-    void remove(LoopRegistration<?> registration) {
-        registrations.remove(registration.descriptor(), registration);
-    }
-
-    /** Returns the registration that serves a descriptor, or null if there is none. */
-    LoopRegistration<?> serving(NativeObject descriptor) {
-        return registrations.get(descriptor);
-    }
-
-    Poller poller() {
-        return poller;
+    EventLoop engine() {
+        return engine;
     }
 
     /**
@@ -749,33 +426,11 @@ public final class RpmaEventLoop implements AutoCloseable {
      */
     @Override
     public void close() {
-        poller.close();
-        end();
-    }
-
-    /** Completes a close of the poller by {@link RpmaObjects#closeAll}. */
-    void endIfClosed() {
-        if (poller.object().isClosed()) {
-            end();
-        }
-    }
-
-    private void end() {
-        registrations.values().forEach(this::cancel);
-        tasks.clear();
-    }
-
-    private void cancel(LoopRegistration<?> registration) {
-        try {
-            registration.cancel();
-        } catch (Throwable e) {
-            // out of memory
-            failed(registration.source(), e);
-        }
+        engine.close();
     }
 
     @Override
     public String toString() {
-        return poller.object().toString();
+        return engine.toString();
     }
 }

@@ -58,7 +58,7 @@ public final class RpmaObjects {
             NativeObject.closeAll(natives);
         } finally {
             for (RpmaEventLoop loop : loops) {
-                loop.endIfClosed();
+                loop.engine().endIfClosed();
             }
             // a facade that is collected before its object is closed is reported as a leak
             Reference.reachabilityFence(objects);

@@ -85,6 +85,7 @@ class JavadocSamplesTest {
             "RpmaBatch batch",
             "RpmaSrq srq",
             "RpmaEventLoop loop",
+            "Executor executor",
             "ByteBuffer descriptor",
             "String address",
             "int port",

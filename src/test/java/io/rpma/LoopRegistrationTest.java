@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.internal.Fake;
-import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Signal;
 import io.rpma.internal.Waiter;
+import io.rpma.internal.loop.Source;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Limit;
 import io.rpma.testing.RunningLoop;
@@ -67,7 +67,7 @@ class LoopRegistrationTest {
     }
 
     /** Numbered things, which are taken in order. The descriptor is readable while there are things. */
-    private static class Things extends LoopSource<Integer> {
+    private static class Things extends Source<Integer> {
         private final RpmaEventLoop loop;
         private final Executor executor;
         private final Signal signal;
@@ -85,7 +85,7 @@ class LoopRegistrationTest {
         }
 
         Things register() {
-            registration = loop.register(this, executor);
+            registration = (executor == null ? loop : loop.on(executor)).register(this);
             return this;
         }
 
@@ -615,12 +615,12 @@ class LoopRegistrationTest {
     void aDescriptorThatTheKernelRefusesIsNamed() {
         NativeObject object = Fake.unwatchable("Unwatchable");
         assertThatExceptionOfType(RpmaException.class)
-                .isThrownBy(() -> loop.register(new Unwatchable(object), null))
+                .isThrownBy(() -> loop.register(new Unwatchable(object)))
                 .satisfies(e -> assertThat(e.detail()).isEqualTo("epoll_ctl() failed: Bad file descriptor"));
         Fake.close(object, "rpma_conn_cfg_delete", Natives::connCfgDelete);
     }
 
-    private static final class Unwatchable extends LoopSource<Integer> {
+    private static final class Unwatchable extends Source<Integer> {
         Unwatchable(NativeObject object) {
             super(object, object);
         }

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
-import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
-import io.rpma.internal.PeerProbe;
 import io.rpma.internal.Signal;
+import io.rpma.internal.loop.CompletionSource;
+import io.rpma.internal.loop.PeerProbe;
 import io.rpma.testing.Limit;
 import io.rpma.testing.RunningLoop;
 import java.nio.ByteBuffer;
@@ -66,7 +66,6 @@ class PeerCheckTest {
     /** A queue whose completions come from the test. */
     private final class Queue extends PeerProbe {
         private final ConcurrentLinkedQueue<long[]> completed = new ConcurrentLinkedQueue<>();
-        private volatile boolean attached;
 
         Queue(NativeObject object) {
             super(object);
@@ -83,13 +82,7 @@ class PeerCheckTest {
             return post.test(context);
         }
 
-        @Override
-        protected void attach() {
-            attached = true;
-        }
-
-        @Override
-        protected int take(RpmaCompletions completions) {
+        private int take(RpmaCompletions completions) {
             ByteBuffer wcs = Natives.memoryBuffer(completions.address(), (long) completions.capacity() * WC_SIZE)
                     .order(ByteOrder.nativeOrder());
             int count = 0;
@@ -103,39 +96,48 @@ class PeerCheckTest {
         }
     }
 
-    /** Serves the queue as the sources of the facades do. */
-    private RpmaEventLoop.Registration serve(int capacity) {
-        RpmaCompletions completions = RpmaCompletions.create(capacity);
-        return loop.register(
-                new LoopSource<RpmaCompletions>(queue, queue.queue()) {
-                    @Override
-                    public RpmaCompletions take() {
-                        signal.clear();
-                        return queue.poll(completions) == 0 ? null : completions;
-                    }
+    /** Takes the completions as the sources of the facades do. */
+    private final class Source extends CompletionSource<RpmaCompletions> {
+        private final RpmaCompletions completions;
 
-                    @Override
-                    public void call(RpmaCompletions taken) {
-                        for (int i = 0; i < taken.count(); i++) {
-                            seen.add(taken.wrId(i));
-                        }
-                    }
-                },
-                null);
+        Source(int capacity) {
+            super(queue, queue.queue());
+            completions = RpmaCompletions.create(capacity);
+        }
+
+        @Override
+        protected RpmaCompletions takeNext() {
+            signal.clear();
+            return queue.take(completions) == 0 ? null : completions;
+        }
+
+        @Override
+        protected PeerProbe probe() {
+            return queue;
+        }
+
+        @Override
+        protected boolean removeProbe(RpmaCompletions from, PeerProbe probe) {
+            return from.removeProbe(probe);
+        }
+
+        @Override
+        public void call(RpmaCompletions taken) {
+            for (int i = 0; i < taken.count(); i++) {
+                seen.add(taken.wrId(i));
+            }
+        }
+    }
+
+    private RpmaEventLoop.Registration serve(int capacity) {
+        return loop.register(new Source(capacity));
     }
 
     private RpmaEventLoop.Registration check(long periodMs, long limitMs) {
-        return loop.check(
-                queue,
-                queue,
-                periodMs,
-                limitMs,
-                TimeUnit.MILLISECONDS,
-                source -> {
-                    assertThat(source).isSameAs(queue);
-                    lost.add(Thread.currentThread());
-                },
-                null);
+        return loop.check(queue, queue, periodMs, limitMs, TimeUnit.MILLISECONDS, source -> {
+            assertThat(source).isSameAs(queue);
+            lost.add(Thread.currentThread());
+        });
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
@@ -161,7 +163,8 @@ class PeerCheckTest {
         ExecutorService executor = Executors.newSingleThreadExecutor();
         try {
             serve(CAPACITY);
-            loop.check(queue, queue, 1, 1, TimeUnit.MILLISECONDS, source -> lost.add(Thread.currentThread()), executor);
+            loop.on(executor)
+                    .check(queue, queue, 1, 1, TimeUnit.MILLISECONDS, source -> lost.add(Thread.currentThread()));
             assertThat(next(lost)).isNotSameAs(running.thread);
         } finally {
             executor.shutdown();
@@ -219,8 +222,8 @@ class PeerCheckTest {
 
     @Test
     void completionsOfTheProgramAreASign() throws Exception {
-        RpmaCompletions completions = RpmaCompletions.create(1);
-        // only this test polls
+        Source source = new Source(1);
+        // only this test takes completions
         loop.stop();
         running.awaitEnd();
         serve(CAPACITY);
@@ -229,36 +232,16 @@ class PeerCheckTest {
         assertThat(queue.takeSign()).isFalse();
         queue.limitReached();
         queue.completed.add(new long[] {5, 0});
-        assertThat(queue.poll(completions)).isOne();
-        assertThat(queue.poll(completions)).isZero();
+        assertThat(source.take()).isNotNull();
+        assertThat(source.take()).isNull();
         assertThat(queue.takeSign()).isTrue();
         queue.completed.add(new long[] {6, FLUSHED});
-        assertThat(queue.poll(completions)).isOne();
+        assertThat(source.take()).isNotNull();
         assertThat(queue.takeSign()).as("a failure").isFalse();
         assertThat(check.isActive()).isTrue();
         assertThat(probes).isEmpty();
     }
 
-    /** Between the poll that takes the answer and its return, another poll finds the queue empty. */
-    @Test
-    void anAnswerThatAnotherPollHasTakenCounts() throws Exception {
-        loop.stop();
-        running.awaitEnd();
-        serve(CAPACITY);
-        check(NEVER_MS, NEVER_MS);
-        queue.takeSign();
-        RpmaCompletions taken = RpmaCompletions.create(1);
-        queue.completed.add(new long[] {5, 0});
-        assertThat(queue.take(taken)).isOne();
-        queue.limitReached();
-        assertThat(queue.poll(RpmaCompletions.create(1))).isZero();
-        assertThat(queue.isLost()).isTrue();
-        assertThat(queue.filter(taken)).isOne();
-        assertThat(queue.isLost()).isFalse();
-        assertThat(queue.takeSign()).isTrue();
-    }
-
-    /** A poll of the program then takes the failed probe. */
     @Test
     void aLossAfterTheEndOfTheServiceIsSilent() throws Exception {
         RpmaEventLoop.Registration service = serve(CAPACITY);
@@ -267,7 +250,6 @@ class PeerCheckTest {
         running.call(service::cancel);
         assertThat(check.isActive()).isFalse();
         queue.completed.add(new long[] {probe, FLUSHED});
-        assertThat(queue.poll(RpmaCompletions.create(1))).isZero();
         running.call(() -> {});
         assertThat(lost).isEmpty();
     }
@@ -353,21 +335,14 @@ class PeerCheckTest {
     @Test
     void failuresOfTheHandlerAndOfTheExecutorAreReported() throws Exception {
         serve(CAPACITY);
-        loop.check(
-                queue,
-                queue,
-                1,
-                1,
-                TimeUnit.MILLISECONDS,
-                source -> {
-                    throw new IllegalStateException("of a test");
-                },
-                null);
+        loop.check(queue, queue, 1, 1, TimeUnit.MILLISECONDS, source -> {
+            throw new IllegalStateException("of a test");
+        });
         assertThat(next(failures)).hasMessage("of a test");
-        RpmaEventLoop.Registration check = loop.check(
-                queue, queue, 1, 1, TimeUnit.MILLISECONDS, source -> lost.add(Thread.currentThread()), task -> {
+        RpmaEventLoop.Registration check = loop.on(task -> {
                     throw new RejectedExecutionException("of a test, too");
-                });
+                })
+                .check(queue, queue, 1, 1, TimeUnit.MILLISECONDS, source -> lost.add(Thread.currentThread()));
         assertThat(next(failures)).hasMessage("of a test, too");
         assertThat(check.isActive()).isFalse();
         assertThat(lost).isEmpty();
@@ -377,8 +352,8 @@ class PeerCheckTest {
     void aReportThatTheExecutorDropsKeepsTheCheck() throws Exception {
         serve(CAPACITY);
         BlockingQueue<Runnable> dropped = new LinkedBlockingQueue<>();
-        RpmaEventLoop.Registration check = loop.check(
-                queue, queue, 1, 1, TimeUnit.MILLISECONDS, source -> lost.add(Thread.currentThread()), dropped::add);
+        RpmaEventLoop.Registration check = loop.on(dropped::add)
+                .check(queue, queue, 1, 1, TimeUnit.MILLISECONDS, source -> lost.add(Thread.currentThread()));
         Runnable report = next(dropped);
         assertThat(check.isActive()).isTrue();
         check.cancel();
@@ -467,12 +442,10 @@ class PeerCheckTest {
         RpmaEventLoop.Registration service = serve(CAPACITY);
         try (RpmaEventLoop other = RpmaEventLoop.create()) {
             assertThatIllegalStateException()
-                    .isThrownBy(() -> other.check(queue, queue, 1, 1, TimeUnit.SECONDS, source -> {}, null))
+                    .isThrownBy(() -> other.check(queue, queue, 1, 1, TimeUnit.SECONDS, source -> {}))
                     .withMessageContaining("does not serve");
         }
-        assertThat(queue.attached).isFalse();
         check(NEVER_MS, NEVER_MS);
-        assertThat(queue.attached).isTrue();
         assertThatIllegalStateException().isThrownBy(() -> check(1, 1)).withMessageContaining("is checked by");
         service.cancel();
         assertThatIllegalStateException().isThrownBy(() -> check(1, 1)).withMessageContaining("does not serve");
@@ -485,7 +458,6 @@ class PeerCheckTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> check(period, limit))
                 .withMessageStartingWith(name + " must be positive: ");
-        assertThat(queue.attached).isFalse();
     }
 
     @Test
@@ -500,11 +472,10 @@ class PeerCheckTest {
     void refusesNull() {
         serve(CAPACITY);
         assertThatNullPointerException()
-                .isThrownBy(() -> loop.check(queue, queue, 1, 1, TimeUnit.SECONDS, null, null))
+                .isThrownBy(() -> loop.check(queue, queue, 1, 1, TimeUnit.SECONDS, null))
                 .withMessage("handler");
         assertThatNullPointerException()
-                .isThrownBy(() -> loop.check(queue, queue, 1, 1, null, source -> {}, null))
+                .isThrownBy(() -> loop.check(queue, queue, 1, 1, null, source -> {}))
                 .withMessage("unit");
-        assertThat(queue.attached).isFalse();
     }
 }

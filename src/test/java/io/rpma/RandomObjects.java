@@ -373,7 +373,8 @@ final class RandomObjects {
         calls.add(
                 2,
                 "RpmaEventLoop.onEvent by an executor",
-                c -> registrations.put(c, loops.one(c).onEvent(conns.one(c), event -> {}, c.maybeNull(Runnable::run))),
+                c -> registrations.put(
+                        c, loops.one(c).on(c.maybeNull(Runnable::run)).onEvent(conns.one(c), event -> {})),
                 fails);
         calls.add(
                 2,
@@ -397,13 +398,8 @@ final class RandomObjects {
                 c -> registrations.put(
                         c,
                         loops.one(c)
-                                .onPeerLost(
-                                        conns.one(c),
-                                        c.timeout(),
-                                        c.timeout(),
-                                        c.unit(),
-                                        RpmaConn::close,
-                                        c.maybeNull(Runnable::run))),
+                                .on(c.maybeNull(Runnable::run))
+                                .onPeerLost(conns.one(c), c.timeout(), c.timeout(), c.unit(), RpmaConn::close)),
                 fails);
         calls.add(
                 4,

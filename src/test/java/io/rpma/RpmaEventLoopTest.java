@@ -195,13 +195,11 @@ class RpmaEventLoopTest {
                     () -> loop.onRequest(null, null, null),
                     () -> loop.onEvent(null, event -> {}),
                     () -> loop.onEvent(conn, null),
-                    () -> loop.onEvent(conn, event -> {}, null),
                     () -> loop.onCompletion((RpmaConn) null, 1, (cq, completions) -> {}),
                     () -> loop.onCompletion(conn, 1, null),
-                    () -> loop.onCompletion(conn, 1, (cq, completions) -> {}, null),
                     () -> loop.onCompletion((RpmaCq) null, 1, (cq, completions) -> {}),
                     () -> loop.onCompletion(conn.getCq(), 1, null),
-                    () -> loop.onCompletion(conn.getCq(), 1, (cq, completions) -> {}, null))) {
+                    () -> loop.on(null))) {
                 assertThatNullPointerException().isThrownBy(wrong);
             }
             for (ThrowingCallable wrong : List.<ThrowingCallable>of(
@@ -469,7 +467,7 @@ class RpmaEventLoopTest {
             }
         };
         WeakReference<Runnable> kept = new WeakReference<>(task);
-        loop.executeUnlessClosed(task, 0);
+        loop.engine().executeUnlessClosed(task, 0);
         task = null;
         Eventually.becomeByGc("the task is collected", () -> kept.get() == null);
         Reference.reachabilityFence(loop);

@@ -64,6 +64,6 @@ final class ErrorSamples {
 
     /** Closes the connection if its host answers nothing for 5 seconds. The loop serves its completions. */
     static void watch(RpmaEventLoop loop, RpmaConn conn, Executor closer) {
-        loop.onPeerLost(conn, 1, 5, TimeUnit.SECONDS, RpmaConn::close, closer);
+        loop.on(closer).onPeerLost(conn, 1, 5, TimeUnit.SECONDS, RpmaConn::close);
     }
 }

@@ -234,7 +234,7 @@ class RdmaEventLoopIT {
             RdmaQp qp = pair.server.qp();
             receive(pair, 0, MANY);
             RpmaEventLoop.Registration registration = inExecutor
-                    ? qp.onRecvComp(loop, BATCH, this::collect, executor)
+                    ? qp.onRecvComp(loop.on(executor), BATCH, this::collect)
                     : qp.onRecvComp(loop, BATCH, this::collect);
             for (int i = 0; i < MANY; i++) {
                 send(pair, 0);
@@ -260,7 +260,7 @@ class RdmaEventLoopIT {
             RdmaQp qp = pair.server.qp();
             receive(pair, 0, 6);
             if (inExecutor) {
-                qp.onSolicitedRecvComp(loop, BATCH, this::collect, Runnable::run);
+                qp.onSolicitedRecvComp(loop.on(Runnable::run), BATCH, this::collect);
             } else {
                 qp.onSolicitedRecvComp(loop, BATCH, this::collect);
             }
@@ -431,17 +431,12 @@ class RdmaEventLoopIT {
             for (ThrowingCallable wrong : List.<ThrowingCallable>of(
                     () -> listener.onRequest(null, request -> {}),
                     () -> listener.onRequest(loop, null),
-                    () -> listener.onRequest(loop, request -> {}, null),
                     () -> id.onEvent(null, event -> {}),
                     () -> id.onEvent(loop, null),
-                    () -> id.onEvent(loop, event -> {}, null),
                     () -> qp.onSendComp(null, 1, completions -> {}),
                     () -> qp.onSendComp(loop, 1, null),
-                    () -> qp.onSendComp(loop, 1, completions -> {}, null),
                     () -> qp.onRecvComp(loop, 1, null),
-                    () -> qp.onRecvComp(loop, 1, completions -> {}, null),
-                    () -> qp.onSolicitedRecvComp(loop, 1, null),
-                    () -> qp.onSolicitedRecvComp(loop, 1, completions -> {}, null))) {
+                    () -> qp.onSolicitedRecvComp(loop, 1, null))) {
                 assertThatNullPointerException().isThrownBy(wrong);
             }
             assertThatIllegalArgumentException().isThrownBy(() -> qp.onSendComp(loop, 0, completions -> {}));

@@ -613,7 +613,7 @@ class RdmaRandomCallsIT {
                 2,
                 "onRequest by an executor",
                 c -> registrations.put(
-                        c, listeners.one(c).onRequest(loops.one(c), RdmaId::close, c.maybeNull(Runnable::run))),
+                        c, listeners.one(c).onRequest(loops.one(c).on(c.maybeNull(Runnable::run)), RdmaId::close)),
                 FAILS);
         calls.add(
                 2,
@@ -644,7 +644,7 @@ class RdmaRandomCallsIT {
                 2,
                 "onSolicitedRecvComp",
                 c -> registrations.put(
-                        c, qps.one(c).onSolicitedRecvComp(loops.one(c), 1, taken -> {}, c.maybeNull(Runnable::run))),
+                        c, qps.one(c).onSolicitedRecvComp(loops.one(c).on(c.maybeNull(Runnable::run)), 1, taken -> {})),
                 FAILS);
         calls.add(12, "Registration.cancel", c -> registrations.one(c).cancel());
         calls.add(1, "RpmaEventLoop.close", c -> loops.one(c).close());

@@ -4,8 +4,9 @@ package io.rpma.internal;
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaMemory;
+import io.rpma.internal.loop.PeerProbe;
+import io.rpma.internal.loop.Source;
 import java.lang.reflect.Constructor;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /** Gives the other packages of the module access to the package-private members of {@code io.rpma}. */
@@ -103,22 +104,22 @@ public abstract class Access {
     public abstract void filled(RpmaCompletions completions, int count);
 
     /**
-     * Removes a completion from an array.
+     * Removes the completion of a probe from an array.
      *
-     * @param completions the array
-     * @param index the index of the completion
+     * @param completions the array, with at least one completion
+     * @param probe the probes
+     * @return whether completions are left
      */
-    public abstract void remove(RpmaCompletions completions, int index);
+    public abstract boolean removeProbe(RpmaCompletions completions, PeerProbe probe);
 
     /**
      * Registers a source with an event loop.
      *
      * @param loop the loop
      * @param source the source
-     * @param executor calls the handler; null for the thread of the loop
      * @return the registration
      */
-    public abstract RpmaEventLoop.Registration register(RpmaEventLoop loop, LoopSource<?> source, Executor executor);
+    public abstract RpmaEventLoop.Registration register(RpmaEventLoop loop, Source<?> source);
 
     /**
      * Registers a check of the other side with an event loop.
@@ -131,7 +132,6 @@ public abstract class Access {
      * @param limit the time after a probe within which an operation must complete
      * @param unit the unit of both
      * @param handler called when the other side is lost
-     * @param executor calls the handler; null for the thread of the loop
      * @return the registration
      */
     public abstract <T> RpmaEventLoop.Registration check(
@@ -141,6 +141,5 @@ public abstract class Access {
             long period,
             long limit,
             TimeUnit unit,
-            RpmaEventLoop.Handler<? super T> handler,
-            Executor executor);
+            RpmaEventLoop.Handler<? super T> handler);
 }

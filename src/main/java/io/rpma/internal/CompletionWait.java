@@ -75,7 +75,7 @@ public abstract class CompletionWait<C, Q> {
     protected abstract int block(C completions, boolean solicitedOnly, int wakeFd, long nanos);
 
     /**
-     * {@return the queue of the completions that {@link #block} has taken, or null if none is for the program}
+     * {@return the queue of the completions that {@link #block} has taken}
      *
      * @param completions the array with the completions
      * @param result the result of {@link #block}
@@ -167,22 +167,11 @@ public abstract class CompletionWait<C, Q> {
     private Q block(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = Waiter.start(nanos);
         int result = blockOnce(completions, solicitedOnly, nanos);
-        while (result != Result.TIMED_OUT) {
-            if (result == Result.WOKEN) {
-                checkInterrupted();
-            } else {
-                Q from = taken(completions, result);
-                if (from == null) {
-                    // other completions may have come with the one that was not for the program
-                    from = poll(completions);
-                }
-                if (from != null) {
-                    return from;
-                }
-            }
+        while (result == Result.WOKEN) {
+            checkInterrupted();
             result = blockOnce(completions, solicitedOnly, Waiter.left(nanos, start));
         }
-        return null;
+        return result == Result.TIMED_OUT ? null : taken(completions, result);
     }
 
     private int blockOnce(C completions, boolean solicitedOnly, long nanos) {

@@ -6,13 +6,12 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.internal.Access;
 import io.rpma.internal.Call;
 import io.rpma.internal.CompletionWait;
-import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
-import io.rpma.internal.PeerProbe;
+import io.rpma.internal.loop.CompletionSource;
+import io.rpma.internal.loop.PeerProbe;
 import java.lang.ref.Reference;
 import java.util.Objects;
-import java.util.concurrent.Executor;
 
 /** The completion queue of the operations or of the receives of a queue pair. */
 final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQueue> {
@@ -56,17 +55,6 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     }
 
     int pollCount(RpmaCompletions completions) {
-        PeerProbe attached = probe;
-        if (attached != null) {
-            return attached.poll(completions);
-        }
-        int count = takeCount(completions);
-        attached = count == 0 ? null : probe;
-        return attached == null ? count : attached.endPoll(completions);
-    }
-
-    /** Polls the native queue. */
-    int takeCount(RpmaCompletions completions) {
         access.filled(completions, 0);
         int capacity = completions.capacity();
         long address = access.address(completions);
@@ -81,18 +69,17 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
         return result;
     }
 
-    /** Registers a handler with an event loop. The id is the source of failures; the executor is null for the loop's thread. */
+    /** Registers a handler with an event loop. The id is the source of failures. */
     RpmaEventLoop.Registration register(
             RpmaEventLoop loop,
             RdmaId id,
             int batchSize,
             boolean solicitedOnly,
-            RpmaEventLoop.Handler<? super RpmaCompletions> handler,
-            Executor executor) {
+            RpmaEventLoop.Handler<? super RpmaCompletions> handler) {
         Objects.requireNonNull(loop, "loop");
         Objects.requireNonNull(handler, "handler");
         RpmaCompletions completions = RpmaCompletions.create(batchSize);
-        return access.register(loop, new Source(id, completions, solicitedOnly, handler), executor);
+        return access.register(loop, new Source(id, completions, solicitedOnly, handler));
     }
 
     @Override
@@ -126,8 +113,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     @Override
     protected CompletionQueue taken(RpmaCompletions completions, int result) {
         access.filled(completions, result);
-        PeerProbe attached = probe;
-        return attached == null || attached.filter(completions) > 0 ? this : null;
+        return this;
     }
 
     PeerProbe probe() {
@@ -138,7 +124,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
         probe = first;
     }
 
-    private final class Source extends LoopSource<CompletionQueue> {
+    private final class Source extends CompletionSource<CompletionQueue> {
         private final RpmaCompletions completions;
         private final boolean solicitedOnly;
         private final RpmaEventLoop.Handler<? super RpmaCompletions> handler;
@@ -160,8 +146,18 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
         }
 
         @Override
-        public CompletionQueue take() {
+        protected CompletionQueue takeNext() {
             return CompletionQueue.this.take(completions, solicitedOnly);
+        }
+
+        @Override
+        protected PeerProbe probe() {
+            return probe;
+        }
+
+        @Override
+        protected boolean removeProbe(CompletionQueue from, PeerProbe attached) {
+            return access.removeProbe(completions, attached);
         }
 
         @Override

@@ -9,17 +9,16 @@ import io.rpma.internal.Call;
 import io.rpma.internal.Closer;
 import io.rpma.internal.Errno;
 import io.rpma.internal.FlightEvents;
-import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
+import io.rpma.internal.loop.Source;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
@@ -785,25 +784,7 @@ public final class RdmaId implements AutoCloseable {
      * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
      */
     public RpmaEventLoop.Registration onRequest(RpmaEventLoop loop, RpmaEventLoop.Handler<? super RdmaId> handler) {
-        return register(loop, new Requests(requestQueue(), handler), null);
-    }
-
-    /**
-     * Registers a handler of the requests of this listening id with an event loop. An executor calls the handler. Otherwise
-     * as {@link #onRequest(RpmaEventLoop, RpmaEventLoop.Handler)}.
-     *
-     * @param loop the loop
-     * @param handler accepts, rejects or closes the id of each request
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalStateException if this id or the loop is closed, if not listening, or if a loop already serves the
-     *     requests
-     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
-     */
-    public RpmaEventLoop.Registration onRequest(
-            RpmaEventLoop loop, RpmaEventLoop.Handler<? super RdmaId> handler, Executor executor) {
-        Objects.requireNonNull(executor, "executor");
-        return register(loop, new Requests(requestQueue(), handler), executor);
+        return register(loop, new Requests(requestQueue(), handler));
     }
 
     /**
@@ -816,30 +797,14 @@ public final class RdmaId implements AutoCloseable {
      * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
      */
     public RpmaEventLoop.Registration onEvent(RpmaEventLoop loop, RpmaEventLoop.Handler<? super RdmaEvent> handler) {
-        return register(loop, new Events(handler), null);
+        return register(loop, new Events(handler));
     }
 
-    /**
-     * Registers a handler of the events of this id with an event loop. An executor calls the handler.
-     *
-     * @param loop the loop
-     * @param handler handles each event
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalStateException if this id or the loop is closed, if listening, or if a loop already serves the events
-     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
-     */
-    public RpmaEventLoop.Registration onEvent(
-            RpmaEventLoop loop, RpmaEventLoop.Handler<? super RdmaEvent> handler, Executor executor) {
-        Objects.requireNonNull(executor, "executor");
-        return register(loop, new Events(handler), executor);
+    private static RpmaEventLoop.Registration register(RpmaEventLoop loop, Source<?> source) {
+        return Access.get().register(Objects.requireNonNull(loop, "loop"), source);
     }
 
-    private static RpmaEventLoop.Registration register(RpmaEventLoop loop, LoopSource<?> source, Executor executor) {
-        return Access.get().register(Objects.requireNonNull(loop, "loop"), source, executor);
-    }
-
-    private final class Requests extends LoopSource<RdmaId> {
+    private final class Requests extends Source<RdmaId> {
         private final NativeObject queue;
         private final RpmaEventLoop.Handler<? super RdmaId> handler;
 
@@ -892,7 +857,7 @@ public final class RdmaId implements AutoCloseable {
         }
     }
 
-    private final class Events extends LoopSource<RdmaEvent> {
+    private final class Events extends Source<RdmaEvent> {
         private final RpmaEventLoop.Handler<? super RdmaEvent> handler;
 
         Events(RpmaEventLoop.Handler<? super RdmaEvent> handler) {

@@ -8,12 +8,11 @@ import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
-import io.rpma.internal.PeerProbe;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
+import io.rpma.internal.loop.PeerProbe;
 import java.lang.ref.Reference;
 import java.util.Objects;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -97,9 +96,6 @@ public final class RdmaQp {
     private final boolean datagrams;
     private final boolean usesSrq;
     private final boolean sigAll;
-
-    /** Null until the first call of {@link #probe}. */
-    private PeerProbe probe;
 
     // set by made
 
@@ -191,8 +187,7 @@ public final class RdmaQp {
     public boolean postWrite(RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
         long mr = RdmaMr.use(src, offset, length);
-        int result = Natives.postRegion(
-                sendQueue, what(WRITE, flags), mr, offset, length, remoteAddr, rkey, context);
+        int result = Natives.postRegion(sendQueue, what(WRITE, flags), mr, offset, length, remoteAddr, rkey, context);
         if (result < 0) {
             throw Call.failure("rdma_post_write", result, object, src.object());
         }
@@ -215,8 +210,7 @@ public final class RdmaQp {
     public boolean postWritev(RdmaSgeList src, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
         int count = RdmaSgeList.use(src, maxSendSge);
-        int result = Natives.postParts(
-                sendQueue, what(WRITE, flags), src.address(), count, remoteAddr, rkey, context);
+        int result = Natives.postParts(sendQueue, what(WRITE, flags), src.address(), count, remoteAddr, rkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("rdma_post_writev", result, object);
@@ -242,8 +236,7 @@ public final class RdmaQp {
     public boolean postWriteInline(RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
-        int result = Natives.postInline(
-                sendQueue, what(WRITE, flags), address, length, remoteAddr, rkey, context);
+        int result = Natives.postInline(sendQueue, what(WRITE, flags), address, length, remoteAddr, rkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("rdma_post_write", result, object);
@@ -330,8 +323,7 @@ public final class RdmaQp {
     public boolean postRead(RdmaMr dst, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
         long mr = RdmaMr.useWritable(dst, offset, length);
-        int result = Natives.postRegion(
-                sendQueue, what(READ, flags), mr, offset, length, remoteAddr, rkey, context);
+        int result = Natives.postRegion(sendQueue, what(READ, flags), mr, offset, length, remoteAddr, rkey, context);
         if (result < 0) {
             throw Call.failure("rdma_post_read", result, object, dst.object());
         }
@@ -355,8 +347,7 @@ public final class RdmaQp {
     public boolean postReadv(RdmaSgeList dst, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
         int count = RdmaSgeList.useWritable(dst, maxSendSge);
-        int result = Natives.postParts(
-                sendQueue, what(READ, flags), dst.address(), count, remoteAddr, rkey, context);
+        int result = Natives.postParts(sendQueue, what(READ, flags), dst.address(), count, remoteAddr, rkey, context);
         Reference.reachabilityFence(dst);
         if (result < 0) {
             throw Call.failure("rdma_post_readv", result, object);
@@ -452,8 +443,7 @@ public final class RdmaQp {
     public boolean postSendWithImm(RdmaMr src, long offset, long length, int flags, int imm, long context) {
         checkConnected(flags);
         long mr = RdmaMr.use(src, offset, length);
-        int result = Natives.postRegion(
-                sendQueue, what(SEND_WITH_IMM, flags, imm), mr, offset, length, 0, 0, context);
+        int result = Natives.postRegion(sendQueue, what(SEND_WITH_IMM, flags, imm), mr, offset, length, 0, 0, context);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, src.object());
         }
@@ -477,8 +467,7 @@ public final class RdmaQp {
     public boolean postSendWithImmInline(RdmaInlineData src, int length, int flags, int imm, long context) {
         checkConnected(flags);
         long address = RdmaInlineData.use(src, length, maxInlineData);
-        int result = Natives.postInline(
-                sendQueue, what(SEND_WITH_IMM, flags, imm), address, length, 0, 0, context);
+        int result = Natives.postInline(sendQueue, what(SEND_WITH_IMM, flags, imm), address, length, 0, 0, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object);
@@ -931,31 +920,7 @@ public final class RdmaQp {
      */
     public RpmaEventLoop.Registration onSendComp(
             RpmaEventLoop loop, int batchSize, RpmaEventLoop.Handler<? super RpmaCompletions> handler) {
-        return sendCompletions.register(loop, owner, batchSize, false, handler, null);
-    }
-
-    /**
-     * Registers a handler of the completions of operations with an event loop. An executor calls the handler. Otherwise as
-     * {@link #onSendComp(RpmaEventLoop, int, RpmaEventLoop.Handler)}.
-     *
-     * @param loop the loop
-     * @param batchSize the maximum number of completions in one call, at least 1
-     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
-     *     the call returns
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
-     *     if a thread waits for it
-     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
-     */
-    public RpmaEventLoop.Registration onSendComp(
-            RpmaEventLoop loop,
-            int batchSize,
-            RpmaEventLoop.Handler<? super RpmaCompletions> handler,
-            Executor executor) {
-        Objects.requireNonNull(executor, "executor");
-        return sendCompletions.register(loop, owner, batchSize, false, handler, executor);
+        return sendCompletions.register(loop, owner, batchSize, false, handler);
     }
 
     /**
@@ -985,53 +950,17 @@ public final class RdmaQp {
      */
     public RpmaEventLoop.Registration onPeerLost(
             RpmaEventLoop loop, long period, long limit, TimeUnit unit, RpmaEventLoop.Handler<? super RdmaId> handler) {
-        return check(loop, period, limit, unit, handler, null);
-    }
-
-    /**
-     * Registers a handler that is called once, if the other side no longer answers. An executor calls the handler. Otherwise as
-     * {@link #onPeerLost(RpmaEventLoop, long, long, TimeUnit, RpmaEventLoop.Handler)}.
-     *
-     * @param loop the loop
-     * @param period the time between checks, at least 1
-     * @param limit the time after a probe within which an operation must complete, at least 1
-     * @param unit the unit of {@code period} and {@code limit}
-     * @param handler handles the id, for example closes it
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalArgumentException if {@code period} or {@code limit} is not positive
-     * @throws IllegalStateException if the id or the loop is closed, if the id is for datagrams, if the loop does not serve the
-     *     completions of operations, or if a check is active
-     */
-    public RpmaEventLoop.Registration onPeerLost(
-            RpmaEventLoop loop,
-            long period,
-            long limit,
-            TimeUnit unit,
-            RpmaEventLoop.Handler<? super RdmaId> handler,
-            Executor executor) {
-        Objects.requireNonNull(executor, "executor");
-        return check(loop, period, limit, unit, handler, executor);
-    }
-
-    private RpmaEventLoop.Registration check(
-            RpmaEventLoop loop,
-            long period,
-            long limit,
-            TimeUnit unit,
-            RpmaEventLoop.Handler<? super RdmaId> handler,
-            Executor executor) {
         Objects.requireNonNull(loop, "loop");
         checkConnected(0);
-        return Access.get().check(loop, probe(), owner, period, limit, unit, handler, executor);
+        return Access.get().check(loop, probe(), owner, period, limit, unit, handler);
     }
 
     /** The probes of this queue pair, made by the first call. */
     synchronized PeerProbe probe() {
-        if (probe == null) {
-            probe = new Probe();
+        if (sendCompletions.probe() == null) {
+            sendCompletions.attach(new Probe());
         }
-        return probe;
+        return sendCompletions.probe();
     }
 
     /** Ends the check of the other side, if there is one. */
@@ -1048,22 +977,12 @@ public final class RdmaQp {
         }
 
         @Override
-        protected void attach() {
-            sendCompletions.attach(this);
-        }
-
-        @Override
         protected boolean post(long context) {
             int result = Natives.postParts(sendQueue, what(WRITE, F_SIGNALED), 0, 0, 0, 0, context);
             if (result < 0) {
                 throw Call.failure("rdma_post_writev", result, object);
             }
             return result == Result.POSTED;
-        }
-
-        @Override
-        protected int take(RpmaCompletions completions) {
-            return sendCompletions.takeCount(completions);
         }
     }
 
@@ -1083,31 +1002,7 @@ public final class RdmaQp {
      */
     public RpmaEventLoop.Registration onRecvComp(
             RpmaEventLoop loop, int batchSize, RpmaEventLoop.Handler<? super RpmaCompletions> handler) {
-        return recvCompletions.register(loop, owner, batchSize, false, handler, null);
-    }
-
-    /**
-     * Registers a handler of the completions of receives with an event loop. An executor calls the handler. Otherwise as
-     * {@link #onRecvComp(RpmaEventLoop, int, RpmaEventLoop.Handler)}.
-     *
-     * @param loop the loop
-     * @param batchSize the maximum number of completions in one call, at least 1
-     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
-     *     the call returns
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
-     *     if a thread waits for it
-     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
-     */
-    public RpmaEventLoop.Registration onRecvComp(
-            RpmaEventLoop loop,
-            int batchSize,
-            RpmaEventLoop.Handler<? super RpmaCompletions> handler,
-            Executor executor) {
-        Objects.requireNonNull(executor, "executor");
-        return recvCompletions.register(loop, owner, batchSize, false, handler, executor);
+        return recvCompletions.register(loop, owner, batchSize, false, handler);
     }
 
     /**
@@ -1128,32 +1023,7 @@ public final class RdmaQp {
      */
     public RpmaEventLoop.Registration onSolicitedRecvComp(
             RpmaEventLoop loop, int batchSize, RpmaEventLoop.Handler<? super RpmaCompletions> handler) {
-        return recvCompletions.register(loop, owner, batchSize, true, handler, null);
-    }
-
-    /**
-     * Registers a handler of the completions of receives with an event loop, which takes completions only after a solicited
-     * one. An executor calls the handler. Otherwise as
-     * {@link #onSolicitedRecvComp(RpmaEventLoop, int, RpmaEventLoop.Handler)}.
-     *
-     * @param loop the loop
-     * @param batchSize the maximum number of completions in one call, at least 1
-     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
-     *     the call returns
-     * @param executor calls the handler
-     * @return the registration
-     * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
-     *     if a thread waits for it
-     * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
-     */
-    public RpmaEventLoop.Registration onSolicitedRecvComp(
-            RpmaEventLoop loop,
-            int batchSize,
-            RpmaEventLoop.Handler<? super RpmaCompletions> handler,
-            Executor executor) {
-        Objects.requireNonNull(executor, "executor");
-        return recvCompletions.register(loop, owner, batchSize, true, handler, executor);
+        return recvCompletions.register(loop, owner, batchSize, true, handler);
     }
 
     private static long what(int opcode, int flags) {

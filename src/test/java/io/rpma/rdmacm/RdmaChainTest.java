@@ -92,25 +92,7 @@ class RdmaChainTest {
         assertThat(batch.post()).isEqualTo(200 - posted);
     }
 
-    /** The first round builds the work requests, and the second one posts them again. */
-    @ParameterizedTest
-    @CsvSource({"1, 64", "2, 128", "3, 192"})
-    void aPreparedChainHas64Operations(int calls, int posted) {
-        writes(100);
-        batch.signalLast();
-        writes(100);
-        batch.signalLast();
-        RdmaPreparedBatch prepared = batch.prepare();
-        for (int round = 0; round < 2; round++) {
-            standIn.pass("ibv_post_send", calls).fail("ibv_post_send", 1, EINVAL);
-            assertFails("ibv_post_send", "EINVAL", prepared::post);
-            assertThat(prepared.posted()).isEqualTo(posted);
-            assertThat(prepared.post()).isTrue();
-            qp.pollSendComp(completions);
-        }
-    }
-
-    /** Returns a prepared batch of three signalled writes, whose work requests are built. All are posted once. */
+    /** Returns a prepared batch of three signalled writes, which is posted once. */
     private RdmaPreparedBatch builtWrites(RdmaPair on) {
         for (int i = 0; i < 3; i++) {
             long remote = on.serverMr.address();
@@ -168,25 +150,6 @@ class RdmaChainTest {
         sentInTurn(qp, 6);
     }
 
-    /** The second round begins behind an operation that the first round could not post. */
-    @Test
-    void aPreparedChainBeginsAnywhere() throws InterruptedException {
-        writes(63);
-        batch.signalLast();
-        receive(qp, 63);
-        writes(63);
-        batch.signalLast();
-        RdmaPreparedBatch prepared = batch.prepare();
-        for (int round = 0; round < 2; round++) {
-            standIn.pass("ibv_post_send", 1).fail("ibv_post_recv", 1, ENOMEM);
-            assertThat(prepared.post()).isFalse();
-            assertThat(prepared.posted()).isEqualTo(63);
-            assertThat(prepared.post()).isTrue();
-            sent(qp, 62);
-            sent(qp, 62);
-        }
-    }
-
     /** Only the immediate data differs between the first operations, and the kind between the last ones. */
     @Test
     void operationsOnOneRegionKeepTheirImmediateDataAndKind() throws InterruptedException {
@@ -222,10 +185,10 @@ class RdmaChainTest {
         assertThatIllegalStateException()
                 .isThrownBy(prepared::post)
                 .withMessage("ibv_post_send with context 2: its region is closed");
-        assertThat(prepared.posted()).isEqualTo(2);
+        assertThat(prepared.posted()).isZero();
     }
 
-    /** The work requests are built, and contain the queue pair of the id. No region is closed with the id. */
+    /** No region is closed with the id. */
     @Test
     void aClosedIdEndsAPreparedChain() {
         RdmaBatch inline = RdmaBatch.create(2, 0, 16);

@@ -2,7 +2,7 @@
 package io.rpma.testing;
 
 import io.rpma.RpmaEventLoop;
-import io.rpma.internal.PeerProbe;
+import io.rpma.internal.loop.PeerProbe;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 

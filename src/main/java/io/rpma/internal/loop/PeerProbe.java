@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.internal;
+package io.rpma.internal.loop;
 
-import io.rpma.RpmaCompletions;
-import io.rpma.RpmaEventLoop;
+import io.rpma.internal.NativeObject;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The probes of one connection. A check in an event loop posts them, and all completions of the queue pass through this
- * object, which takes out the completions of probes.
+ * The probes of one connection. A check in an event loop posts them, and the loop, which serves the completions, takes those of the
+ * probes out.
  *
  * <p>The object stays for the life of the connection: a probe can complete after its check has ended.
  */
@@ -25,7 +24,6 @@ public abstract class PeerProbe {
         FAILED
     }
 
-    private final Access access = Access.get();
     private final NativeObject queue;
 
     /**
@@ -36,7 +34,7 @@ public abstract class PeerProbe {
 
     private final AtomicBoolean outstanding = new AtomicBoolean();
     private final AtomicReference<Sign> sign = new AtomicReference<>(Sign.NONE);
-    private volatile RpmaEventLoop.Registration check;
+    private volatile Entry check;
 
     /**
      * @param queue the completion queue, which has the descriptor for an event loop
@@ -50,9 +48,6 @@ public abstract class PeerProbe {
         return queue;
     }
 
-    /** Makes all polls and waits of the queue pass their completions through this object. */
-    protected abstract void attach();
-
     /**
      * Posts a write of 0 bytes that requests a completion.
      *
@@ -61,73 +56,13 @@ public abstract class PeerProbe {
      */
     protected abstract boolean post(long opContext);
 
-    /**
-     * Polls the queue.
-     *
-     * @param completions the array to fill
-     * @return the number of completions
-     */
-    protected abstract int take(RpmaCompletions completions);
-
-    /**
-     * Polls the queue, and takes out the completion of a probe.
-     *
-     * @param completions the array to fill
-     * @return the number of completions; 0 only if the queue is empty
-     */
-    public final int poll(RpmaCompletions completions) {
-        // before the poll: an answer can arrive between an earlier poll and the end of the limit
-        boolean overdue = sign.get() == Sign.OVERDUE;
-        while (take(completions) > 0) {
-            int left = filter(completions);
-            if (left > 0) {
-                return left;
-            }
-        }
-        if (overdue) {
-            sign.compareAndSet(Sign.OVERDUE, Sign.SILENT);
-        }
-        return 0;
+    /** {@return the context of the probes} */
+    public final long context() {
+        return context;
     }
 
-    /**
-     * Completes a poll that began before this object was attached. The poll can have taken the completion of the first probe.
-     *
-     * @param completions the completions, at least one
-     * @return as {@link #poll}
-     */
-    public final int endPoll(RpmaCompletions completions) {
-        int left = filter(completions);
-        return left > 0 ? left : poll(completions);
-    }
-
-    /**
-     * Takes the completion of a probe out of the completions.
-     *
-     * @param completions the completions, at least one
-     * @return the number of completions that are left
-     */
-    public final int filter(RpmaCompletions completions) {
-        int last = completions.count() - 1;
-        // after a failure all operations fail, so the last status is the current one
-        if (completions.isSuccess(last)) {
-            alive();
-        }
-        for (int i = 0; outstanding.get() && i <= last; i++) {
-            if (completions.wrId(i) == context) {
-                boolean failed = !completions.isSuccess(i);
-                access.remove(completions, i);
-                outstanding.set(false);
-                if (failed) {
-                    sign.set(Sign.FAILED);
-                }
-                break;
-            }
-        }
-        return completions.count();
-    }
-
-    private void alive() {
+    /** Records that an operation has completed. */
+    public final void alive() {
         Sign before = sign.get();
         // most completions find the sign of an earlier one
         while (before != Sign.ALIVE && before != Sign.FAILED && !sign.compareAndSet(before, Sign.ALIVE)) {
@@ -136,23 +71,49 @@ public abstract class PeerProbe {
     }
 
     /**
-     * Begins a check, and attaches this object.
+     * Records the completion of the probe.
+     *
+     * @param success whether the write has succeeded
+     */
+    public final void answered(boolean success) {
+        outstanding.set(false);
+        if (!success) {
+            sign.set(Sign.FAILED);
+        }
+    }
+
+    /** {@return whether a probe is under way} */
+    public final boolean isOutstanding() {
+        return outstanding.get();
+    }
+
+    /** {@return whether the limit has passed; asked before a poll, because an answer can arrive between an earlier poll and the limit} */
+    final boolean isOverdue() {
+        return sign.get() == Sign.OVERDUE;
+    }
+
+    /** Records that a poll after the limit has found the queue empty. */
+    final void silent() {
+        sign.compareAndSet(Sign.OVERDUE, Sign.SILENT);
+    }
+
+    /**
+     * Begins a check.
      *
      * @param begun the check
      * @throws IllegalStateException if another check is active
      */
-    public final synchronized void begin(RpmaEventLoop.Registration begun) {
+    public final synchronized void begin(Entry begun) {
         if (check != null && check.isActive()) {
             throw new IllegalStateException(queue + " is checked by " + check);
         }
         sign.set(Sign.ALIVE);
         check = begun;
-        attach();
     }
 
     /** Ends the check, if there is one. */
     public final void end() {
-        RpmaEventLoop.Registration ended = check;
+        Entry ended = check;
         if (ended != null) {
             ended.cancel();
         }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.internal;
+package io.rpma.internal.loop;
+
+import io.rpma.internal.NativeObject;
 
 /**
  * Takes items from one object, and calls the handler of the program with each. An event loop uses it. The objects of both
@@ -7,7 +9,7 @@ package io.rpma.internal;
  *
  * @param <T> the type of the items
  */
-public abstract class LoopSource<T> {
+public abstract class Source<T> {
     private final Object object;
     private final NativeObject descriptor;
 
@@ -15,7 +17,7 @@ public abstract class LoopSource<T> {
      * @param object the object of the program that failures are reported for
      * @param descriptor the object that has the descriptor
      */
-    protected LoopSource(Object object, NativeObject descriptor) {
+    protected Source(Object object, NativeObject descriptor) {
         this.object = object;
         this.descriptor = descriptor;
     }

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma;
+package io.rpma.internal.loop;
 
 import io.rpma.internal.NativeObject;
-import io.rpma.internal.PeerProbe;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Checks whether the other side of a connection answers. The check is a task of the loop, which repeats itself. The polls of the
+ * Checks whether the other side of a connection answers. The check is a task of the loop, which repeats itself. The loop's polls of the
  * queue find the answers, or find that there is none. The next check reports a loss.
  *
  * @param <T> the object of the program that has the connection
  */
-final class PeerCheck<T> implements RpmaEventLoop.Registration {
-    private final RpmaEventLoop loop;
+final class PeerCheck<T> implements Entry {
+    private final EventLoop loop;
     private final PeerProbe probe;
     private final T source;
     private final long period;
     private final long limit;
-    private final RpmaEventLoop.Handler<? super T> handler;
+    private final EventLoop.Handler<? super T> handler;
     private final Executor executor;
     private final Runnable closing = this::cancel;
     private final AtomicBoolean active = new AtomicBoolean();
 
     /** Takes the completions. Set by {@link #start}. */
-    private LoopRegistration<?> server;
+    private Served<?> server;
 
-    private volatile RpmaEventLoop.Registration next;
+    private volatile Entry next;
 
     // used only by the thread of the loop
 
@@ -43,12 +42,12 @@ final class PeerCheck<T> implements RpmaEventLoop.Registration {
      * @param executor calls the handler; null for the loop's thread
      */
     PeerCheck(
-            RpmaEventLoop loop,
+            EventLoop loop,
             PeerProbe probe,
             T source,
             long period,
             long limit,
-            RpmaEventLoop.Handler<? super T> handler,
+            EventLoop.Handler<? super T> handler,
             Executor executor) {
         this.loop = loop;
         this.probe = probe;
@@ -180,7 +179,7 @@ final class PeerCheck<T> implements RpmaEventLoop.Registration {
         }
         probe.queue().notBeforeClose(closing);
         server.notWhenEnded(closing);
-        RpmaEventLoop.Registration scheduled = next;
+        Entry scheduled = next;
         if (scheduled != null) {
             scheduled.cancel();
         }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma;
+package io.rpma.internal.loop;
 
 import io.rpma.internal.Call;
-import io.rpma.internal.LoopSource;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Poller;
 import io.rpma.internal.Result;
@@ -13,7 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A registration with an event loop. It takes items from its source, one at a time, and calls the handler with each.
+ * An object that a loop serves. It takes items from its source, one at a time, and calls the handler with each.
  *
  * <p>The loop's own thread serves a registration without an executor, and does not wait meanwhile. So the descriptor stays
  * armed, which saves a system call for each wake-up. With an executor, the loop watches the descriptor only while the
@@ -21,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * @param <T> the type of the items
  */
-final class LoopRegistration<T> implements RpmaEventLoop.Registration {
+final class Served<T> implements Entry {
     private static final String ARM = "epoll_ctl";
 
     /** The maximum number of handler calls in one task of the executor, so that its other tasks have a turn. */
@@ -30,8 +29,8 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
     /** The pause before the retry for an item that could not be taken for lack of memory, in nanoseconds. */
     private static final long WHILE_STARVED = TimeUnit.SECONDS.toNanos(1);
 
-    private final RpmaEventLoop loop;
-    private final LoopSource<T> source;
+    private final EventLoop loop;
+    private final Source<T> source;
     private final NativeObject descriptor;
     private final Executor executor;
     private final Runnable closing = this::cancel;
@@ -39,7 +38,7 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
     /** Whether the registration is waiting to be served or being served. One thread at a time serves it. */
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    /** Guards {@link #start}, {@link LoopSource#take} and {@link #cancel}. No item is taken after the cancellation. */
+    /** Guards {@link #start}, {@link Source#take} and {@link #cancel}. No item is taken after the cancellation. */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Ends a check of the other side, or null. */
@@ -55,7 +54,7 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
      * @param source takes the items
      * @param executor calls the handler; null for the loop's thread
      */
-    LoopRegistration(RpmaEventLoop loop, LoopSource<T> source, Executor executor) {
+    Served(EventLoop loop, Source<T> source, Executor executor) {
         this.loop = loop;
         this.source = source;
         descriptor = source.descriptor();
@@ -77,7 +76,7 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
      *
      * @throws IllegalStateException if the object or the loop is closed, or another loop or a thread waits for the
      *     object
-     * @throws RpmaException if the kernel refuses to watch the descriptor
+     * @throws io.rpma.RpmaException if the kernel refuses to watch the descriptor
      */
     void start() {
         lock.lock();
@@ -159,7 +158,7 @@ final class LoopRegistration<T> implements RpmaEventLoop.Registration {
         }
     }
 
-    /** Called by the thread of {@link RpmaEventLoop#run}. */
+    /** Called by the thread of {@link EventLoop#run}. */
     private void submit() {
         try {
             if (loop.isEnding()) {
