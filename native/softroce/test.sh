@@ -249,15 +249,12 @@ require_guest() {
 # Starts the making of the guests that are missing: the images one after the other, and the kernel of user-mode Linux.
 start_making() {
     local images= kernel= commands
-    local -a priority=()
     for_each_guest add_making
     for commands in "$kernel" "$images"; do
         [[ -n $commands ]] || continue
         # Not on the terminal: the lines of the progress would mix with those of the parts.
-        start_job "${priority[@]}" bash -c "$commands" </dev/null 2> >(exec cat >&2)
+        start_job bash -c "$commands" </dev/null 2> >(exec cat >&2)
         making_jobs+=("$job")
-        # The kernel takes longer than the images.
-        priority=(nice)
     done
 }
 
