@@ -18,7 +18,6 @@
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "handle.h"
 #include "natives.h"

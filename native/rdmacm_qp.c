@@ -204,10 +204,10 @@ static jint post_atomic(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong off
 	return post_bytes(queue, mr, offset, sizeof(uint64_t), &wr);
 }
 
-/* sets the bytes of a datagram: of a region, or inline data at the address in offset if there is none */
+/* sets the bytes of a datagram: of a region, or inline data, whose address is in offset */
 static inline jint set_datagram(struct ibv_send_wr *wr, struct ibv_sge *sge, jlong mr, jlong offset, jlong length)
 {
-	if (mr != 0)
+	if ((wr->send_flags & IBV_SEND_INLINE) == 0)
 		return rdmacm_set_region(sge, mr, offset, length);
 	rdmacm_set_inline(wr, sge, offset, (jint)length);
 	return RESULT_POSTED;

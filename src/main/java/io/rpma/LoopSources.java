@@ -128,7 +128,9 @@ final class LoopSources {
 
         @Override
         protected PeerProbe probe() {
-            return conn == null ? null : conn.attachedProbe();
+            PeerProbe probe = conn == null ? null : conn.attachedProbe();
+            // the queue of the receives can have a registration of its own
+            return probe != null && probe.queue() == descriptor() ? probe : null;
         }
 
         @Override

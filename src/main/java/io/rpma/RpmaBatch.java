@@ -36,21 +36,21 @@ import java.util.NoSuchElementException;
 public final class RpmaBatch {
     // the fields of struct record in native/batch.c
     private static final int FIELDS = 9;
-    static final int WHAT = 0;
+    private static final int WHAT = 0;
     private static final int CONN = 1;
     private static final int SRQ = 2;
-    static final int LOCAL = 3;
-    static final int LOCAL_OFFSET = 4;
-    static final int REMOTE = 5;
-    static final int REMOTE_OFFSET = 6;
-    static final int LENGTH = 7;
-    static final int OP_CONTEXT = 8;
+    private static final int LOCAL = 3;
+    private static final int LOCAL_OFFSET = 4;
+    private static final int REMOTE = 5;
+    private static final int REMOTE_OFFSET = 6;
+    private static final int LENGTH = 7;
+    private static final int OP_CONTEXT = 8;
 
     // the parts of the field WHAT
     private static final int OP_MASK = 0xff;
     private static final int FLAGS_SHIFT = 8;
     private static final int TYPE_SHIFT = 16;
-    static final int IMM_SHIFT = 32;
+    private static final int IMM_SHIFT = 32;
 
     /** The operations, as in enum op of native/batch.c. */
     enum Op {
@@ -559,7 +559,7 @@ public final class RpmaBatch {
     }
 
     /** Returns the exception for an operation that can't be posted. */
-    static RuntimeException refused(long result, long[] record) {
+    private static RuntimeException refused(long result, long[] record) {
         Op op = op(record[WHAT]);
         return result == Result.CLOSED
                 ? new IllegalStateException(
@@ -582,7 +582,7 @@ public final class RpmaBatch {
         return handle != 0 && !Natives.handleIsOpen(handle);
     }
 
-    static Op op(long what) {
+    private static Op op(long what) {
         return Op.VALUES[(int) what & OP_MASK];
     }
 

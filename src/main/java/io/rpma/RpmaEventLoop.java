@@ -280,14 +280,14 @@ public final class RpmaEventLoop implements AutoCloseable {
      * posted. A full send queue prevents the probe, but is no failure: the completion of any operation shows that the
      * other side answers, and the limit begins again when the queue has room for the probe. A completion that waits for
      * a slow handler counts too: the other side is lost only if the queue is empty after the limit. A pause of the whole
-     * host, for example of a virtual machine, or of a thread that polls the queue, can count as silence: choose a limit
-     * that is longer than such a pause.
+     * host, for example of a virtual machine, can count as silence: choose a limit that is longer than such a pause.
      *
      * <p><b>Cost.</b> A connection whose operations complete has no probes. On another connection, at most one probe at
      * a time occupies one place in the send queue and one in the completion queue: add one to
      * {@link RpmaConnCfg#setSqSize} and {@link RpmaConnCfg#setCqSize}. The probe requests a completion, which the
-     * handlers of completions never see. Leave the queue to the loop: a poll of the program can find a completion of the
-     * probe, whose context is a random number. The other side's program notices nothing. docs/benchmarks.md has the cost of a probe.
+     * handlers of completions never see. Leave the queue to the loop: completions that the program polls do not count,
+     * and a poll can find the completion of a probe, whose context is a random number. The other side's program notices
+     * nothing. docs/benchmarks.md has the cost of a probe.
      *
      * <p>The check ends before the call of the handler, at {@link RpmaConn#disconnect} and {@link RpmaConn#close}, and
      * when the loop no longer serves the completions. If a probe can't be posted, for example because the connection is
@@ -312,7 +312,7 @@ public final class RpmaEventLoop implements AutoCloseable {
     <T> Registration check(
             PeerProbe probe, T source, long period, long limit, TimeUnit unit, Handler<? super T> handler) {
         checkHandler(handler);
-        return registration(engine.check(probe, source, period, limit, unit, handler::handle, executor));
+        return new Registered().of(engine.check(probe, source, period, limit, unit, handler::handle, executor));
     }
 
     private static void checkHandler(Object handler) {
@@ -320,26 +320,32 @@ public final class RpmaEventLoop implements AutoCloseable {
     }
 
     Registration register(Source<?> source) {
-        return registration(engine.register(source, executor));
+        return new Registered().of(engine.register(source, executor));
     }
 
-    private static Registration registration(Entry entry) {
-        return new Registration() {
-            @Override
-            public void cancel() {
-                entry.cancel();
-            }
+    /** Made before its entry: after a failure to make it, the program could not cancel the entry. */
+    private static final class Registered implements Registration {
+        private Entry entry;
 
-            @Override
-            public boolean isActive() {
-                return entry.isActive();
-            }
+        Registration of(Entry made) {
+            entry = made;
+            return this;
+        }
 
-            @Override
-            public String toString() {
-                return entry.toString();
-            }
-        };
+        @Override
+        public void cancel() {
+            entry.cancel();
+        }
+
+        @Override
+        public boolean isActive() {
+            return entry.isActive();
+        }
+
+        @Override
+        public String toString() {
+            return entry.toString();
+        }
     }
 
     /**
@@ -379,7 +385,7 @@ public final class RpmaEventLoop implements AutoCloseable {
      * @throws IllegalStateException if this loop is closed
      */
     public Registration schedule(Runnable task, long delay, TimeUnit unit) {
-        return registration(engine.schedule(task, delay, unit));
+        return new Registered().of(engine.schedule(task, delay, unit));
     }
 
     /**

@@ -45,10 +45,12 @@ class PackagedJarTest {
                     .contains("module-info.class", "META-INF/LICENSE", "io/rpma/RpmaConn.class")
                     .contains(Loader.resource(System.getProperty("os.name"), System.getProperty("os.arch"))
                             .substring(1))
-                    .allMatch(name -> name.matches("module-info\\.class|META-INF/(MANIFEST\\.MF|LICENSE|maven/.*"
-                            + "|native-image/io\\.github\\.rpma-java/rpma-java/reachability-metadata\\.json"
-                            + "|native/linux-(x86_64|aarch64)/librpma-java\\.so)|io/rpma/(\\w|\\$)+\\.class"
-                            + "|io/rpma/package-info\\.class|io/rpma/(rdmacm|internal)/[-\\w$]+\\.class"));
+                    .allMatch(
+                            name -> name.matches(
+                                    "module-info\\.class|META-INF/(MANIFEST\\.MF|LICENSE|maven/.*"
+                                            + "|native-image/io\\.github\\.rpma-java/rpma-java/reachability-metadata\\.json"
+                                            + "|native/linux-(x86_64|aarch64)/librpma-java\\.so)|io/rpma/(\\w|\\$)+\\.class"
+                                            + "|io/rpma/package-info\\.class|io/rpma/(rdmacm|internal|internal/loop)/[-\\w$]+\\.class"));
             assertThat(jar.getManifest().getMainAttributes().getValue("Implementation-Version"))
                     .isNotEmpty();
         }
@@ -101,7 +103,8 @@ class PackagedJarTest {
                         "exports io.rpma.rdmacm",
                         "requires java.base mandated",
                         "requires jdk.jfr static",
-                        "contains io.rpma.internal");
+                        "contains io.rpma.internal",
+                        "contains io.rpma.internal.loop");
     }
 
     @Test

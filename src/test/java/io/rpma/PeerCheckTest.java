@@ -392,7 +392,9 @@ class PeerCheckTest {
         RpmaEventLoop.Registration second = check(1, 1);
         next(lost);
         assertThat(second.isActive()).isFalse();
-        assertThat(probes).as("the first probe is still under way").isEmpty();
+        assertThat(probes)
+                .as("a probe of its own, because the program can have taken the first")
+                .hasSize(1);
     }
 
     @Test

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The tasks and the life of a loop. {@link LoopRegistrationTest} tests the objects that a loop serves. */
+/** The tasks and the life of a loop. {@link LoopServiceTest} tests the objects that a loop serves. */
 class RpmaEventLoopTest {
     private static final Runnable NOTHING = () -> {};
 

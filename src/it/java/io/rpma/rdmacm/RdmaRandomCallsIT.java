@@ -514,7 +514,12 @@ class RdmaRandomCallsIT {
         calls.add(2, "RdmaBatch.recvv", c -> batches.one(c).recvv(srqs.any(c), list(c), c.context()));
         calls.add(4, "RdmaBatch.signalLast", c -> batches.one(c).signalLast(), NoSuchElementException.class);
         calls.add(8, "RdmaBatch.removeFirst", c -> batches.one(c).removeFirst(), NoSuchElementException.class);
-        calls.add(8, "RdmaBatch.prepare", c -> prepared.put(c, batches.one(c).prepare()), NoSuchElementException.class);
+        calls.add(
+                8,
+                "RdmaBatch.prepare",
+                c -> prepared.put(c, batches.one(c).prepare()),
+                NoSuchElementException.class,
+                FAILS);
         calls.add(
                 24,
                 "RdmaPreparedBatch.post",

@@ -477,7 +477,7 @@ public final class Natives {
             long swap,
             long context);
 
-    /** As {@link #postRegion}, for a datagram. Without a region (0), {@code offset} is the address of inline data. */
+    /** As {@link #postRegion}, for a datagram. With {@code IBV_SEND_INLINE}, {@code offset} is the address of inline data. */
     public static native int postDatagram(
             long queue,
             long what,

@@ -25,7 +25,7 @@
  *   <li><b>Waits:</b> {@link io.rpma.internal.Waiter}, which waits until the descriptor of an object is readable. Platform
  *       threads block in a native method, which {@link io.rpma.internal.Interruptible} ends. Virtual threads park
  *       ({@link io.rpma.internal.VirtualWaits}). Event loops, and the thread that wakes virtual threads, wait for many objects
- *       with a {@link io.rpma.internal.Poller}. {@link io.rpma.internal.CompletionWait} adds completion queues: it arms them
+ *       ({@code io.rpma.internal.loop}) with a {@link io.rpma.internal.Poller}. {@link io.rpma.internal.CompletionWait} adds completion queues: it arms them
  *       and takes their completions.
  * </ul>
  *

@@ -44,7 +44,7 @@ import java.util.NoSuchElementException;
  * {@code false}. All of the room is free again when the batch is empty. A list or inline data that exceed all of the room cause
  * an {@link IllegalArgumentException}.
  *
- * <p>{@link #prepare()} makes a sequence that is recorded once and posted repeatedly.
+ * <p>{@link #prepare()} makes a chain of sends, writes and reads of one queue pair, which is built once and posted repeatedly.
  *
  * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and outlives its
  * ids. A recorded operation neither keeps an object reachable nor prevents its close. The memory of a region stays reachable
@@ -81,8 +81,8 @@ public final class RdmaBatch {
     private static final int PARTS = 1;
     static final int INLINE = 2;
 
-    static final int UPPER = Integer.SIZE;
-    static final long LOWER_MASK = 0xffff_ffffL;
+    private static final int UPPER = Integer.SIZE;
+    private static final long LOWER_MASK = 0xffff_ffffL;
 
     /** As in native/rdmacm_batch.c. */
     private static final int AT_ONCE = 64;
@@ -906,7 +906,7 @@ public final class RdmaBatch {
         return true;
     }
 
-    static long source(int kind, int count, int upper) {
+    private static long source(int kind, int count, int upper) {
         return (long) upper << UPPER | (long) count << COUNT_SHIFT | kind;
     }
 
@@ -1016,16 +1016,19 @@ public final class RdmaBatch {
     /**
      * Moves the operations to a prepared batch, which can post them repeatedly. This batch is empty afterwards.
      *
-     * @return the prepared batch, which takes 152 bytes outside the heap for each operation
+     * @return the prepared batch, which takes 152 bytes outside the heap for each operation, and the inline data
      * @throws NoSuchElementException if this batch is empty
      * @throws IllegalArgumentException if this batch has more than 64 operations, operations of several queue pairs, or others
      *     than sends, writes and reads of a region or of inline data; this batch then keeps its operations
      * @throws IllegalStateException if the queue pair or the region of an operation is closed; this batch then keeps its
      *     operations
+     * @throws io.rpma.RpmaException if there is no memory
      */
     public RdmaPreparedBatch prepare() {
-        records.checkNotEmpty();
         int count = records.count();
+        if (count == 0) {
+            throw new NoSuchElementException("the batch is empty");
+        }
         if (count > AT_ONCE) {
             throw new IllegalArgumentException("a prepared batch has at most " + AT_ONCE + " operations, not " + count);
         }
@@ -1035,8 +1038,7 @@ public final class RdmaBatch {
             operations[i] = Arrays.copyOfRange(records.array(), from + i * FIELDS, from + (i + 1) * FIELDS);
             checkPrepares(operations[i], operations[0][QUEUE]);
         }
-        RdmaPreparedBatch prepared =
-                new RdmaPreparedBatch(operations, inlineData.duplicate().limit(inlineUsed));
+        RdmaPreparedBatch prepared = new RdmaPreparedBatch(operations, inlineData);
         clear();
         return prepared;
     }

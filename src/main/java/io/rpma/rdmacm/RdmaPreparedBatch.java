@@ -74,20 +74,22 @@ public final class RdmaPreparedBatch {
      * Builds the operations.
      *
      * @param records the operations
-     * @param inlineData their inline data, which are copied
+     * @param inlineData the batch's inline data, which are copied
      */
     RdmaPreparedBatch(long[][] records, ByteBuffer inlineData) {
         this.records = records;
         bases = new long[records.length];
         sizes = new long[records.length];
         int inlineAt = at(records.length);
-        memory = ByteBuffer.allocateDirect(inlineAt + inlineData.remaining()).order(ByteOrder.nativeOrder());
-        memory.put(inlineAt, inlineData, 0, inlineData.remaining());
+        int inlineEnd = inlineEnd(records);
+        memory = ByteBuffer.allocateDirect(inlineAt + inlineEnd).order(ByteOrder.nativeOrder());
+        memory.put(inlineAt, inlineData, 0, inlineEnd);
         address = Natives.bufferAddress(memory);
         // not the batch's own memory, which threads that race could change meanwhile
         BatchRecords copies = RdmaBatch.copies(records, address + inlineAt);
         int result = Natives.rdmaPrepare(copies.address(), records.length, address);
         Reference.reachabilityFence(copies);
+        Reference.reachabilityFence(memory);
         if (result < 0) {
             throw RdmaBatch.refused(result, firstClosed());
         }
@@ -100,6 +102,18 @@ public final class RdmaPreparedBatch {
                 sizes[i] = Natives.rdmaMrSize(record[RdmaBatch.MR]);
             }
         }
+    }
+
+    /** Not the batch's number, which threads that race could change meanwhile. */
+    private static int inlineEnd(long[][] records) {
+        int end = 0;
+        for (long[] record : records) {
+            long source = record[RdmaBatch.SOURCE];
+            if (RdmaBatch.sourceOf(source) == RdmaBatch.INLINE) {
+                end = Math.max(end, RdmaBatch.upperOf(source) + RdmaBatch.countOf(source));
+            }
+        }
+        return end;
     }
 
     private static int at(int index) {
@@ -137,7 +151,8 @@ public final class RdmaPreparedBatch {
      * @throws IllegalStateException if the id, or the region of an operation that is not posted yet, is closed; the message
      *     names it, and nothing is posted
      * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses an operation:
-     *     {@link #posted()} is then the number of that operation
+     *     {@link #posted()} is then the number of that operation, with which the next call begins: to begin anew, record
+     *     and prepare the operations again
      */
     public boolean post() {
         int from = posted;

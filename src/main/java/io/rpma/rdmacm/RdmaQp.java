@@ -78,6 +78,9 @@ public final class RdmaQp {
 
     private static final int FLAGS = F_FENCE | F_SIGNALED | F_SOLICITED;
 
+    /** {@code IBV_SEND_INLINE}. */
+    private static final int INLINE = 8;
+
     // enum ibv_wr_opcode
     private static final int WRITE = 0;
     private static final int WRITE_WITH_IMM = 1;
@@ -640,7 +643,7 @@ public final class RdmaQp {
         long address = RdmaInlineData.use(src, length, maxInlineData);
         long to = RdmaAh.use(ah);
         int result = Natives.postDatagram(
-                sendQueue, what(SEND, flags), 0, address, length, to, remoteQpn, remoteQkey, context);
+                sendQueue, what(SEND, flags | INLINE), 0, address, length, to, remoteQpn, remoteQkey, context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, ah.object());
@@ -718,7 +721,15 @@ public final class RdmaQp {
         long address = RdmaInlineData.use(src, length, maxInlineData);
         long to = RdmaAh.use(ah);
         int result = Natives.postDatagram(
-                sendQueue, what(SEND_WITH_IMM, flags, imm), 0, address, length, to, remoteQpn, remoteQkey, context);
+                sendQueue,
+                what(SEND_WITH_IMM, flags | INLINE, imm),
+                0,
+                address,
+                length,
+                to,
+                remoteQpn,
+                remoteQkey,
+                context);
         Reference.reachabilityFence(src);
         if (result < 0) {
             throw Call.failure("ibv_post_send", result, object, ah.object());

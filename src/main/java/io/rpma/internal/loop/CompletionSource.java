@@ -38,17 +38,16 @@ public abstract class CompletionSource<Q> extends Source<Q> {
 
     @Override
     public final Q take() {
-        PeerProbe probe = probe();
-        if (probe == null) {
-            return takeNext();
-        }
-        boolean overdue = probe.isOverdue();
+        PeerProbe before = probe();
+        boolean overdue = before != null && before.isOverdue();
         Q from = takeNext();
-        while (from != null && !removeProbe(from, probe)) {
+        // again: the first check can begin, and its probe complete, during the poll
+        PeerProbe probe = probe();
+        while (from != null && probe != null && !removeProbe(from, probe)) {
             from = takeNext();
         }
         if (from == null && overdue) {
-            probe.silent();
+            before.silent();
         }
         return from;
     }

@@ -4,6 +4,7 @@ package io.rpma.internal.loop;
 import io.rpma.internal.NativeObject;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -19,7 +20,6 @@ public abstract class PeerProbe {
         ALIVE,
         /** There was no completion within the limit. The next poll that finds the queue empty changes this to SILENT. */
         OVERDUE,
-        /** A completion that another poll has taken can still change this to ALIVE. */
         SILENT,
         FAILED
     }
@@ -32,7 +32,12 @@ public abstract class PeerProbe {
      */
     private final long context = ThreadLocalRandom.current().nextLong();
 
-    private final AtomicBoolean outstanding = new AtomicBoolean();
+    /** Whether the probe of the current check is under way. */
+    private final AtomicBoolean posted = new AtomicBoolean();
+
+    /** The number of probes under way, also of earlier checks. */
+    private final AtomicInteger outstanding = new AtomicInteger();
+
     private final AtomicReference<Sign> sign = new AtomicReference<>(Sign.NONE);
     private volatile Entry check;
 
@@ -76,7 +81,8 @@ public abstract class PeerProbe {
      * @param success whether the write has succeeded
      */
     public final void answered(boolean success) {
-        outstanding.set(false);
+        outstanding.decrementAndGet();
+        posted.set(false);
         if (!success) {
             sign.set(Sign.FAILED);
         }
@@ -84,7 +90,7 @@ public abstract class PeerProbe {
 
     /** {@return whether a probe is under way} */
     public final boolean isOutstanding() {
-        return outstanding.get();
+        return outstanding.get() > 0;
     }
 
     /** {@return whether the limit has passed; asked before a poll, because an answer can arrive between an earlier poll and the limit} */
@@ -108,6 +114,8 @@ public abstract class PeerProbe {
             throw new IllegalStateException(queue + " is checked by " + check);
         }
         sign.set(Sign.ALIVE);
+        // the program can have taken the completion of an earlier check's probe
+        posted.set(false);
         check = begun;
     }
 
@@ -141,17 +149,19 @@ public abstract class PeerProbe {
      * @return whether this call has posted a probe
      */
     public final boolean post() {
-        if (!outstanding.compareAndSet(false, true)) {
+        if (!posted.compareAndSet(false, true)) {
             return false;
         }
-        boolean posted = false;
+        outstanding.incrementAndGet();
+        boolean success = false;
         try {
-            posted = post(context);
+            success = post(context);
         } finally {
-            if (!posted) {
-                outstanding.set(false);
+            if (!success) {
+                outstanding.decrementAndGet();
+                posted.set(false);
             }
         }
-        return posted;
+        return success;
     }
 }

@@ -37,14 +37,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How a loop serves objects. The objects of these tests need no device. */
-class LoopRegistrationTest {
+class LoopServiceTest {
     private final RunningLoop running = new RunningLoop();
     private final RpmaEventLoop loop = running.loop;
     private final List<Signal> signals = new ArrayList<>();
     private final BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
     private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
 
-    LoopRegistrationTest() {
+    LoopServiceTest() {
         loop.onFailure((source, failure) -> failures.add(failure));
     }
 
