@@ -53,7 +53,7 @@ class ToolsJarTest {
                         "META-INF/licences/Batik/META-INF/NOTICE")
                 .noneMatch(name -> name.matches(".*(Test|IT|Fuzz)(\\$.*)?\\.class|.*module-info\\.class"))
                 .allMatch(name -> name.matches("META-INF/.*|native/(rxe|softroce/[-.\\w]+)"
-                        + "|io/rpma/([\\w$-]+|(rdmacm|internal|tools(/\\w+)?|examples/common)/[\\w$-]+)\\.class"
+                        + "|io/rpma/([\\w$-]+|(rdmacm|internal(/loop)?|tools(/\\w+)?|examples/common)/[\\w$-]+)\\.class"
                         + "|(picocli|com/google/gson|org/HdrHistogram|org/knowm/xchart)/.*\\.class"
                         + "|org/apache/batik/.*\\.(class|properties)"));
     }
