@@ -504,7 +504,7 @@ make_guest_java() {
     local program=java
     ! $sanitize || command+=("LD_PRELOAD=libasan.so.8")
     # Few mappings on this host, which permits 65,530 of them for a process: see check_mappings in uml.sh.
-    # Each page that a process touches costs it as much as a hundred calls. Relocated, the JDK's archive of classes touches 16 MB.
+    # Each page that a process touches takes about 0.1 ms. Relocated, the JDK's archive of classes touches 16 MB.
     [[ $3 != uml ]] || program="java -Xms96m -Xmx384m -XX:+AlwaysPreTouch -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0"
     # The second compiler takes longer in these guests than its code saves. The JVM of the long tests has it.
     [[ $3 != uml || $1 == soak ]] && ! is_foreign "$2" || program+=" -XX:TieredStopAtLevel=1"

@@ -41,9 +41,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * after {@link #giveBack}, nor operations under way: they stay inside the bytes of the buffer, but can change the bytes
  * of the next taker. So give a buffer back after its operation is completed, or after its connection is closed.
  *
- * <p>Safe for use by many threads, one at a time. A buffer can be taken in one thread and given back in another: all
- * accesses before {@link #giveBack} happen before the accesses of the next taker. No method allocates, except the
- * creation.
+ * <p>Safe for use by many threads; a lock admits one at a time. A buffer can be taken in one thread and given back in
+ * another: all accesses before {@link #giveBack} happen before the accesses of the next taker. {@link #take()},
+ * {@link #buffer} and {@link #giveBack} allocate nothing.
  */
 public final class RpmaMemoryPool implements AutoCloseable {
     /** The answer of {@link #take()} if there is no free buffer. */
