@@ -16,7 +16,8 @@ public final class Tool {
     public static String run(String... command) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         Map<String, String> environment = builder.environment();
-        environment.put("LC_ALL", "C");
+        // Messages as in C, and a JVM finds files whose names have letters outside ASCII.
+        environment.put("LC_ALL", "C.UTF-8");
         // Only JVMs run with a sanitizer.
         environment.remove("LD_PRELOAD");
         Process process = builder.start();
