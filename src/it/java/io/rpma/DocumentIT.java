@@ -189,7 +189,7 @@ class DocumentIT {
                 "--class-path",
                 Jvm.libraryJar().toString(),
                 "--startup",
-                "native/softroce/jshell-startup",
+                "src/bed/jshell-startup",
                 // By default, JShell waits 5 s for its second JVM, which is too short on a slow emulated machine.
                 "--execution",
                 "jdi:hostname(127.0.0.1),timeout(60000)",

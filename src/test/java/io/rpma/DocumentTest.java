@@ -94,7 +94,7 @@ class DocumentTest {
     @Test
     void everyBlockIsReadByATest() throws IOException {
         Set<String> read = new HashSet<>();
-        for (String root : List.of("src/test/java", "src/it/java")) {
+        for (String root : List.of("src/test/java", "src/it/java", "src/apps/test/java", "src/apps/it/java")) {
             try (Stream<Path> paths = Files.walk(Path.of(root))) {
                 for (Path source : paths.filter(Files::isRegularFile).collect(Collectors.toList())) {
                     READ_BLOCK
@@ -163,7 +163,7 @@ class DocumentTest {
                 Loader.class.getProtectionDomain().getCodeSource().getLocation().toURI());
         ModuleDescriptor module =
                 ModuleFinder.of(classes).find("io.rpma").orElseThrow().descriptor();
-        assertThat(Files.readAllLines(Path.of("native/softroce/jshell-startup")))
+        assertThat(Files.readAllLines(Path.of("src/bed/jshell-startup")))
                 .containsAll(module.exports().stream()
                         .filter(exports -> !exports.isQualified())
                         .map(exports -> "import " + exports.source() + ".*;")

@@ -135,13 +135,13 @@ class LibrpmaArtifactTest {
                 "-fPIC",
                 "-D_GNU_SOURCE",
                 "-Wl,-soname,librpma.so.0",
-                "-Wl,--version-script,native/bench/noop-librpma.map",
+                "-Wl,--version-script,src/test/c/noop/noop-librpma.map",
                 "-Wl,--allow-multiple-definition",
                 "-o",
                 library.toString(),
                 flush.toString(),
-                "native/bench/noop-librpma.c",
-                "native/bench/noop-rdmacm.c");
+                "src/test/c/noop/noop-librpma.c",
+                "src/test/c/noop/noop-rdmacm.c");
         return Files.readAllBytes(library);
     }
 

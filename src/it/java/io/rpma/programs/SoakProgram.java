@@ -17,7 +17,6 @@ import io.rpma.RpmaFlushType;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcStatus;
-import io.rpma.bench.Machine;
 import io.rpma.internal.Natives;
 import io.rpma.internal.OpenResources;
 import io.rpma.rdmacm.RdmaAccess;
@@ -42,6 +41,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -92,8 +92,8 @@ public final class SoakProgram {
 
     private SoakProgram(PrintStream samples) throws IOException {
         this.samples = samples;
-        Machine machine = Machine.here("", "");
-        samples.println("# " + machine.cpu() + ", " + machine.kernel() + ", " + machine.jdk() + ", " + machine.date());
+        samples.println("# " + Runtime.getRuntime().availableProcessors() + " processors, Linux "
+                + System.getProperty("os.version") + ", JDK " + Runtime.version() + ", " + LocalDate.now());
         samples.println(HEADER);
     }
 

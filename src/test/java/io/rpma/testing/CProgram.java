@@ -15,9 +15,9 @@ public final class CProgram {
 
     private CProgram() {}
 
-    /** The librpma that does nothing, of {@code native/bench}. */
+    /** The librpma that does nothing, {@code src/test/c/noop}. */
     public static Path noopLibrpma() {
-        return Path.of("target/bench/librpma.so.0").toAbsolutePath();
+        return Path.of("target/noop/librpma.so.0").toAbsolutePath();
     }
 
     /** Compiles a source file into a directory. */

@@ -60,11 +60,11 @@ public final class Guest implements AutoCloseable {
         return new Guest(new Jvm.Running(new ProcessBuilder(words).start(), Duration.ofSeconds(LIMIT_S), false));
     }
 
-    /** The command that runs a class of the tests or examples. If its JVM crashes, native/rxe test finds the file in its part. */
+    /** The command that runs a class of this class path. If its JVM crashes, native/rxe test finds the file in its part. */
     public static String java(Class<?> program, String arguments) {
         return "java -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED"
                 + " '-XX:ErrorFile=" + System.getProperty("rpma.test.output") + "/hs_err_%p.log'"
-                + " -cp 'target/classes:target/test-classes:target/lib/*' " + program.getName() + " " + arguments;
+                + " -cp '" + System.getProperty("java.class.path") + "' " + program.getName() + " " + arguments;
     }
 
     /** The running command, for its output and its end. */

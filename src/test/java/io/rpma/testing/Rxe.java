@@ -17,6 +17,9 @@ public final class Rxe {
     /** The absolute path of the script, for commands in any directory. */
     public static final Path PROGRAM = Path.of("native", "rxe").toAbsolutePath();
 
+    /** The directory of the script's parts. */
+    public static final Path PARTS = Path.of("src", "bed").toAbsolutePath();
+
     /** The only line that the script prints if a guest boots and runs its command. */
     public static final String BOOTING = "rxe: booting the trixie guest\n";
 
@@ -30,12 +33,12 @@ public final class Rxe {
     /** Copies the script and its parts into a directory, and returns the path of the new script. */
     public static Path install(Path directory) throws IOException, InterruptedException {
         Path natives = Files.createDirectory(directory.resolve("native"));
+        Tool.run("cp", "-a", PROGRAM.toString(), natives.toString());
         Tool.run(
                 "cp",
                 "-a",
-                PROGRAM.toString(),
-                PROGRAM.resolveSibling("softroce").toString(),
-                natives.toString());
+                PARTS.toString(),
+                Files.createDirectory(directory.resolve("src")).toString());
         return natives.resolve(PROGRAM.getFileName());
     }
 

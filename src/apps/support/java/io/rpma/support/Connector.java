@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.support;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.rpma.RpmaConn;
+import io.rpma.RpmaConnCfg;
+import io.rpma.RpmaConnEvent;
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaException;
+import io.rpma.RpmaPeer;
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * Connects to the side of a command that listens.
+ *
+ * @param listener the command of that side, as in "ping --listen ADDRESS"
+ */
+public record Connector(String address, int port, String listener) {
+    private static final String ADVICE = "is the host up, and does its firewall permit RDMA (RoCE: UDP port 4791)?";
+
+    /** Thrown if the other side has rejected the connection, so that it, or its host, answers. */
+    public static final class RejectedException extends LostException {
+        private static final long serialVersionUID = 1;
+
+        private RejectedException(Connector connector) {
+            super(connector, connector.rejection());
+        }
+    }
+
+    /**
+     * Finds the device of this machine that reaches the other side.
+     *
+     * @throws IOException if there is none; the message has the reason and the remedy
+     */
+    public RpmaDevice device() throws IOException {
+        try {
+            return RpmaDevice.remote(address);
+        } catch (RpmaException e) {
+            throw DeviceFault.ofThisMachine().remote(address, e);
+        }
+    }
+
+    /**
+     * Makes one attempt to connect.
+     *
+     * @param cfg the configuration of the connection; null for the default
+     * @param timeout for the answer, in nanoseconds
+     * @throws LostException if the other side can't be reached, does not answer, or rejects the connection
+     */
+    public RpmaConn connect(RpmaPeer peer, RpmaConnCfg cfg, byte[] privateData, long timeout)
+            throws LostException, InterruptedException {
+        RpmaConn conn = request(peer, cfg, privateData);
+        boolean established = false;
+        try {
+            Optional<RpmaConnEvent> event = conn.nextEvent(timeout, NANOSECONDS);
+            established = event.filter(RpmaConnEvent.ESTABLISHED::equals).isPresent();
+            if (!established) {
+                if (event.filter(RpmaConnEvent.REJECTED::equals).isPresent()) {
+                    throw rejected();
+                }
+                throw new LostException(this, event.map(this::reason).orElse("no answer: " + ADVICE));
+            }
+            return conn;
+        } catch (RpmaException e) {
+            throw new LostException(this, Errors.line(e));
+        } finally {
+            if (!established) {
+                close(conn);
+            }
+        }
+    }
+
+    private RpmaConn request(RpmaPeer peer, RpmaConnCfg cfg, byte[] privateData) throws LostException {
+        try {
+            return RpmaConnReq.create(peer, address, port, cfg).connect(privateData);
+        } catch (RpmaException e) {
+            throw DeviceFault.isSilent(e) ? noAnswer() : new LostException(this, Errors.line(e));
+        }
+    }
+
+    /** Returns the other side's next port. */
+    public Connector atNextPort() {
+        return new Connector(address, port + 1, listener);
+    }
+
+    /** Returns an exception which reports that the other side does not answer. */
+    public LostException noAnswer() {
+        return new LostException(this, "no answer: " + ADVICE);
+    }
+
+    /** Returns an exception which reports that the other side has rejected the connection. */
+    public LostException rejected() {
+        return new RejectedException(this);
+    }
+
+    private String rejection() {
+        return "rejected: nothing listens there, or the listening side has refused this one and shows why; start '"
+                + Product.NAME + " " + listener + "' on that host, with the address of its RDMA device";
+    }
+
+    private String reason(RpmaConnEvent event) {
+        return switch (event) {
+            case UNREACHABLE -> "unreachable: " + ADVICE;
+            default -> event.description();
+        };
+    }
+
+    /** Returns an exception which reports that another program has accepted the connection. */
+    public IOException anotherProgram() {
+        return new IOException(this + ": another program has accepted the connection, or another version of this"
+                + " one: name the port of '" + Product.NAME + " " + listener + "' with --port");
+    }
+
+    /** Closes a connection that is not needed any more. */
+    public static void close(RpmaConn conn) {
+        try {
+            conn.close();
+        } catch (RpmaException e) {
+            // The connection is closed nevertheless.
+        }
+    }
+
+    @Override
+    public String toString() {
+        return address + " port " + port;
+    }
+}

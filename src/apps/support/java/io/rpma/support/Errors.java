@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.support;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+
+/** Converts an exception to one line for the user. */
+public final class Errors {
+    private Errors() {}
+
+    /** Returns the reason of the failure, without the name of the exception if its message is sufficient. */
+    public static String line(Throwable e) {
+        if (e instanceof FileSystemException problem) {
+            return problem.getFile() + ": " + reason(problem);
+        }
+        String message = e.getMessage();
+        return message == null ? e.toString() : message.replace('\n', ' ');
+    }
+
+    /** Returns the reason of the failure without the name of the file. */
+    public static String reason(IOException e) {
+        if (!(e instanceof FileSystemException problem)) {
+            return line(e);
+        }
+        if (problem.getReason() != null) {
+            return problem.getReason();
+        }
+        if (e instanceof NoSuchFileException) {
+            return "no such file";
+        }
+        return e instanceof AccessDeniedException ? "permission denied" : e.toString();
+    }
+}

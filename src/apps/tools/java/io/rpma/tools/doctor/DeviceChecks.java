@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package io.rpma.tools.doctor;
+
+import io.rpma.RpmaConnReq;
+import io.rpma.RpmaDevice;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaMemory;
+import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaPeer;
+import io.rpma.RpmaPort;
+import io.rpma.support.Device;
+import io.rpma.support.EndpointOptions;
+import io.rpma.support.Errors;
+import io.rpma.support.Product;
+import io.rpma.support.Versions;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** The checks that use the library. */
+final class DeviceChecks {
+    /** The errors of a queue pair whose provider has no extended posting. */
+    private static final Set<String> NOT_SUPPORTED = Set.of("EOPNOTSUPP", "ENOSYS");
+
+    /** Shows which librpma and rdma-core are found, of several or of an unexpected version. */
+    private static final String SHOW_LIBRARIES = "find / -name 'librpma.so*' -o -name 'libibverbs.so*'";
+
+    /** A guest, also if this machine has a device. */
+    private static final String RUN_IN_GUEST = Product.NAME + " rxe --bed uml run CMD";
+
+    private DeviceChecks() {}
+
+    /** Checks the library, all devices, and an address if it is not null. */
+    static List<Finding> all(String address) throws IOException, InterruptedException {
+        List<Finding> findings = new ArrayList<>();
+        List<Device> devices = List.of();
+        try {
+            devices = Device.list();
+            findings.add(library(Versions.find()));
+        } catch (LinkageError e) {
+            String reason = Errors.line(e);
+            findings.add(Finding.missing("library", reason, libraryRemedy(reason, installation())));
+        } catch (RpmaException e) {
+            findings.add(Finding.missing("library", Errors.line(e), "ls -l /dev/infiniband"));
+        }
+        findings.add(nativeAccess(Runtime.version().feature()));
+        findings.addAll(anyUsable(devices.stream().map(DeviceChecks::device).toList()));
+        if (address != null && !devices.isEmpty()) {
+            findings.add(deviceOf(address));
+        }
+        return findings;
+    }
+
+    private static List<Finding> device(Device device) {
+        List<Finding> findings = new ArrayList<>(List.of(port(device), address(device)));
+        if (!device.addresses().isEmpty()) {
+            findings.add(connection(device.name(), device.addresses().get(0)));
+        }
+        return findings;
+    }
+
+    /** Joins the findings of all devices. If a program can use one device, the others are not required. */
+    static List<Finding> anyUsable(List<List<Finding>> devices) {
+        boolean usable = devices.stream()
+                .anyMatch(device -> device.stream().noneMatch(finding -> finding.state() == Finding.State.MISSING));
+        return devices.stream()
+                .flatMap(List::stream)
+                .map(finding -> usable ? finding.notRequired() : finding)
+                .toList();
+    }
+
+    private static Finding library(Versions versions) {
+        return Finding.ok("library", "librpma %s, rdma-core %s".formatted(versions.librpma(), versions.rdmaCore()));
+    }
+
+    private static String installation() {
+        return HostChecks.installation(Path.of("/"));
+    }
+
+    /**
+     * Returns the command for a library that can't be loaded; empty if none is known.
+     *
+     * @param reason the message of the failure, which identifies the cause
+     * @param installation the command that installs the packages
+     */
+    static String libraryRemedy(String reason, String installation) {
+        if (reason.contains("-Djava.io.tmpdir")) {
+            return "java -Djava.io.tmpdir=DIRECTORY -jar ...";
+        }
+        if (reason.contains("undefined symbol: rpma_") || reason.contains("version `LIBRPMA_")) {
+            return SHOW_LIBRARIES;
+        }
+        boolean lacksPackage =
+                Stream.of("librpma.so", "libibverbs.so", "librdmacm.so").anyMatch(reason::contains);
+        return lacksPackage ? installation : "";
+    }
+
+    /** Since JDK 24 a program without the option gets warnings. The tools have it in their jar. */
+    static Finding nativeAccess(int java) {
+        return java < 24
+                ? Finding.ok("native access", "Java " + java + " permits it")
+                : Finding.ok(
+                        "native access", "Java " + java + ": start programs with --enable-native-access=ALL-UNNAMED");
+    }
+
+    static Finding port(Device device) {
+        String subject = device.name() + " port";
+        for (Device.Port port : device.ports()) {
+            if (port.state() == RpmaPort.State.ACTIVE) {
+                return Finding.ok(subject, "port " + port.number() + " is active");
+            }
+        }
+        String state = device.ports().stream()
+                .map(port -> port.state().toString())
+                .reduce((one, other) -> one + ", " + other)
+                .orElse("none");
+        return Finding.missing(
+                subject, "no port is active: " + state, "sudo ip link set " + networkInterface(device) + " up");
+    }
+
+    static Finding address(Device device) {
+        String subject = device.name() + " address";
+        return device.addresses().isEmpty()
+                ? Finding.missing(
+                        subject,
+                        "the device has no address",
+                        "sudo ip address add ADDRESS/24 dev " + networkInterface(device))
+                : Finding.ok(subject, String.join(", ", device.addresses()));
+    }
+
+    private static String networkInterface(Device device) {
+        return device.ports().stream()
+                .flatMap(port -> port.interfaces().stream())
+                .findFirst()
+                .orElse("INTERFACE");
+    }
+
+    /**
+     * Registers memory, and prepares a connection of the device to itself. This makes a queue pair, which fails if librpma needs
+     * extended posting and the driver lacks it.
+     */
+    private static Finding connection(String name, String address) {
+        String subject = name + " queues";
+        try (RpmaPeer peer = RpmaPeer.create(RpmaDevice.local(address));
+                RpmaMemory memory = RpmaMemory.allocate(1)) {
+            peer.register(memory, RpmaMrUsage.RECV).close();
+            RpmaConnReq.create(peer, address, EndpointOptions.DEFAULT_PORT, null)
+                    .close();
+            return Finding.ok(subject, "memory can be registered, and a queue pair made");
+        } catch (RpmaException e) {
+            return noQueues(subject, e);
+        }
+    }
+
+    /** Reports that a device has no queue pair or no region for a connection. */
+    static Finding noQueues(String subject, RpmaException failure) {
+        String reason = Errors.line(failure);
+        if (failure.operation().equals("rpma_conn_req_new") && NOT_SUPPORTED.contains(failure.errnoName())) {
+            return Finding.missing(
+                    subject,
+                    "the provider in this rdma-core lacks extended posting, and a later one can have it: " + reason,
+                    RUN_IN_GUEST);
+        }
+        if (failure.operation().equals("rpma_peer_new") && failure.error() == RpmaError.NOSUPP) {
+            return Finding.missing(subject, reason, SHOW_LIBRARIES);
+        }
+        // the finding of the locked memory has the command that raises the limit
+        return Finding.missing(
+                subject,
+                reason,
+                failure.errnoName().equals("ENOMEM") ? "ulimit -l; rdma resource show" : "rdma resource show");
+    }
+
+    private static Finding deviceOf(String address) throws IOException {
+        boolean own;
+        try {
+            own = NetworkInterface.getByInetAddress(InetAddress.getByName(address)) != null;
+        } catch (UnknownHostException e) {
+            return Finding.missing(address, "the name is unknown", "getent hosts " + address);
+        }
+        try {
+            RpmaDevice device = own ? RpmaDevice.local(address) : RpmaDevice.remote(address);
+            return Finding.ok(address, (own ? "the address of " : "reached through ") + device.name());
+        } catch (RpmaException e) {
+            return own
+                    ? Finding.missing(address, Device.reason(e), "rdma link")
+                    : Finding.missing(address, "no device reaches it: " + Device.reason(e), "ip route get " + address);
+        }
+    }
+}

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-/**
- * The common code of the examples: command lines, offered memory, and connections that store and commit.
- *
- * <p>{@link io.rpma.examples.common.MemoryServer} offers memory. {@link io.rpma.examples.common.RemoteConnection} connects to
- * it. {@link io.rpma.examples.common.RemoteMemory} has the RDMA operations on it.
- */
-package io.rpma.examples.common;
