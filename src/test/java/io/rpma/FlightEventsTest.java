@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.rpma.programs.FlightEventsProgram;
 import io.rpma.testing.CProgram;
 import io.rpma.testing.Jvm;
+import io.rpma.testing.Tool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.MatchResult;
@@ -114,22 +114,28 @@ class FlightEventsTest {
                         Stream.concat(each.stream(), each.stream()).collect(Collectors.toList()));
     }
 
-    /** The classes of the events are in a directory, so that the JVM needs a descriptor to load them. */
+    /** A process without a free descriptor can't load a class, as if the class were missing. */
     @Test
     void anEventThatCannotBeLoadedIsLostAndItsOperationSucceeds(@TempDir Path directory) throws Exception {
-        Jvm.Finished finished = run("-Xlog:disable", directory, "without descriptors");
+        Path classes = directory.resolve("classes");
+        Tool.run("cp", "-r", Jvm.placeOf(RpmaConn.class).toString(), classes.toString());
+        for (Class<?> event : Class.forName("io.rpma.internal.FlightEvents").getDeclaredClasses()) {
+            Files.delete(classes.resolve(event.getName().replace('.', '/') + ".class"));
+        }
+        Jvm.Finished finished = run(Jvm.onClassPath(classes, Jvm.testClasses()), "-Xlog:disable", directory);
         assertThat(finished.out()).isEqualTo(FlightEventsProgram.WITHOUT + "\n");
     }
 
-    private static Jvm.Finished run(String option, Path directory, String... more) throws Exception {
-        List<String> arguments = new ArrayList<>(List.of(
-                CProgram.noopLibrpma().toString(),
-                directory.resolve("events.jfr").toString()));
-        arguments.addAll(List.of(more));
-        Jvm.Finished finished = Jvm.likeThis()
-                .under("prlimit", "--nofile=256")
-                .options(option)
-                .run(FlightEventsProgram.class, arguments.toArray(new String[0]));
+    private static Jvm.Finished run(String option, Path directory) throws Exception {
+        return run(Jvm.likeThis(), option, directory);
+    }
+
+    private static Jvm.Finished run(Jvm jvm, String option, Path directory) throws Exception {
+        Jvm.Finished finished = jvm.options(option)
+                .run(
+                        FlightEventsProgram.class,
+                        CProgram.noopLibrpma().toString(),
+                        directory.resolve("events.jfr").toString());
         assertThat(finished.status()).as(finished.toString()).isZero();
         return finished;
     }

@@ -10,12 +10,8 @@ import io.rpma.RpmaPeer;
 import io.rpma.internal.Fake;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Waiter;
-import io.rpma.testing.Descriptors;
-import java.io.FileInputStream;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 
@@ -31,8 +27,7 @@ public final class FlightEventsProgram {
     /**
      * Makes the calls before and during a recording, and prints the names of the events.
      *
-     * @param arguments the path of that librpma, and the path for the recording; a third argument takes all descriptors before
-     *     the calls of the recording
+     * @param arguments the path of that librpma, and the path for the recording
      */
     public static void main(String[] arguments) throws Exception {
         System.load(arguments[0]);
@@ -44,11 +39,7 @@ public final class FlightEventsProgram {
         Path file = Path.of(arguments[1]);
         try (Recording recording = new Recording()) {
             recording.start();
-            Deque<FileInputStream> taken = arguments.length > 2 ? Descriptors.takeAll() : new ArrayDeque<>();
             call(peer, memory, awaited);
-            for (FileInputStream one : taken) {
-                one.close();
-            }
             call(peer, memory, awaited);
             recording.dump(file);
         }
