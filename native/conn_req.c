@@ -168,37 +168,11 @@ static int adopt_or_delete(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
 	return rc;
 }
 
-/* sends an outgoing request */
 static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
 {
 	struct rpma_conn *conn = NULL;
 	int rc = rpma_conn_req_connect(&req, data, &conn);
 	return rc != 0 ? rc : adopt_or_delete(conn, handles);
-}
-
-/*
- * After the acceptance, librpma moves the id to a new event channel. If a later step fails, librpma makes the id synchronous:
- * rdma_migrate_id() then creates a channel, and nothing closes its descriptor. If there is no descriptor for that channel,
- * librpma does not log the failure, and a descriptor is counted that has not leaked.
- */
-static bool has_leaked_descriptor(void)
-{
-	static const char *const first_steps[] = {"rdma_accept()", "rdma_create_event_channel()", "rdma_migrate_id()"};
-	const struct thread *thread = thread_get();
-	for (size_t i = 0; i < sizeof(first_steps) / sizeof(first_steps[0]); i++)
-		if (thread != NULL && log_says(thread, first_steps[i]))
-			return false;
-	return true;
-}
-
-static void log_leak_of_acceptance(void)
-{
-	static _Atomic unsigned ids;
-	static _Atomic unsigned ids_and_descriptors;
-	if (has_leaked_descriptor())
-		log_leak("the id and a descriptor of a request that it failed to accept", ++ids_and_descriptors);
-	else
-		log_leak("the id of a request that it failed to accept", ++ids);
 }
 
 /* accepts an incoming request, or rejects it if the acceptance would fail */
@@ -210,13 +184,7 @@ static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, boo
 		(void)rpma_conn_req_delete(&req);
 		return rc;
 	}
-	struct rpma_conn *conn = NULL;
-	rc = rpma_conn_req_connect(&req, data, &conn);
-	if (rc != 0) {
-		log_leak_of_acceptance();
-		return rc;
-	}
-	return adopt_or_delete(conn, handles);
+	return connect_request(req, data, handles);
 }
 
 /*

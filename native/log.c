@@ -207,11 +207,6 @@ int log_error(const char *what, int error)
 	return RPMA_E_PROVIDER;
 }
 
-void log_leak(const char *what, unsigned count)
-{
-	receive(RPMA_LOG_LEVEL_WARNING, __FILE__, __LINE__, __func__, "librpma has leaked %s, %u so far\n", what, count);
-}
-
 void log_discard(void)
 {
 	struct thread *thread = thread_get();

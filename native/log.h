@@ -42,9 +42,6 @@ bool log_says_no_event(const struct thread *thread, int rc);
 /* logs a failure that librpma does not log, in librpma's format, and returns RPMA_E_PROVIDER */
 int log_error(const char *what, int error);
 
-/* logs what a failed call of librpma has leaked, and the number of these leaks so far */
-void log_leak(const char *what, unsigned count);
-
 /* ends a call as log_end() does, but discards its messages: for a failure that is an answer, or that librpma did not report */
 void log_discard(void);
 

@@ -209,7 +209,7 @@ class OnDemandPagingIT extends WithConnection {
     void advice() throws Exception {
         try (RpmaMemory memory = RpmaMemory.allocate(SIZE)) {
             register(memory, (region, remote) -> {
-                long handle = RpmaMrLocal.use(region, RpmaMrUsage.WRITE_DST, "local", 0, SIZE);
+                long handle = RpmaMrLocal.use(region, RpmaMrUsage.WRITE_DST, 0, SIZE);
                 assertAdvice((advice, flush) -> Call.check(
                         "rpma_mr_advise", Natives.mrAdvise(handle, 0, SIZE, advice.ordinal(), flush ? 1 : 0)));
                 writeEachPage(remote);

@@ -89,7 +89,6 @@ class RandomCallsIT {
     private void addPeers() {
         calls.add(2, "RpmaPeer.create", c -> peers.put(c, TestDevice.peer()), FAILS);
         calls.add(1, "RpmaPeer.close", c -> peers.one(c).close(), FAILS);
-        calls.add(1, "RpmaPeer.closeAll", c -> peers.one(c).closeAll(), FAILS);
         calls.add(
                 1,
                 "RpmaObjects.closeAll",

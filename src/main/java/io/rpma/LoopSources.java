@@ -100,13 +100,13 @@ final class LoopSources {
         /** Null for the queue of a shared receive queue. */
         private final RpmaConn conn;
 
-        private final ComplChannel channel;
+        private final RpmaCompletionWait channel;
         private final RpmaCompletions completions;
         private final RpmaEventLoop.CompletionHandler handler;
 
         Completions(
                 Object source,
-                ComplChannel channel,
+                RpmaCompletionWait channel,
                 RpmaCompletions completions,
                 RpmaEventLoop.CompletionHandler handler) {
             super(source, channel.channel());

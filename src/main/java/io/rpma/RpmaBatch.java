@@ -133,8 +133,8 @@ public final class RpmaBatch {
             int flags,
             long opContext) {
         RpmaConn.checkFlags(flags);
-        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.READ_DST, RpmaConn.DESTINATION, dstOffset, length);
-        long srcHandle = RpmaMrRemote.use(src, RpmaMrUsage.READ_SRC, RpmaConn.SOURCE, srcOffset, length);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.READ_DST, dstOffset, length);
+        long srcHandle = RpmaMrRemote.use(src, RpmaMrUsage.READ_SRC, srcOffset, length);
         return add(
                 what(Op.READ, flags),
                 RpmaConn.handleOf(conn),
@@ -186,8 +186,8 @@ public final class RpmaBatch {
             int flags,
             long opContext) {
         RpmaConn.checkFlags(flags);
-        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, dstOffset, length);
-        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, length);
+        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, dstOffset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, srcOffset, length);
         return add(
                 what(Op.WRITE, flags),
                 RpmaConn.handleOf(conn),
@@ -241,8 +241,8 @@ public final class RpmaBatch {
             int imm,
             long opContext) {
         RpmaConn.checkFlags(flags);
-        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, dstOffset, length);
-        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, length);
+        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, dstOffset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, srcOffset, length);
         long what = what(Op.WRITE_WITH_IMM, flags) | imm(imm);
         return add(what, RpmaConn.handleOf(conn), srcHandle, srcOffset, dstHandle, dstOffset, length, opContext);
     }
@@ -309,7 +309,7 @@ public final class RpmaBatch {
             long opContext) {
         RpmaConn.checkFlags(flags);
         long dstHandle = RpmaMrRemote.useAtomic(dst, dstOffset);
-        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, RpmaConn.SOURCE, srcOffset, Long.BYTES);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, srcOffset, Long.BYTES);
         return add(
                 what(Op.WRITE_ATOMIC, flags),
                 RpmaConn.handleOf(conn),
@@ -366,7 +366,7 @@ public final class RpmaBatch {
      */
     public boolean send(RpmaConn conn, RpmaMrLocal src, long offset, long length, int flags, long opContext) {
         RpmaConn.checkFlags(flags);
-        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, RpmaConn.SOURCE, offset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, offset, length);
         return add(what(Op.SEND, flags), RpmaConn.handleOf(conn), srcHandle, offset, 0, 0, length, opContext);
     }
 
@@ -402,7 +402,7 @@ public final class RpmaBatch {
     public boolean sendWithImm(
             RpmaConn conn, RpmaMrLocal src, long offset, long length, int flags, int imm, long opContext) {
         RpmaConn.checkFlags(flags);
-        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, RpmaConn.SOURCE, offset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, offset, length);
         long what = what(Op.SEND_WITH_IMM, flags) | imm(imm);
         return add(what, RpmaConn.handleOf(conn), srcHandle, offset, 0, 0, length, opContext);
     }
@@ -437,7 +437,7 @@ public final class RpmaBatch {
      * @throws IllegalStateException if the connection uses a shared receive queue: post the receive to that queue
      */
     public boolean recv(RpmaConn conn, RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, offset, length);
         long connHandle = RpmaConn.handleOf(conn);
         conn.checkReceives();
         return add(Op.RECV.ordinal(), connHandle, dstHandle, offset, 0, 0, length, opContext);
@@ -471,7 +471,7 @@ public final class RpmaBatch {
      *     maximum of one operation
      */
     public boolean recv(RpmaSrq srq, RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, offset, length);
         return addShared(RpmaSrq.handleOf(srq), dstHandle, offset, length, opContext);
     }
 

@@ -221,7 +221,15 @@ public final class RpmaCompletions {
     void filled(int taken) {
         count = taken;
         if (taken > 0 && FlightEvents.isRecording()) {
-            FlightEvents.errorCompletions(this);
+            recordFailures();
+        }
+    }
+
+    private void recordFailures() {
+        for (int i = 0; i < count; i++) {
+            if (!isSuccess(i)) {
+                FlightEvents.errorCompletion(wrId(i), status(i), qpNum(i), vendorErr(i));
+            }
         }
     }
 

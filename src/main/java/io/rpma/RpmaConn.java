@@ -3,10 +3,10 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.FlightEvents;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
 import io.rpma.internal.loop.PeerProbe;
@@ -68,17 +68,11 @@ public final class RpmaConn implements AutoCloseable {
     /** librpma stores the length of private data in 8 bits. */
     static final int MOST_PRIVATE_DATA = 255;
 
-    // the roles of a region in an operation, for the messages of exceptions
-
-    static final String DESTINATION = "destination";
-
-    static final String SOURCE = "source";
-
     private static final String WRITE_WITH_IMM = "rpma_write_with_imm";
     private static final String WAIT = "rpma_conn_wait";
     private static final String NEXT_EVENT = "rpma_conn_next_event";
 
-    private static final Closer CLOSER = new Closer("rpma_conn_delete") {
+    private static final ObjectKind KIND = new ObjectKind("rpma_conn_delete") {
         @Override
         protected long delete(NativeObject object) {
             return Natives.connDelete(object.handle());
@@ -104,7 +98,7 @@ public final class RpmaConn implements AutoCloseable {
     private RpmaCq rcq;
 
     /** Null if each queue has its own channel. */
-    private ComplChannel channel;
+    private RpmaCompletionWait channel;
 
     /**
      * Creates all parts that a connection can have. {@link #made} drops the parts that this connection does not have.
@@ -114,10 +108,10 @@ public final class RpmaConn implements AutoCloseable {
     RpmaConn(RpmaPeer peer, RpmaSrq srq, NativeObject... parents) {
         this.peer = peer;
         this.srq = srq;
-        object = new NativeObject(this, "RpmaConn", CLOSER, parents);
+        object = new NativeObject(this, "RpmaConn", KIND, parents);
         cq = new RpmaCq(this, object, "RpmaCq");
         rcq = new RpmaCq(this, object, "receive RpmaCq");
-        channel = new ComplChannel(WAIT, object, true, cq, rcq);
+        channel = new RpmaCompletionWait(WAIT, object, true, cq, rcq);
     }
 
     /**
@@ -168,8 +162,8 @@ public final class RpmaConn implements AutoCloseable {
     public boolean read(
             RpmaMrLocal dst, long dstOffset, RpmaMrRemote src, long srcOffset, long length, int flags, long opContext) {
         checkFlags(flags);
-        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.READ_DST, DESTINATION, dstOffset, length);
-        long srcHandle = RpmaMrRemote.use(src, RpmaMrUsage.READ_SRC, SOURCE, srcOffset, length);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.READ_DST, dstOffset, length);
+        long srcHandle = RpmaMrRemote.use(src, RpmaMrUsage.READ_SRC, srcOffset, length);
         int result = Natives.connRead(handle, dstHandle, dstOffset, srcHandle, srcOffset, length, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_read", result, object, dst.object(), src.object());
@@ -219,8 +213,8 @@ public final class RpmaConn implements AutoCloseable {
     public boolean write(
             RpmaMrRemote dst, long dstOffset, RpmaMrLocal src, long srcOffset, long length, int flags, long opContext) {
         checkFlags(flags);
-        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
-        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
+        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, dstOffset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, srcOffset, length);
         int result = Natives.connWrite(handle, dstHandle, dstOffset, srcHandle, srcOffset, length, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_write", result, object, dst.object(), src.object());
@@ -279,8 +273,8 @@ public final class RpmaConn implements AutoCloseable {
             int imm,
             long opContext) {
         checkFlags(flags);
-        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, DESTINATION, dstOffset, length);
-        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, length);
+        long dstHandle = RpmaMrRemote.use(dst, RpmaMrUsage.WRITE_DST, dstOffset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, srcOffset, length);
         int result = Natives.connWriteWithImm(
                 handle, dstHandle, dstOffset, srcHandle, srcOffset, length, flags, imm, opContext);
         if (result < 0) {
@@ -366,7 +360,7 @@ public final class RpmaConn implements AutoCloseable {
             RpmaMrRemote dst, long dstOffset, RpmaMrLocal src, long srcOffset, int flags, long opContext) {
         checkFlags(flags);
         long dstHandle = RpmaMrRemote.useAtomic(dst, dstOffset);
-        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, SOURCE, srcOffset, Long.BYTES);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.WRITE_SRC, srcOffset, Long.BYTES);
         int result = Natives.connWriteAtomic(handle, dstHandle, dstOffset, srcHandle, srcOffset, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_atomic_write", result, object, dst.object(), src.object());
@@ -454,7 +448,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean send(RpmaMrLocal src, long offset, long length, int flags, long opContext) {
         checkFlags(flags);
-        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, SOURCE, offset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, offset, length);
         int result = Natives.connSend(handle, srcHandle, offset, length, flags, opContext);
         if (result < 0) {
             throw Call.failure("rpma_send", result, object, src.object());
@@ -499,7 +493,7 @@ public final class RpmaConn implements AutoCloseable {
      */
     public boolean sendWithImm(RpmaMrLocal src, long offset, long length, int flags, int imm, long opContext) {
         checkFlags(flags);
-        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, SOURCE, offset, length);
+        long srcHandle = RpmaMrLocal.use(src, RpmaMrUsage.SEND, offset, length);
         int result = Natives.connSendWithImm(handle, srcHandle, offset, length, flags, imm, opContext);
         if (result < 0) {
             throw Call.failure("rpma_send_with_imm", result, object, src.object());
@@ -545,7 +539,7 @@ public final class RpmaConn implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, DESTINATION, offset, length);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, offset, length);
         checkReceives();
         int result = Natives.connRecv(handle, dstHandle, offset, length, opContext);
         if (result < 0) {
@@ -640,7 +634,7 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /** The completion channel that the queues share. */
-    ComplChannel sharedChannel() {
+    RpmaCompletionWait sharedChannel() {
         checkSharedChannel();
         return channel;
     }

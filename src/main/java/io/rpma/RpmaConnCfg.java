@@ -3,9 +3,9 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Result;
 import java.util.Objects;
 import java.util.Optional;
@@ -35,7 +35,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     private static final int RQ_SIZE = 2;
     private static final int RCQ_SIZE = 3;
 
-    private static final Closer CLOSER = new Closer("rpma_conn_cfg_delete") {
+    private static final ObjectKind KIND = new ObjectKind("rpma_conn_cfg_delete") {
         @Override
         protected long delete(NativeObject cfg) {
             return Natives.connCfgDelete(cfg.handle());
@@ -53,7 +53,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     private RpmaSrq srq;
 
     private RpmaConnCfg() {
-        object = new NativeObject(this, "RpmaConnCfg", CLOSER);
+        object = new NativeObject(this, "RpmaConnCfg", KIND);
     }
 
     /**

@@ -3,10 +3,10 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.FlightEvents;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Result;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
@@ -57,7 +57,7 @@ public final class RpmaConnReq implements AutoCloseable {
     /** The connection that the request has become, or null. */
     private volatile RpmaConn conn;
 
-    private static final class Deletion extends Closer {
+    private static final class Deletion extends ObjectKind {
         private final ReentrantLock requests;
 
         Deletion(ReentrantLock requests) {
@@ -140,7 +140,7 @@ public final class RpmaConnReq implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, offset, length);
         RpmaConn.checkReceives(object, srq);
         int result = Natives.connReqRecv(object.handle(), dstHandle, offset, length, opContext);
         if (result < 0) {
@@ -184,7 +184,7 @@ public final class RpmaConnReq implements AutoCloseable {
      * If the device or the kernel refuses the acceptance, librpma leaks the id of the connection. If librpma fails after
      * it has accepted the request, it leaks the id and usually a descriptor, which nothing can close. The call may then
      * block until the client has answered the disconnection, or the answer times out. Meanwhile no other request of the
-     * endpoint is taken. The exception reports the leak and the number of such leaks so far.
+     * endpoint is taken.
      *
      * @param privateData the data for the other side; the maximum on InfiniBand and RoCE is 56 bytes with an outgoing
      *     request and 196 bytes with the answer to an incoming request, elsewhere 255 bytes

@@ -38,7 +38,7 @@ public final class RpmaCq {
     private long handle;
 
     /** Null if the connection's queues share one channel. */
-    private ComplChannel channel;
+    private RpmaCompletionWait channel;
 
     /**
      * @param owner the connection or shared receive queue
@@ -47,7 +47,7 @@ public final class RpmaCq {
     RpmaCq(Object owner, NativeObject whole, String name) {
         this.owner = owner;
         object = whole.part(name);
-        channel = new ComplChannel(WAIT, object, false, this, null);
+        channel = new RpmaCompletionWait(WAIT, object, false, this, null);
     }
 
     /**
@@ -125,7 +125,7 @@ public final class RpmaCq {
     }
 
     /** The completion channel, which only this queue uses. */
-    ComplChannel ownChannel() {
+    RpmaCompletionWait ownChannel() {
         checkOwnChannel();
         return channel;
     }

@@ -3,10 +3,10 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.Log;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
 import java.util.Optional;
@@ -48,7 +48,7 @@ public final class RpmaEp implements AutoCloseable {
      * provisional request of that thread would prevent the close. The endpoint is shut down without the lock: the kernel
      * may take long, and no thread can reach the endpoint any more.
      */
-    private static final class Shutdown extends Closer {
+    private static final class Shutdown extends ObjectKind {
         Shutdown(ReentrantLock requests) {
             super("rpma_ep_shutdown", requests);
         }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
-import io.rpma.internal.Closer;
 import io.rpma.internal.DaxDevice;
 import io.rpma.internal.Errno;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Mapping;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import io.rpma.internal.PersistentMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -67,7 +67,7 @@ public final class RpmaMemory implements AutoCloseable {
     /** Never reset: the kernel does not know which pages a device has written. */
     private volatile boolean writtenByDevices;
 
-    private static final class Unmapping extends Closer {
+    private static final class Unmapping extends ObjectKind {
         private final Mapping mapping;
 
         Unmapping(Mapping mapping) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
-import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
+import io.rpma.internal.ObjectKind;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -111,7 +111,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
     }
 
     /** A pool has no native object. */
-    private static final Closer CLOSER = new Closer("RpmaMemoryPool") {
+    private static final ObjectKind KIND = new ObjectKind("RpmaMemoryPool") {
         @Override
         protected long delete(NativeObject pool) {
             return 0;
@@ -137,7 +137,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
         states = new AtomicLongArray(size + 1);
         stacks = new int[size + 1];
         views = new ByteBuffer[size + 1];
-        object = new NativeObject(this, "RpmaMemoryPool", CLOSER, memory.object());
+        object = new NativeObject(this, "RpmaMemoryPool", KIND, memory.object());
     }
 
     /**

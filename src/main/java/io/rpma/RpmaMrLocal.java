@@ -3,10 +3,10 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.FlightEvents;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Result;
 import java.util.Map;
 import java.util.Objects;
@@ -47,7 +47,7 @@ public final class RpmaMrLocal implements AutoCloseable {
     /** Keeps memory that the device may access reachable until the region is closed. */
     private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
 
-    private static final Closer CLOSER = new Closer("rpma_mr_dereg") {
+    private static final ObjectKind KIND = new ObjectKind("rpma_mr_dereg") {
         @Override
         protected long delete(NativeObject region) {
             long result = Natives.mrDereg(region.handle());
@@ -80,7 +80,7 @@ public final class RpmaMrLocal implements AutoCloseable {
         this.usage = usage;
         this.persistent = persistent;
         this.onDemand = onDemand;
-        object = new NativeObject(this, "RpmaMrLocal", CLOSER, parents);
+        object = new NativeObject(this, "RpmaMrLocal", KIND, parents);
     }
 
     static RpmaMrLocal register(
@@ -223,18 +223,18 @@ public final class RpmaMrLocal implements AutoCloseable {
     }
 
     /**
-     * Checks the region for its role in an operation and returns its native handle; on the hot path.
+     * Checks the region for an operation and returns its native handle; on the hot path.
      *
      * @throws NullPointerException if the region is null
      * @throws IndexOutOfBoundsException if a byte is outside the region
      * @throws IllegalArgumentException if the region is not registered for the usage
      */
-    static long use(RpmaMrLocal region, RpmaMrUsage needed, String role, long offset, long length) {
+    static long use(RpmaMrLocal region, RpmaMrUsage needed, long offset, long length) {
         if (region == null) {
-            throw Check.isNull(role + " region");
+            throw Check.isNull(needed.role + " region");
         }
-        Check.range(role, offset, length, region.size, region.maxLength);
-        needed.checkIn(region.usage, role);
+        Check.range(needed.role, offset, length, region.size, region.maxLength);
+        needed.checkIn(region.usage);
         return region.handle;
     }
 

@@ -3,9 +3,9 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.EnumSet;
@@ -34,7 +34,7 @@ public final class RpmaMrRemote implements AutoCloseable {
     /** The number of bytes that an emulated flush reads, whatever its length is. */
     static final long FLUSH_LENGTH = 8;
 
-    private static final Closer CLOSER = new Closer("rpma_mr_remote_delete") {
+    private static final ObjectKind KIND = new ObjectKind("rpma_mr_remote_delete") {
         @Override
         protected long delete(NativeObject object) {
             return Natives.mrRemoteDelete(object.handle());
@@ -53,7 +53,7 @@ public final class RpmaMrRemote implements AutoCloseable {
         this.address = address;
         this.size = size;
         this.usage = usage;
-        object = new NativeObject(this, "RpmaMrRemote", CLOSER);
+        object = new NativeObject(this, "RpmaMrRemote", KIND);
     }
 
     /**
@@ -133,28 +133,28 @@ public final class RpmaMrRemote implements AutoCloseable {
     }
 
     /**
-     * Checks the region for its role in an operation and returns its native handle; on the hot path.
+     * Checks the region for an operation and returns its native handle; on the hot path.
      *
      * @throws NullPointerException if the region is null
      * @throws IndexOutOfBoundsException if a byte is outside the region
      * @throws IllegalArgumentException if the region is not registered for the usage
      */
-    static long use(RpmaMrRemote region, RpmaMrUsage needed, String role, long offset, long length) {
+    static long use(RpmaMrRemote region, RpmaMrUsage needed, long offset, long length) {
         if (region == null) {
-            throw Check.isNull(role + " region");
+            throw Check.isNull(needed.role + " region");
         }
-        needed.checkIn(region.usage, role);
-        Check.range(role, offset, length, region.size);
+        needed.checkIn(region.usage);
+        Check.range(needed.role, offset, length, region.size);
         return region.handle;
     }
 
     /** As {@link #use}, for a flush. librpma itself checks the usage. */
     static long useFlushed(RpmaMrRemote region, long offset, long length) {
         if (region == null) {
-            throw Check.isNull(RpmaConn.DESTINATION + " region");
+            throw Check.isNull(RpmaMrUsage.WRITE_DST.role + " region");
         }
-        Check.range(RpmaConn.DESTINATION, offset, length, region.size);
-        Check.range(RpmaConn.DESTINATION, offset, FLUSH_LENGTH, region.size);
+        Check.range(RpmaMrUsage.WRITE_DST.role, offset, length, region.size);
+        Check.range(RpmaMrUsage.WRITE_DST.role, offset, FLUSH_LENGTH, region.size);
         return region.handle;
     }
 
@@ -164,7 +164,7 @@ public final class RpmaMrRemote implements AutoCloseable {
      * @throws IllegalArgumentException also if the address is not a multiple of 8; librpma checks only the offset
      */
     static long useAtomic(RpmaMrRemote region, long offset) {
-        long used = use(region, RpmaMrUsage.WRITE_DST, RpmaConn.DESTINATION, offset, Long.BYTES);
+        long used = use(region, RpmaMrUsage.WRITE_DST, offset, Long.BYTES);
         if ((offset & 7) != 0 || (region.address & 7) != 0) {
             throw new IllegalArgumentException(
                     "an atomic write goes to an address that is a multiple of 8, not to offset " + offset

@@ -12,19 +12,19 @@ import java.util.Set;
  */
 public enum RpmaMrUsage {
     /** The other side reads from the region. */
-    READ_SRC,
+    READ_SRC("source"),
     /** The reads of this side store into the region; the memory must be writable. */
-    READ_DST,
+    READ_DST("destination"),
     /** The writes of this side take their bytes from the region; librpma nevertheless requires writable memory. */
-    WRITE_SRC,
+    WRITE_SRC("source"),
     /** The other side writes into the region; the memory must be writable. */
-    WRITE_DST,
+    WRITE_DST("destination"),
     /**
      * The other side flushes the region for visibility.
      *
      * <p>Register {@link #READ_SRC} too: a side without native flush emulates the flush by a read.
      */
-    FLUSH_TYPE_VISIBILITY,
+    FLUSH_TYPE_VISIBILITY("destination"),
     /**
      * The other side flushes the region for persistence.
      *
@@ -35,11 +35,18 @@ public enum RpmaMrUsage {
      *
      * <p>Register {@link #READ_SRC} too: a side without native flush emulates the flush by a read.
      */
-    FLUSH_TYPE_PERSISTENT,
+    FLUSH_TYPE_PERSISTENT("destination"),
     /** Messages are sent from the region. */
-    SEND,
+    SEND("source"),
     /** Messages are received into the region; the memory must be writable. */
-    RECV;
+    RECV("destination");
+
+    /** The part that the region takes in the operation, for the messages of exceptions. */
+    final String role;
+
+    RpmaMrUsage(String role) {
+        this.role = role;
+    }
 
     /** The bit of the C constant {@code RPMA_MR_USAGE_*}. */
     int bit() {
@@ -62,10 +69,10 @@ public enum RpmaMrUsage {
      *
      * @throws IllegalArgumentException if the region is not registered for it
      */
-    void checkIn(int usages, String region) {
+    void checkIn(int usages) {
         if ((usages & bit()) == 0) {
             throw new IllegalArgumentException(
-                    "the " + region + " region is not registered for " + this + ", but for " + setOf(usages));
+                    "the " + role + " region is not registered for " + this + ", but for " + setOf(usages));
         }
     }
 

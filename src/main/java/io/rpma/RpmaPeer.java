@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
-import io.rpma.internal.Closer;
 import io.rpma.internal.Loader;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
@@ -21,12 +21,12 @@ import java.util.Objects;
  * }</pre>
  *
  * <p>Safe for use by many threads. {@link #close} throws {@link IllegalStateException} while an object of the peer is open;
- * {@link #closeAll} closes all of them.
+ * {@link RpmaObjects#closeAll} closes them together.
  *
  * <p>Manual pages: rpma_peer_new(3), rpma_mr_reg(3).
  */
 public final class RpmaPeer implements AutoCloseable {
-    private static final class Deletion extends Closer {
+    private static final class Deletion extends ObjectKind {
         private final long device;
 
         Deletion(long device) {
@@ -253,22 +253,6 @@ public final class RpmaPeer implements AutoCloseable {
     @Override
     public void close() {
         object.close();
-    }
-
-    /**
-     * Closes this peer and all objects that depend on it: its connections, requests, endpoints, shared receive queues and
-     * memory regions. Pending requests of an endpoint are rejected, as by {@link RpmaEp#close}. An {@link RpmaMemory} stays
-     * open. Has no effect if this peer is already closed.
-     *
-     * <p>Closes the objects together, as {@link RpmaObjects#closeAll} does.
-     *
-     * @throws IllegalStateException if another thread makes or connects an object of this peer during the call; the message
-     *     names the object. This peer stays open, and the call can be repeated.
-     * @throws RpmaException if librpma reports a failure; all objects are closed nevertheless. If there are several failures,
-     *     the others are suppressed exceptions of the first one.
-     */
-    public void closeAll() {
-        object.closeTree();
     }
 
     @Override

@@ -2,9 +2,9 @@
 package io.rpma;
 
 import io.rpma.internal.Call;
-import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import java.nio.ByteBuffer;
 
 /**
@@ -29,7 +29,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
     /** The size of a descriptor in bytes. */
     public static final int DESCRIPTOR_SIZE = 1;
 
-    private static final Closer CLOSER = new Closer("rpma_peer_cfg_delete") {
+    private static final ObjectKind KIND = new ObjectKind("rpma_peer_cfg_delete") {
         @Override
         protected long delete(NativeObject object) {
             return Natives.peerCfgDelete(object.handle());
@@ -39,7 +39,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
     private final NativeObject object;
 
     private RpmaPeerCfg() {
-        object = new NativeObject(this, "RpmaPeerCfg", CLOSER);
+        object = new NativeObject(this, "RpmaPeerCfg", KIND);
     }
 
     /**

@@ -3,9 +3,9 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Result;
 import java.util.Optional;
 
@@ -32,7 +32,7 @@ import java.util.Optional;
  * <p>Manual pages: rpma_srq_new(3), rpma_srq_recv(3), rpma_srq_get_rcq(3), rpma_srq_delete(3).
  */
 public final class RpmaSrq implements AutoCloseable {
-    private static final Closer CLOSER = new Closer("rpma_srq_delete") {
+    private static final ObjectKind KIND = new ObjectKind("rpma_srq_delete") {
         @Override
         protected long delete(NativeObject object) {
             return Natives.srqDelete(object.handle());
@@ -51,7 +51,7 @@ public final class RpmaSrq implements AutoCloseable {
 
     private RpmaSrq(RpmaPeer peer) {
         this.peer = peer;
-        object = new NativeObject(this, "RpmaSrq", CLOSER, peer.object());
+        object = new NativeObject(this, "RpmaSrq", KIND, peer.object());
         rcq = new RpmaCq(this, object, "RpmaCq");
     }
 
@@ -117,7 +117,7 @@ public final class RpmaSrq implements AutoCloseable {
      * @throws RpmaException if librpma fails
      */
     public boolean recv(RpmaMrLocal dst, long offset, long length, long opContext) {
-        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, RpmaConn.DESTINATION, offset, length);
+        long dstHandle = RpmaMrLocal.use(dst, RpmaMrUsage.RECV, offset, length);
         int result = Natives.srqRecv(handle, dstHandle, offset, length, opContext);
         if (result < 0) {
             throw Call.failure("rpma_srq_recv", result, object, dst.object());

@@ -3,9 +3,9 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 
 /**
  * The configuration of a shared receive queue: its size, and the size of its completion queue.
@@ -27,7 +27,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
     private static final int RQ_SIZE = 0;
     private static final int RCQ_SIZE = 1;
 
-    private static final Closer CLOSER = new Closer("rpma_srq_cfg_delete") {
+    private static final ObjectKind KIND = new ObjectKind("rpma_srq_cfg_delete") {
         @Override
         protected long delete(NativeObject object) {
             return Natives.srqCfgDelete(object.handle());
@@ -37,7 +37,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
     private final NativeObject object;
 
     private RpmaSrqCfg() {
-        object = new NativeObject(this, "RpmaSrqCfg", CLOSER);
+        object = new NativeObject(this, "RpmaSrqCfg", KIND);
     }
 
     /**

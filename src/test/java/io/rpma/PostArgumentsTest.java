@@ -36,11 +36,11 @@ class PostArgumentsTest {
     @ParameterizedTest
     @EnumSource
     void usage(RpmaMrUsage needed) {
-        assertThatCode(() -> needed.checkIn(needed.bit(), "source")).doesNotThrowAnyException();
-        assertThatCode(() -> needed.checkIn(0xff, "source")).doesNotThrowAnyException();
+        assertThatCode(() -> needed.checkIn(needed.bit())).doesNotThrowAnyException();
+        assertThatCode(() -> needed.checkIn(0xff)).doesNotThrowAnyException();
         int others = RpmaMrUsage.mask(EnumSet.complementOf(EnumSet.of(needed)).toArray(new RpmaMrUsage[0]));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> needed.checkIn(others, "source"))
-                .withMessageContaining("source region is not registered for " + needed);
+                .isThrownBy(() -> needed.checkIn(others))
+                .withMessageContaining(needed.role + " region is not registered for " + needed);
     }
 }

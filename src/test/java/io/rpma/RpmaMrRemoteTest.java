@@ -198,15 +198,13 @@ class RpmaMrRemoteTest {
     void checksItsPartInAnOperation() {
         try (RpmaMrRemote region = region(4096, 100, RpmaMrUsage.READ_SRC.bit())) {
             long id = region.object().handle();
-            assertThat(RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, "source", 0, 100))
-                    .isEqualTo(id);
-            assertThat(RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, "source", 100, 0))
-                    .isEqualTo(id);
+            assertThat(RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, 0, 100)).isEqualTo(id);
+            assertThat(RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, 100, 0)).isEqualTo(id);
             assertThat(RpmaMrRemote.useFlushed(region, 92, 8)).isEqualTo(id);
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                    .isThrownBy(() -> RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, "source", 1, 100));
+                    .isThrownBy(() -> RpmaMrRemote.use(region, RpmaMrUsage.READ_SRC, 1, 100));
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> RpmaMrRemote.use(region, RpmaMrUsage.WRITE_DST, "destination", 0, 1));
+                    .isThrownBy(() -> RpmaMrRemote.use(region, RpmaMrUsage.WRITE_DST, 0, 1));
             assertThatIllegalArgumentException().isThrownBy(() -> RpmaMrRemote.useAtomic(region, 0));
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
                     .isThrownBy(() -> RpmaMrRemote.useFlushed(region, 93, 7));

@@ -150,7 +150,7 @@ class UmlBedShareIT {
     @Test
     void noDirectoryForPerformanceDataIsLeft() throws IOException, InterruptedException {
         String script = "exec 8<. 9<\"$1\"; mount -t tmpfs tmpfs /tmp && mkdir -p \"$PWD\" \"$1\" &&"
-                + " mount --bind /proc/self/fd/8 \"$PWD\" && mount --bind /proc/self/fd/9 \"$1\" && cd \"$PWD\" &&"
+                + " mount -c --bind /proc/self/fd/8 \"$PWD\" && mount -c --bind /proc/self/fd/9 \"$1\" && cd \"$PWD\" &&"
                 + " shift && \"$@\" && find /tmp -maxdepth 1 -name 'hsperfdata_*'";
         Rxe.Finished finished = Rxe.uml(List.of("--share", "/tmp"), "ls", "-d", "/tmp/hsperfdata_root")
                 .under(List.of(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal;
 
-import io.rpma.RpmaCompletions;
-import io.rpma.rdmacm.RdmaId;
 import java.net.InetSocketAddress;
 import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.function.Supplier;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
@@ -216,17 +216,17 @@ public final class FlightEvents {
      * Records that an id connects, or has accepted a request.
      *
      * @param id the id
-     * @param connection the id as a native object
      * @param incoming whether it is an accepted request
+     * @param otherSide returns the address of the other side, or nothing if the id has none
      */
-    public static void connection(RdmaId id, NativeObject connection, boolean incoming) {
+    public static void connection(NativeObject id, boolean incoming, Supplier<Optional<InetSocketAddress>> otherSide) {
         if (isRecording()) {
             try {
-                InetSocketAddress other = id.peerAddr().orElseThrow();
-                connection(connection, incoming, other.getAddress().getHostAddress(), other.getPort());
+                InetSocketAddress other = otherSide.get().orElseThrow();
+                connection(id, incoming, other.getAddress().getHostAddress(), other.getPort());
             } catch (IllegalStateException | NoSuchElementException e) {
                 // another thread has closed the id, or the id has no address
-                connection(connection, incoming, null, 0);
+                connection(id, incoming, null, 0);
             } catch (Throwable e) {
                 lost(e);
             }
@@ -304,30 +304,25 @@ public final class FlightEvents {
     }
 
     /**
-     * Records the failed completions.
+     * Records the completion of a failed operation.
      *
-     * @param completions the completions that were taken from a queue
+     * @param operationContext the context of the operation
+     * @param status the status of the completion
+     * @param queuePairNumber the number of the queue pair
+     * @param vendorError the error of the device's vendor
      */
-    public static void errorCompletions(RpmaCompletions completions) {
+    public static void errorCompletion(long operationContext, Object status, int queuePairNumber, int vendorError) {
         try {
             if (ErrorCompletion.TEMPLATE.isEnabled()) {
-                for (int i = 0; i < completions.count(); i++) {
-                    if (!completions.isSuccess(i)) {
-                        errorCompletion(completions, i);
-                    }
-                }
+                ErrorCompletion event = new ErrorCompletion();
+                event.operationContext = operationContext;
+                event.status = status.toString();
+                event.queuePairNumber = queuePairNumber;
+                event.vendorError = vendorError;
+                event.commit();
             }
         } catch (Throwable e) {
             lost(e);
         }
-    }
-
-    private static void errorCompletion(RpmaCompletions completions, int index) {
-        ErrorCompletion event = new ErrorCompletion();
-        event.operationContext = completions.wrId(index);
-        event.status = completions.status(index).toString();
-        event.queuePairNumber = completions.qpNum(index);
-        event.vendorError = completions.vendorErr(index);
-        event.commit();
     }
 }

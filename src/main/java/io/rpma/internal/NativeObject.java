@@ -60,7 +60,7 @@ public final class NativeObject {
     private final Cleaner.Cleanable leak;
 
     /** Null for a part. */
-    final Closer closer;
+    final ObjectKind kind;
 
     /** The last part that has parents, and the one before a part; or null. Set under the monitor of the whole. */
     private NativeObject part;
@@ -85,14 +85,14 @@ public final class NativeObject {
      *
      * @param facade the object whose collection before {@code close()} is reported
      * @param type the name of the type, for messages
-     * @param closer frees the native object
+     * @param kind frees the native object
      * @param parents the objects that must not be closed before this one
      */
-    public NativeObject(Object facade, String type, Closer closer, NativeObject... parents) {
+    public NativeObject(Object facade, String type, ObjectKind kind, NativeObject... parents) {
         Loader.ensureLoaded();
         number = COUNT.incrementAndGet();
         name = type + "#" + number;
-        this.closer = closer;
+        this.kind = kind;
         this.parents = parents;
         whole = this;
         leak = LEAKS.started().register(facade, new Leak());
@@ -103,7 +103,7 @@ public final class NativeObject {
         name = type + " of " + whole.name;
         this.parents = parents;
         this.whole = whole;
-        closer = null;
+        kind = null;
         leak = null;
     }
 
@@ -211,9 +211,9 @@ public final class NativeObject {
         return handle;
     }
 
-    /** Returns the limits of the device of this object or of a parent, as {@link Closer#deviceLimits} does; or null. */
+    /** Returns the limits of the device of this object or of a parent, as {@link ObjectKind#deviceLimits} does; or null. */
     byte[] deviceLimits() {
-        byte[] limits = whole.closer.deviceLimits(whole);
+        byte[] limits = whole.kind.deviceLimits(whole);
         for (int i = 0; limits == null && i < whole.parents.length; i++) {
             limits = whole.parents[i].deviceLimits();
         }
@@ -321,11 +321,11 @@ public final class NativeObject {
      * @return false if the object was already closed, or such a child is still open
      */
     boolean markClosed(Closing by) {
-        closer.lock();
+        kind.lock();
         try {
             return markClosedIn(by);
         } finally {
-            closer.unlock();
+            kind.unlock();
         }
     }
 
@@ -357,11 +357,11 @@ public final class NativeObject {
 
     /** Throws an exception if the object is open and has children that the close does not contain. */
     void checkChildren(Closing by) {
-        closer.lock();
+        kind.lock();
         try {
             checkChildrenIn(by);
         } finally {
-            closer.unlock();
+            kind.unlock();
         }
     }
 
@@ -417,7 +417,7 @@ public final class NativeObject {
     /** Frees the native object, which has no children. */
     void free() {
         try {
-            Call.check(closer.operation(), closer.delete(this), this);
+            Call.check(kind.operation(), kind.delete(this), this);
         } finally {
             for (NativeObject one = part; one != null; one = one.part) {
                 one.leaveParents();

@@ -84,7 +84,7 @@ public final class Natives {
      */
     static native long processLimit(int limit);
 
-    /** Returns the name of the device and its limits: see {@link Closer#deviceLimits}. */
+    /** Returns the name of the device and its limits: see {@link ObjectKind#deviceLimits}. */
     public static native byte[] deviceLimits(long device);
 
     // versions.c
@@ -375,7 +375,7 @@ public final class Natives {
     /** Returns the maximum length of an operation, in bytes. */
     public static native int idMaxMessage(long id);
 
-    /** Returns the name and the limits of the id's device: see {@link Closer#deviceLimits}. */
+    /** Returns the name and the limits of the id's device: see {@link ObjectKind#deviceLimits}. */
     public static native byte[] idDeviceLimits(long id);
 
     public static native int idDestroy(long id);

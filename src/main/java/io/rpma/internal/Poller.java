@@ -11,7 +11,7 @@ public final class Poller {
     private static final int MOST_READY = 256;
     private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private static final Closer CLOSER = new Closer("close") {
+    private static final ObjectKind KIND = new ObjectKind("close") {
         @Override
         protected long delete(NativeObject epoll) {
             return Natives.pollerDelete(epoll.handle());
@@ -35,7 +35,7 @@ public final class Poller {
      * @param name the name, for messages
      */
     public Poller(String name) {
-        epoll = new NativeObject(this, name, CLOSER);
+        epoll = new NativeObject(this, name, KIND);
     }
 
     /** Makes the native object, and returns this poller. */

@@ -2,9 +2,9 @@
 package io.rpma.rdmacm;
 
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import java.net.InetSocketAddress;
 
 /**
@@ -28,7 +28,7 @@ import java.net.InetSocketAddress;
 public final class RdmaAddrInfo implements AutoCloseable {
     private static final int MAX_PORT = 65535;
 
-    private static final Closer CLOSER = new Closer("rdma_freeaddrinfo") {
+    private static final ObjectKind KIND = new ObjectKind("rdma_freeaddrinfo") {
         @Override
         protected long delete(NativeObject object) {
             return Natives.addrInfoFree(object.handle());
@@ -42,7 +42,7 @@ public final class RdmaAddrInfo implements AutoCloseable {
     private RdmaAddrInfo(RdmaPortSpace portSpace, boolean passive) {
         this.portSpace = portSpace;
         this.passive = passive;
-        object = new NativeObject(this, "RdmaAddrInfo", CLOSER);
+        object = new NativeObject(this, "RdmaAddrInfo", KIND);
     }
 
     /**

@@ -2,9 +2,9 @@
 package io.rpma.rdmacm;
 
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
@@ -27,7 +27,7 @@ import java.util.function.LongSupplier;
  * <p>Manual pages: ibv_create_ah(3), ibv_create_ah_from_wc(3).
  */
 public final class RdmaAh implements AutoCloseable {
-    private static final Closer CLOSER = new Closer("ibv_destroy_ah") {
+    private static final ObjectKind KIND = new ObjectKind("ibv_destroy_ah") {
         @Override
         protected long delete(NativeObject object) {
             return Natives.ahDestroy(object.handle());
@@ -40,7 +40,7 @@ public final class RdmaAh implements AutoCloseable {
     private long handle;
 
     private RdmaAh(NativeObject owner) {
-        object = new NativeObject(this, "RdmaAh", CLOSER, owner);
+        object = new NativeObject(this, "RdmaAh", KIND, owner);
     }
 
     /**

@@ -6,11 +6,11 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
 import io.rpma.internal.Access;
 import io.rpma.internal.Call;
-import io.rpma.internal.Closer;
 import io.rpma.internal.Errno;
 import io.rpma.internal.FlightEvents;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
 import io.rpma.internal.loop.Source;
@@ -133,7 +133,7 @@ public final class RdmaId implements AutoCloseable {
      * The lock is held while the id is marked as closed, so that the id then gets no new queue. The id is destroyed without the
      * lock: the kernel can take seconds, and threads that wait for the lock must see the closed id soon.
      */
-    private static final class Destruction extends Closer {
+    private static final class Destruction extends ObjectKind {
         Destruction(ReentrantLock control) {
             super("rdma_destroy_id", control);
         }
@@ -585,7 +585,7 @@ public final class RdmaId implements AutoCloseable {
         qp();
         checkPrivateData("rdma_connect", param.privateDataLength(), portSpace.connectData());
         call("rdma_connect", () -> reached(Stage.CONNECTING, param.connect(object.handle())));
-        FlightEvents.connection(this, object, false);
+        FlightEvents.connection(object, false, this::peerAddr);
     }
 
     /** Refuses private data that is too long: rdma_accept would break the queue pair before the kernel refuses the data. */
@@ -609,7 +609,7 @@ public final class RdmaId implements AutoCloseable {
         qp();
         checkPrivateData("rdma_accept", param.privateDataLength(), portSpace.acceptData());
         call("rdma_accept", () -> reached(Stage.CONNECTING, param.accept(object.handle())));
-        FlightEvents.connection(this, object, true);
+        FlightEvents.connection(object, true, this::peerAddr);
     }
 
     /**

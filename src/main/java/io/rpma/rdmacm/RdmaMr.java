@@ -4,10 +4,10 @@ package io.rpma.rdmacm;
 import io.rpma.RpmaMemory;
 import io.rpma.internal.Access;
 import io.rpma.internal.Check;
-import io.rpma.internal.Closer;
 import io.rpma.internal.FlightEvents;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.ObjectKind;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.Map;
@@ -52,7 +52,7 @@ public final class RdmaMr implements AutoCloseable {
     /** The memory of the open regions, so that it is not garbage-collected while a device reads or writes it. */
     private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
 
-    private static final Closer CLOSER = new Closer("rdma_dereg_mr") {
+    private static final ObjectKind KIND = new ObjectKind("rdma_dereg_mr") {
         @Override
         protected long delete(NativeObject region) {
             long result = Natives.rdmaMrDereg(region.handle());
@@ -81,7 +81,7 @@ public final class RdmaMr implements AutoCloseable {
         this.address = address;
         this.size = size;
         this.access = access;
-        object = new NativeObject(this, "RdmaMr", CLOSER, parents);
+        object = new NativeObject(this, "RdmaMr", KIND, parents);
     }
 
     /**

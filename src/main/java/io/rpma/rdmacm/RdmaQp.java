@@ -94,8 +94,8 @@ public final class RdmaQp {
     private final RdmaId owner;
 
     private final NativeObject object;
-    private final CompletionQueue sendCompletions;
-    private final CompletionQueue recvCompletions;
+    private final RdmaCompletionWait sendCompletions;
+    private final RdmaCompletionWait recvCompletions;
     private final boolean datagrams;
     private final boolean usesSrq;
     private final boolean sigAll;
@@ -114,8 +114,8 @@ public final class RdmaQp {
     RdmaQp(RdmaId owner, NativeObject id, boolean datagrams, boolean usesSrq, boolean sigAll) {
         this.owner = owner;
         object = id.part("RdmaQp");
-        sendCompletions = CompletionQueue.ofOperations(id.part("send queue"));
-        recvCompletions = CompletionQueue.ofReceives(id.part("receive queue"));
+        sendCompletions = RdmaCompletionWait.ofOperations(id.part("send queue"));
+        recvCompletions = RdmaCompletionWait.ofReceives(id.part("receive queue"));
         this.datagrams = datagrams;
         this.usesSrq = usesSrq;
         this.sigAll = sigAll;

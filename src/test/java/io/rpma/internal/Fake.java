@@ -14,7 +14,7 @@ public final class Fake {
 
     /** Returns an object that is not yet made. */
     static NativeObject unmade(String type, NativeObject... parents) {
-        return new NativeObject(FACADE, type, new FakeCloser(), parents);
+        return new NativeObject(FACADE, type, new FakeKind(), parents);
     }
 
     /** Returns an object whose native object is being made. */
@@ -48,19 +48,19 @@ public final class Fake {
 
     /** Sets the function that frees the native object of a fake. */
     static void setCloser(NativeObject object, String operation, LongUnaryOperator delete) {
-        FakeCloser closer = (FakeCloser) object.closer;
+        FakeKind closer = (FakeKind) object.kind;
         closer.operation = operation;
         closer.delete = delete;
     }
 
     /** Makes the mark of a fake fail once, in a close of many objects. */
     static void failMark(NativeObject object, Error failure) {
-        FakeCloser closer = (FakeCloser) object.closer;
+        FakeKind closer = (FakeKind) object.kind;
         closer.failure = failure;
         closer.locksBeforeFailure = 1;
     }
 
-    private static final class FakeCloser extends Closer {
+    private static final class FakeKind extends ObjectKind {
         private Error failure;
 
         /** The check of the children locks before the mark does. */
@@ -69,7 +69,7 @@ public final class Fake {
         private String operation = "deleted";
         private LongUnaryOperator delete = handle -> 0;
 
-        FakeCloser() {
+        FakeKind() {
             super("");
         }
 

@@ -127,9 +127,8 @@ public final class Listener {
     public void serve(String address, int port, RpmaConnCfg cfg, Acceptor acceptor)
             throws IOException, InterruptedException {
         RpmaDevice device = device(address);
-        RpmaPeer peer = RpmaPeer.create(device);
-        try {
-            RpmaEp endpoint = RpmaEp.listen(peer, address, port);
+        try (RpmaPeer peer = RpmaPeer.create(device);
+                RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
             say("listening at %s port %d through %s, until Ctrl-C", address, port, device.name());
             try {
                 tasks.forEach(this::start);
@@ -143,16 +142,8 @@ public final class Listener {
                 threads.awaitTermination(CLOSE_S, SECONDS);
                 say("%d connections served", accepted.get());
             }
-        } finally {
-            closeAll(peer);
-        }
-    }
-
-    /** Closes also the connections of sessions that have not ended in time. */
-    private static void closeAll(RpmaPeer peer) {
-        try {
-            peer.closeAll();
-        } catch (RpmaException | IllegalStateException e) {
+        } catch (IllegalStateException e) {
+            // a session has not ended in time: the process ends its connection
             say("%s", Errors.line(e));
         }
     }

@@ -14,6 +14,7 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
+import io.rpma.RpmaObjects;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 import io.rpma.support.Errors;
@@ -24,6 +25,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.Stream;
 
 /** Answers the messages of clients. One thread serves all clients, and another thread closes connections. */
 final class PingServer {
@@ -32,6 +34,9 @@ final class PingServer {
 
     /** The most clients, because each has up to 2 MiB of locked memory. */
     private static final int MOST_CLIENTS = 100;
+
+    /** The close of a connection to a dead host takes up to 11 s. */
+    private static final int CLOSE_S = 15;
 
     private final String address;
     private final int port;
@@ -70,9 +75,9 @@ final class PingServer {
      */
     void serve() throws IOException, InterruptedException {
         RpmaDevice device = Listener.device(address);
-        RpmaPeer peer = RpmaPeer.create(device);
-        try (RpmaEventLoop loop = RpmaEventLoop.create()) {
-            RpmaEp endpoint = RpmaEp.listen(peer, address, port);
+        try (RpmaPeer peer = RpmaPeer.create(device);
+                RpmaEventLoop loop = RpmaEventLoop.create();
+                RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
             loop.onFailure(this::failed);
             loop.onRequest(endpoint, null, request -> accept(loop, peer, request));
             Listener.say("listening at %s port %d through %s, until Ctrl-C", address, port, device.name());
@@ -83,21 +88,22 @@ final class PingServer {
             } finally {
                 clients.values().forEach(client -> Listener.say("client %d: this side ends", client.number));
                 Listener.say("%d messages of %d clients answered", answered, accepted);
+                closeAll();
             }
-        } finally {
-            closeAll(peer);
         }
     }
 
     /** Closes all connections together, because a close takes seconds if the host of the client is dead. */
-    private void closeAll(RpmaPeer peer) {
+    private void closeAll() throws InterruptedException {
         closer.shutdown();
+        closer.awaitTermination(CLOSE_S, SECONDS);
         try {
-            peer.closeAll();
+            RpmaObjects.closeAll(clients.values().stream()
+                    .flatMap(client -> Stream.of(client.conn, client.region, client.memory))
+                    .toList());
         } catch (RpmaException e) {
             Listener.say("%s", Errors.line(e));
         }
-        clients.values().forEach(client -> client.memory.close());
     }
 
     private void accept(RpmaEventLoop loop, RpmaPeer peer, RpmaConnReq request) {

@@ -14,7 +14,7 @@ import java.lang.ref.Reference;
 import java.util.Objects;
 
 /** The completion queue of the operations or of the receives of a queue pair. */
-final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQueue> {
+final class RdmaCompletionWait extends CompletionWait<RpmaCompletions, RdmaCompletionWait> {
     /** Not static: a failure for lack of memory would be permanent. */
     private final Access access = Access.get();
 
@@ -29,17 +29,17 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     /** Null until the first check of the connection, and in the queue of receives. */
     private volatile PeerProbe probe;
 
-    private CompletionQueue(String operation, NativeObject object, boolean send) {
+    private RdmaCompletionWait(String operation, NativeObject object, boolean send) {
         super(operation, object, object);
         this.send = send;
     }
 
-    static CompletionQueue ofOperations(NativeObject object) {
-        return new CompletionQueue("rdma_get_send_comp", object, true);
+    static RdmaCompletionWait ofOperations(NativeObject object) {
+        return new RdmaCompletionWait("rdma_get_send_comp", object, true);
     }
 
-    static CompletionQueue ofReceives(NativeObject object) {
-        return new CompletionQueue("rdma_get_recv_comp", object, false);
+    static RdmaCompletionWait ofReceives(NativeObject object) {
+        return new RdmaCompletionWait("rdma_get_recv_comp", object, false);
     }
 
     /** Takes the handle of the native queue. Allocates nothing. */
@@ -83,7 +83,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     }
 
     @Override
-    public CompletionQueue poll(RpmaCompletions completions) {
+    public RdmaCompletionWait poll(RpmaCompletions completions) {
         return pollCount(completions) == 0 ? null : this;
     }
 
@@ -111,7 +111,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
     }
 
     @Override
-    protected CompletionQueue taken(RpmaCompletions completions, int result) {
+    protected RdmaCompletionWait taken(RpmaCompletions completions, int result) {
         access.filled(completions, result);
         return this;
     }
@@ -124,7 +124,7 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
         probe = first;
     }
 
-    private final class Source extends CompletionSource<CompletionQueue> {
+    private final class Source extends CompletionSource<RdmaCompletionWait> {
         private final RpmaCompletions completions;
         private final boolean solicitedOnly;
         private final RpmaEventLoop.Handler<? super RpmaCompletions> handler;
@@ -142,12 +142,12 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
 
         @Override
         public void claim(Object loop) {
-            CompletionQueue.this.claim(loop);
+            RdmaCompletionWait.this.claim(loop);
         }
 
         @Override
-        protected CompletionQueue takeNext() {
-            return CompletionQueue.this.take(completions, solicitedOnly);
+        protected RdmaCompletionWait takeNext() {
+            return RdmaCompletionWait.this.take(completions, solicitedOnly);
         }
 
         @Override
@@ -156,12 +156,12 @@ final class CompletionQueue extends CompletionWait<RpmaCompletions, CompletionQu
         }
 
         @Override
-        protected boolean removeProbe(CompletionQueue from, PeerProbe attached) {
+        protected boolean removeProbe(RdmaCompletionWait from, PeerProbe attached) {
             return access.removeProbe(completions, attached);
         }
 
         @Override
-        public void call(CompletionQueue from) throws Exception {
+        public void call(RdmaCompletionWait from) throws Exception {
             handler.handle(completions);
         }
     }

@@ -9,7 +9,7 @@ import io.rpma.internal.Result;
 import java.lang.ref.Reference;
 
 /** A completion channel, which wakes the threads that wait for its completion queues. */
-final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
+final class RpmaCompletionWait extends CompletionWait<RpmaCompletions, RpmaCq> {
     /** Whether the owner is a connection, and not the queue itself. */
     private final boolean shared;
 
@@ -26,7 +26,7 @@ final class ComplChannel extends CompletionWait<RpmaCompletions, RpmaCq> {
      * @param shared whether the owner is a connection
      * @param rcq the second queue, or null
      */
-    ComplChannel(String operation, NativeObject owner, boolean shared, RpmaCq cq, RpmaCq rcq) {
+    RpmaCompletionWait(String operation, NativeObject owner, boolean shared, RpmaCq cq, RpmaCq rcq) {
         super(operation, owner, cq.object());
         this.shared = shared;
         this.cq = cq;

@@ -7,12 +7,12 @@ import java.util.concurrent.locks.Lock;
  * The part of a close that depends on the kind of the object. It must not refer to the facade, because a facade that its
  * parents reach is never reported as dropped.
  */
-public abstract class Closer {
+public abstract class ObjectKind {
     private final String operation;
     private final Lock lock;
 
     /** @param operation the C function that frees the native object */
-    protected Closer(String operation) {
+    protected ObjectKind(String operation) {
         this(operation, null);
     }
 
@@ -20,7 +20,7 @@ public abstract class Closer {
      * @param operation the C function that frees the native object
      * @param lock held while the object is marked as closed; or null
      */
-    protected Closer(String operation, Lock lock) {
+    protected ObjectKind(String operation, Lock lock) {
         this.operation = operation;
         this.lock = lock;
     }
