@@ -3,9 +3,10 @@
  * batch.c -- RpmaBatch: many posts in one downcall
  *
  * Two threads must not use one batch at once. If they do, the fields of their records can mix. This can break their
- * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a handle
- * contains handles of one kind of object in all operations. Only the offset and the length can exceed the region. The device
- * refuses such a range. If the shim itself reads the region, find_value() in post.c refuses the offset.
+ * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a
+ * handle contains handles of one kind of object in all operations. Only the offset and the length can exceed the
+ * region. The device refuses such a range. If the shim itself reads the region, find_value() in post.c refuses the
+ * offset.
  */
 #include <librpma.h>
 
@@ -40,25 +41,27 @@ static jint post(struct thread *thread, const volatile struct record *r)
 	jint imm = (jint)(what >> 32);
 	switch ((enum op)(what & 0xff)) {
 	case READ:
-		return post_read(thread, r->conn, r->local, r->local_offset, r->remote, r->remote_offset, r->length, flags,
-				r->op_context);
+		return post_read(thread, r->conn, r->local, r->local_offset, r->remote, r->remote_offset, r->length,
+				 flags, r->op_context);
 	case WRITE:
-		return post_write(thread, r->conn, r->remote, r->remote_offset, r->local, r->local_offset, r->length, flags,
-				r->op_context);
+		return post_write(thread, r->conn, r->remote, r->remote_offset, r->local, r->local_offset, r->length,
+				  flags, r->op_context);
 	case WRITE_WITH_IMM:
-		return post_write_with_imm(thread, r->conn, r->remote, r->remote_offset, r->local, r->local_offset, r->length,
-				flags, imm, r->op_context);
+		return post_write_with_imm(thread, r->conn, r->remote, r->remote_offset, r->local, r->local_offset,
+					   r->length, flags, imm, r->op_context);
 	case ATOMIC_WRITE:
-		return post_atomic_write(thread, r->conn, r->remote, r->remote_offset, r->local_offset, flags, r->op_context);
+		return post_atomic_write(thread, r->conn, r->remote, r->remote_offset, r->local_offset, flags,
+					 r->op_context);
 	case WRITE_ATOMIC:
 		return post_write_atomic(thread, r->conn, r->remote, r->remote_offset, r->local, r->local_offset, flags,
-				r->op_context);
+					 r->op_context);
 	case FLUSH:
 		return post_flush(thread, r->conn, r->remote, r->remote_offset, r->length, type, flags, r->op_context);
 	case SEND:
 		return post_send(thread, r->conn, r->local, r->local_offset, r->length, flags, r->op_context);
 	case SEND_WITH_IMM:
-		return post_send_with_imm(thread, r->conn, r->local, r->local_offset, r->length, flags, imm, r->op_context);
+		return post_send_with_imm(thread, r->conn, r->local, r->local_offset, r->length, flags, imm,
+					  r->op_context);
 	case RECV:
 		return post_recv(thread, r->conn, r->local, r->local_offset, r->length, r->op_context);
 	case SRQ_RECV:
@@ -96,7 +99,7 @@ static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 }
 
 static const JNINativeMethod methods[] = {
-	{"batchPost", "(JJ)J", batch_post},
+	{ "batchPost", "(JJ)J", batch_post },
 };
 
-const struct jni_table batch_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table batch_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

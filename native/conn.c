@@ -14,43 +14,44 @@
 
 typedef int fd_getter(const struct rpma_conn *conn, int *fd);
 
-static jint conn_read(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle, jlong src_offset,
-		jlong length, jint flags, jlong op_context)
+static jint conn_read(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
+		      jlong src_offset, jlong length, jint flags, jlong op_context)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	jint result = post_read(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, length, flags, op_context);
+	jint result = post_read(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, length, flags,
+				op_context);
 	thread_unmark(thread);
 	return result;
 }
 
-static jint conn_write(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle, jlong src_offset,
-		jlong length, jint flags, jlong op_context)
+static jint conn_write(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
+		       jlong src_offset, jlong length, jint flags, jlong op_context)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
 	jint result = post_write(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, length, flags,
-			op_context);
+				 op_context);
 	thread_unmark(thread);
 	return result;
 }
 
 static jint conn_write_with_imm(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
-		jlong src_offset, jlong length, jint flags, jint imm, jlong op_context)
+				jlong src_offset, jlong length, jint flags, jint imm, jlong op_context)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	jint result = post_write_with_imm(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, length, flags,
-			imm, op_context);
+	jint result = post_write_with_imm(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, length,
+					  flags, imm, op_context);
 	thread_unmark(thread);
 	return result;
 }
 
-static jint conn_atomic_write(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong value, jint flags,
-		jlong op_context)
+static jint conn_atomic_write(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong value,
+			      jint flags, jlong op_context)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
@@ -61,18 +62,19 @@ static jint conn_atomic_write(JNI_PARAMS, jlong conn_handle, jlong dst_handle, j
 }
 
 static jint conn_write_atomic(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
-		jlong src_offset, jint flags, jlong op_context)
+			      jlong src_offset, jint flags, jlong op_context)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
-	jint result = post_write_atomic(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, flags, op_context);
+	jint result = post_write_atomic(thread, conn_handle, dst_handle, dst_offset, src_handle, src_offset, flags,
+					op_context);
 	thread_unmark(thread);
 	return result;
 }
 
-static jint conn_flush(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong length, jint type, jint flags,
-		jlong op_context)
+static jint conn_flush(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong length, jint type,
+		       jint flags, jlong op_context)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
@@ -82,7 +84,8 @@ static jint conn_flush(JNI_PARAMS, jlong conn_handle, jlong dst_handle, jlong ds
 	return result;
 }
 
-static jint conn_send(JNI_PARAMS, jlong conn_handle, jlong src_handle, jlong offset, jlong length, jint flags, jlong op_context)
+static jint conn_send(JNI_PARAMS, jlong conn_handle, jlong src_handle, jlong offset, jlong length, jint flags,
+		      jlong op_context)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
@@ -93,7 +96,7 @@ static jint conn_send(JNI_PARAMS, jlong conn_handle, jlong src_handle, jlong off
 }
 
 static jint conn_send_with_imm(JNI_PARAMS, jlong conn_handle, jlong src_handle, jlong offset, jlong length, jint flags,
-		jint imm, jlong op_context)
+			       jint imm, jlong op_context)
 {
 	struct thread *thread = thread_mark();
 	if (thread == NULL)
@@ -138,7 +141,7 @@ static jint conn_get_private_data(JNI_PARAMS, jlong handle, jbyteArray bytes)
 	const struct rpma_conn *conn = handle_hold(handle);
 	if (conn == NULL)
 		return RESULT_CLOSED;
-	struct rpma_conn_private_data data = {NULL, 0};
+	struct rpma_conn_private_data data = { NULL, 0 };
 	log_begin();
 	int rc = log_end(rpma_conn_get_private_data(conn, &data));
 	if (rc == 0 && data.ptr != NULL)
@@ -220,25 +223,25 @@ static jstring conn_event_message(JNI_PARAMS, jint event)
 }
 
 static const JNINativeMethod methods[] = {
-	{"connRead", "(JJJJJJIJ)I", conn_read},
-	{"connWrite", "(JJJJJJIJ)I", conn_write},
-	{"connWriteWithImm", "(JJJJJJIIJ)I", conn_write_with_imm},
-	{"connAtomicWrite", "(JJJJIJ)I", conn_atomic_write},
-	{"connWriteAtomic", "(JJJJJIJ)I", conn_write_atomic},
-	{"connFlush", "(JJJJIIJ)I", conn_flush},
-	{"connSend", "(JJJJIJ)I", conn_send},
-	{"connSendWithImm", "(JJJJIIJ)I", conn_send_with_imm},
-	{"connRecv", "(JJJJJ)I", conn_recv},
-	{"connNextEvent", "(J)I", conn_next_event},
-	{"connGetPrivateData", "(J[B)I", conn_get_private_data},
-	{"connApplyRemotePeerCfg", "(JJ)I", conn_apply_remote_peer_cfg},
-	{"connDisconnect", "(J)I", conn_disconnect},
-	{"connGetQpNum", "(J)J", conn_get_qp_num},
-	{"connGetEventFd", "(J)I", conn_get_event_fd},
-	{"connGetComplFd", "(J)I", conn_get_compl_fd},
-	{"connWait", "(J)I", conn_wait},
-	{"connDelete", "(J)I", conn_delete},
-	{"connEventMessage", "(I)Ljava/lang/String;", conn_event_message},
+	{ "connRead", "(JJJJJJIJ)I", conn_read },
+	{ "connWrite", "(JJJJJJIJ)I", conn_write },
+	{ "connWriteWithImm", "(JJJJJJIIJ)I", conn_write_with_imm },
+	{ "connAtomicWrite", "(JJJJIJ)I", conn_atomic_write },
+	{ "connWriteAtomic", "(JJJJJIJ)I", conn_write_atomic },
+	{ "connFlush", "(JJJJIIJ)I", conn_flush },
+	{ "connSend", "(JJJJIJ)I", conn_send },
+	{ "connSendWithImm", "(JJJJIIJ)I", conn_send_with_imm },
+	{ "connRecv", "(JJJJJ)I", conn_recv },
+	{ "connNextEvent", "(J)I", conn_next_event },
+	{ "connGetPrivateData", "(J[B)I", conn_get_private_data },
+	{ "connApplyRemotePeerCfg", "(JJ)I", conn_apply_remote_peer_cfg },
+	{ "connDisconnect", "(J)I", conn_disconnect },
+	{ "connGetQpNum", "(J)J", conn_get_qp_num },
+	{ "connGetEventFd", "(J)I", conn_get_event_fd },
+	{ "connGetComplFd", "(J)I", conn_get_compl_fd },
+	{ "connWait", "(J)I", conn_wait },
+	{ "connDelete", "(J)I", conn_delete },
+	{ "connEventMessage", "(I)Ljava/lang/String;", conn_event_message },
 };
 
-const struct jni_table conn_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table conn_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

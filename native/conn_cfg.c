@@ -16,10 +16,10 @@ static const struct {
 	int (*set)(struct rpma_conn_cfg *cfg, uint32_t size);
 	int (*get)(const struct rpma_conn_cfg *cfg, uint32_t *size);
 } sizes[] = {
-	[CQ_SIZE] = {rpma_conn_cfg_set_cq_size, rpma_conn_cfg_get_cq_size},
-	[SQ_SIZE] = {rpma_conn_cfg_set_sq_size, rpma_conn_cfg_get_sq_size},
-	[RQ_SIZE] = {rpma_conn_cfg_set_rq_size, rpma_conn_cfg_get_rq_size},
-	[RCQ_SIZE] = {rpma_conn_cfg_set_rcq_size, rpma_conn_cfg_get_rcq_size},
+	[CQ_SIZE] = { rpma_conn_cfg_set_cq_size, rpma_conn_cfg_get_cq_size },
+	[SQ_SIZE] = { rpma_conn_cfg_set_sq_size, rpma_conn_cfg_get_sq_size },
+	[RQ_SIZE] = { rpma_conn_cfg_set_rq_size, rpma_conn_cfg_get_rq_size },
+	[RCQ_SIZE] = { rpma_conn_cfg_set_rcq_size, rpma_conn_cfg_get_rcq_size },
 };
 
 static jlong conn_cfg_new(JNI_PARAMS)
@@ -112,16 +112,16 @@ static jint conn_cfg_get_srq(JNI_PARAMS, jlong handle)
 }
 
 static const JNINativeMethod methods[] = {
-	{"connCfgNew", "()J", conn_cfg_new},
-	{"connCfgDelete", "(J)I", conn_cfg_delete},
-	{"connCfgSetTimeout", "(JI)I", conn_cfg_set_timeout},
-	{"connCfgGetTimeout", "(J)I", conn_cfg_get_timeout},
-	{"connCfgSetSize", "(JII)I", conn_cfg_set_size},
-	{"connCfgGetSize", "(JI)I", conn_cfg_get_size},
-	{"connCfgSetComplChannel", "(JZ)I", conn_cfg_set_compl_channel},
-	{"connCfgGetComplChannel", "(J)I", conn_cfg_get_compl_channel},
-	{"connCfgSetSrq", "(JJ)I", conn_cfg_set_srq},
-	{"connCfgGetSrq", "(J)I", conn_cfg_get_srq},
+	{ "connCfgNew", "()J", conn_cfg_new },
+	{ "connCfgDelete", "(J)I", conn_cfg_delete },
+	{ "connCfgSetTimeout", "(JI)I", conn_cfg_set_timeout },
+	{ "connCfgGetTimeout", "(J)I", conn_cfg_get_timeout },
+	{ "connCfgSetSize", "(JII)I", conn_cfg_set_size },
+	{ "connCfgGetSize", "(JI)I", conn_cfg_get_size },
+	{ "connCfgSetComplChannel", "(JZ)I", conn_cfg_set_compl_channel },
+	{ "connCfgGetComplChannel", "(J)I", conn_cfg_get_compl_channel },
+	{ "connCfgSetSrq", "(JJ)I", conn_cfg_set_srq },
+	{ "connCfgGetSrq", "(J)I", conn_cfg_get_srq },
 };
 
-const struct jni_table conn_cfg_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table conn_cfg_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

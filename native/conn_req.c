@@ -88,7 +88,7 @@ static jint conn_req_get_private_data(JNI_PARAMS, jlong handle, jbyteArray bytes
 	const struct rpma_conn_req *req = handle_hold(handle);
 	if (req == NULL)
 		return RESULT_CLOSED;
-	struct rpma_conn_private_data data = {NULL, 0};
+	struct rpma_conn_private_data data = { NULL, 0 };
 	log_begin();
 	int rc = log_end(rpma_conn_req_get_private_data(req, &data));
 	if (rc == 0 && data.ptr != NULL)
@@ -168,7 +168,8 @@ static int adopt_or_delete(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
 	return rc;
 }
 
-static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
+static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_private_data *data,
+			   jlong handles[CONN_HANDLES])
 {
 	struct rpma_conn *conn = NULL;
 	int rc = rpma_conn_req_connect(&req, data, &conn);
@@ -177,7 +178,7 @@ static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_pri
 
 /* accepts an incoming request, or rejects it if the acceptance would fail */
 static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, bool emulates_flush,
-		const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
+			  const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
 {
 	int rc = rehearse(peer, emulates_flush);
 	if (rc != 0) {
@@ -188,11 +189,11 @@ static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, boo
 }
 
 /*
- * Consumes the request, also if the connection fails. Fills in the handles of the connection and its queues. peer_handle is
- * 0 for an outgoing request.
+ * Consumes the request, also if the connection fails. Fills in the handles of the connection and its queues.
+ * peer_handle is 0 for an outgoing request.
  */
-static jint conn_req_connect(JNI_PARAMS, jlong handle, jlong peer_handle, jboolean emulates_flush, jbyteArray private_data,
-		jlongArray conn_handles)
+static jint conn_req_connect(JNI_PARAMS, jlong handle, jlong peer_handle, jboolean emulates_flush,
+			     jbyteArray private_data, jlongArray conn_handles)
 {
 	jbyte bytes[UINT8_MAX];
 	jsize length = private_data == NULL ? 0 : (*env)->GetArrayLength(env, private_data);
@@ -200,7 +201,7 @@ static jint conn_req_connect(JNI_PARAMS, jlong handle, jlong peer_handle, jboole
 		return RPMA_E_INVAL;
 	if (length > 0)
 		(*env)->GetByteArrayRegion(env, private_data, 0, length, bytes);
-	struct rpma_conn_private_data data = {bytes, (uint8_t)length};
+	struct rpma_conn_private_data data = { bytes, (uint8_t)length };
 	const struct rpma_conn_private_data *sent = length > 0 ? &data : NULL;
 
 	struct rpma_peer *peer = NULL;
@@ -208,7 +209,7 @@ static jint conn_req_connect(JNI_PARAMS, jlong handle, jlong peer_handle, jboole
 		return RESULT_CLOSED;
 	struct rpma_conn_req *req = handle_take(handle);
 	int rc = RESULT_CLOSED;
-	jlong handles[CONN_HANDLES] = {0};
+	jlong handles[CONN_HANDLES] = { 0 };
 	if (req != NULL) {
 		log_begin();
 		rc = log_end(peer == NULL ? connect_request(req, sent, handles)
@@ -237,11 +238,11 @@ static jint conn_req_recv(JNI_PARAMS, jlong handle, jlong dst_handle, jlong offs
 }
 
 static const JNINativeMethod methods[] = {
-	{"connReqNew", "(JLjava/lang/String;Ljava/lang/String;J)J", conn_req_new},
-	{"connReqDelete", "(J)I", conn_req_delete},
-	{"connReqGetPrivateData", "(J[B)I", conn_req_get_private_data},
-	{"connReqRecv", "(JJJJJ)I", conn_req_recv},
-	{"connReqConnect", "(JJZ[B[J)I", conn_req_connect},
+	{ "connReqNew", "(JLjava/lang/String;Ljava/lang/String;J)J", conn_req_new },
+	{ "connReqDelete", "(J)I", conn_req_delete },
+	{ "connReqGetPrivateData", "(J[B)I", conn_req_get_private_data },
+	{ "connReqConnect", "(JJZ[B[J)I", conn_req_connect },
+	{ "connReqRecv", "(JJJJJ)I", conn_req_recv },
 };
 
-const struct jni_table conn_req_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table conn_req_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

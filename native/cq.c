@@ -70,9 +70,9 @@ static jint cq_wait(JNI_PARAMS, jlong handle)
 }
 
 /*
- * The queues of one completion channel. conn is NULL if cq has a channel of its own. rcq is NULL if the channel has one queue.
- * The objects are held. Calls are marked nevertheless: a mark brackets the messages of librpma, and needs no fence, unlike
- * log_begin().
+ * The queues of one completion channel. conn is NULL if cq has a channel of its own. rcq is NULL if the channel has one
+ * queue. The objects are held. Calls are marked nevertheless: a mark brackets the messages of librpma, and needs no
+ * fence, unlike log_begin().
  */
 struct channel {
 	struct rpma_conn *conn;
@@ -81,7 +81,9 @@ struct channel {
 	bool rcq_first;
 };
 
-/* the number of completions taken, plus RESULT_SECOND_QUEUE if they are from rcq; 0 if there is none, or librpma's code */
+/*
+ * the number of completions taken, plus RESULT_SECOND_QUEUE if they are from rcq; 0 if there is none, or librpma's code
+ */
 static jint channel_take(const void *queues, jint capacity, struct ibv_wc *completions)
 {
 	const struct channel *channel = queues;
@@ -121,15 +123,15 @@ static jint channel_arm(const void *queues)
 
 /* waits for the first completion of queues that have none; returns as channel_take(), or the result of the wait */
 static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_first, jint capacity, jlong completions,
-		jint wake_fd, jlong timeout)
+		     jint wake_fd, jlong timeout)
 {
 	struct wait wait;
 	int rc = wait_begin(&wait, cq, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
 	/* the uses of the handles end together, so the hold on one of them protects all objects */
-	const struct channel channel = {handle_held(conn), handle_held(cq), handle_held(rcq), rcq_first};
-	const struct wait_source source = {channel_take, channel_arm, &channel};
+	const struct channel channel = { handle_held(conn), handle_held(cq), handle_held(rcq), rcq_first };
+	const struct wait_source source = { channel_take, channel_arm, &channel };
 	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
 	wait_end(&wait);
 	return result;
@@ -151,11 +153,11 @@ static jstring wc_status_message(JNI_PARAMS, jint status)
 }
 
 static const JNINativeMethod methods[] = {
-	{"cqGetWc", "(JIJ)I", cq_get_wc},
-	{"cqWait", "(J)I", cq_wait},
-	{"cqAwait", "(JJJZIJIJ)I", cq_await},
-	{"cqGetFd", "(J)I", cq_get_fd},
-	{"wcStatusMessage", "(I)Ljava/lang/String;", wc_status_message},
+	{ "cqGetWc", "(JIJ)I", cq_get_wc },
+	{ "cqWait", "(J)I", cq_wait },
+	{ "cqAwait", "(JJJZIJIJ)I", cq_await },
+	{ "cqGetFd", "(J)I", cq_get_fd },
+	{ "wcStatusMessage", "(I)Ljava/lang/String;", wc_status_message },
 };
 
-const struct jni_table cq_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table cq_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

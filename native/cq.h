@@ -12,8 +12,8 @@
 int cq_adopt(struct rpma_cq *cq, jlong *handle);
 
 /*
- * Distinguishes "no event" from a channel that can no longer be read, for example because its device was removed. librpma
- * returns RPMA_E_NO_COMPLETION for both, and errno still has the value of the read.
+ * Distinguishes "no event" from a channel that can no longer be read, for example because its device was removed.
+ * librpma returns RPMA_E_NO_COMPLETION for both, and errno still has the value of the read.
  */
 int cq_waited(const char *what, int rc);
 

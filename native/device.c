@@ -30,8 +30,9 @@ static jlong device_get(JNI_PARAMS, jstring address, jboolean remote)
 		return 0;
 	struct ibv_context *context = NULL;
 	log_begin();
-	int rc = log_end(rpma_utils_get_ibv_context(text, remote ? RPMA_UTIL_IBV_CONTEXT_REMOTE : RPMA_UTIL_IBV_CONTEXT_LOCAL,
-			&context));
+	int rc = log_end(rpma_utils_get_ibv_context(text,
+						    remote ? RPMA_UTIL_IBV_CONTEXT_REMOTE : RPMA_UTIL_IBV_CONTEXT_LOCAL,
+						    &context));
 	(*env)->ReleaseStringUTFChars(env, address, text);
 	return rc != 0 ? rc : (jlong)(intptr_t)context;
 }
@@ -52,8 +53,8 @@ static jint device_pin(JNI_PARAMS, jlong device)
 }
 
 /*
- * Why librdmacm lists no device: 0 if the machine has none, or librpma's code. Releases of librdmacm either omit a device that
- * they can't open, or fail with ENODEV. Neither reports the reason.
+ * Why librdmacm lists no device: 0 if the machine has none, or librpma's code. Releases of librdmacm either omit a
+ * device that they can't open, or fail with ENODEV. Neither reports the reason.
  */
 static int no_devices(int error)
 {
@@ -61,8 +62,9 @@ static int no_devices(int error)
 	struct ibv_device **devices = ibv_get_device_list(&count);
 	if (devices == NULL)
 		/* a kernel without RDMA; libibverbs reports ENOSYS without descriptors, too */
-		return errno == ENOSYS && access("/sys/class/infiniband_verbs", F_OK) != 0 ? 0
-				: log_error("ibv_get_device_list()", errno);
+		return errno == ENOSYS && access("/sys/class/infiniband_verbs", F_OK) != 0
+			       ? 0
+			       : log_error("ibv_get_device_list()", errno);
 	int rc = count == 0 ? 0 : log_error("rdma_get_devices()", error);
 	for (int i = 0; i < count; i++) {
 		struct ibv_context *context = ibv_open_device(devices[i]);
@@ -112,7 +114,7 @@ int device_query(struct ibv_context *context, struct ibv_device_attr_ex *attribu
 /* 1 if the device has all the capabilities, 0 if not, or librpma's code */
 static jint has_capabilities(jlong device, uint64_t capabilities)
 {
-	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
+	struct ibv_device_attr_ex attributes = { .comp_mask = 0 };
 	log_begin();
 	int rc = log_end(device_query(jni_pointer(device), &attributes));
 	return rc != 0 ? rc : (attributes.device_cap_flags_ex & capabilities) == capabilities;
@@ -122,7 +124,7 @@ int device_is_soft_roce(struct ibv_context *context)
 {
 	/* the kernel's RXE_VENDOR_ID: devices of hardware have the number of their maker */
 	const uint32_t soft_roce = 0xffffff;
-	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
+	struct ibv_device_attr_ex attributes = { .comp_mask = 0 };
 	int rc = device_query(context, &attributes);
 	return rc != 0 ? rc : attributes.orig_attr.vendor_id == soft_roce;
 }
@@ -136,7 +138,10 @@ static jint device_is_flush_native(JNI_PARAMS, jlong device)
 	return has == 1 ? versions_native_flush() : has;
 }
 
-/* librpma's choice for each peer: 1 if an atomic write is an operation of the device, 0 if it is a write, or librpma's code */
+/*
+ * librpma's choice for each peer: 1 if an atomic write is an operation of the device, 0 if it is a write, or librpma's
+ * code
+ */
 static jint device_is_atomic_write_native(JNI_PARAMS, jlong device)
 {
 	/* IB_UVERBS_DEVICE_ATOMIC_WRITE */
@@ -148,14 +153,15 @@ static jint device_is_atomic_write_native(JNI_PARAMS, jlong device)
 static jint max_message_of_port(struct ibv_context *context, uint8_t port)
 {
 	struct ibv_port_attr attributes;
-	if (ibv_query_port(context, port, &attributes) != 0 || attributes.max_msg_sz == 0 || attributes.max_msg_sz > INT32_MAX)
+	if (ibv_query_port(context, port, &attributes) != 0 || attributes.max_msg_sz == 0 ||
+	    attributes.max_msg_sz > INT32_MAX)
 		return INT32_MAX;
 	return (jint)attributes.max_msg_sz;
 }
 
 jint device_max_message_of(struct ibv_context *context)
 {
-	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
+	struct ibv_device_attr_ex attributes = { .comp_mask = 0 };
 	if (ibv_query_device_ex(context, NULL, &attributes) != 0)
 		return INT32_MAX;
 	jint max = INT32_MAX;
@@ -174,33 +180,37 @@ static jint device_max_message(JNI_PARAMS, jlong device)
 /* "PORTS VENDOR PART GUID FIRMWARE"; NULL if the query fails */
 static jbyteArray device_identity(JNI_PARAMS, jlong device)
 {
-	struct ibv_device_attr_ex attributes = {.comp_mask = 0};
+	struct ibv_device_attr_ex attributes = { .comp_mask = 0 };
 	log_begin();
 	if (log_end(device_query(jni_pointer(device), &attributes)) != 0)
 		return NULL;
 	const struct ibv_device_attr *known = &attributes.orig_attr;
 	char text[sizeof(known->fw_ver) + 64];
 	int length = snprintf(text, sizeof(text), "%u %u %u %016llx %.*s", known->phys_port_cnt, known->vendor_id,
-			known->vendor_part_id, (unsigned long long)be64toh(known->node_guid), (int)sizeof(known->fw_ver),
-			known->fw_ver);
+			      known->vendor_part_id, (unsigned long long)be64toh(known->node_guid),
+			      (int)sizeof(known->fw_ver), known->fw_ver);
 	return jni_bytes(env, text, length);
 }
 
 /* sets the values: the state, the link layer, the MTU, the maximum message and the length of the GID table */
 static jint device_port(JNI_PARAMS, jlong device, jint port, jlongArray values)
 {
-	struct ibv_port_attr attributes = {.state = IBV_PORT_NOP};
+	struct ibv_port_attr attributes = { .state = IBV_PORT_NOP };
 	log_begin();
 	int error = ibv_query_port(jni_pointer(device), (uint8_t)port, &attributes);
 	if (error != 0)
 		return log_end(log_error("ibv_query_port()", error));
 	jlong mtu = attributes.active_mtu == 0 ? 0 : INT64_C(128) << attributes.active_mtu;
-	const jlong all[] = {attributes.state, attributes.link_layer, mtu, attributes.max_msg_sz, attributes.gid_tbl_len};
+	const jlong all[] = { attributes.state, attributes.link_layer, mtu, attributes.max_msg_sz,
+			      attributes.gid_tbl_len };
 	(*env)->SetLongArrayRegion(env, values, 0, sizeof(all) / sizeof(all[0]), all);
 	return log_end(0);
 }
 
-/* writes a line "PORT INTERFACE" for each GID that belongs to a network interface; the number of bytes, or librpma's code */
+/*
+ * writes a line "PORT INTERFACE" for each GID that belongs to a network interface; the number of bytes, or librpma's
+ * code
+ */
 static jint device_interfaces(JNI_PARAMS, jlong device, jint gids, jbyteArray lines)
 {
 	log_begin();
@@ -234,9 +244,9 @@ static jint device_port_of(JNI_PARAMS, jlong device, jbyteArray address, jint sc
 		struct sockaddr any;
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
-	} socket = {.v6 = {.sin6_family = AF_INET6, .sin6_scope_id = (uint32_t)scope}};
+	} socket = { .v6 = { .sin6_family = AF_INET6, .sin6_scope_id = (uint32_t)scope } };
 	if ((*env)->GetArrayLength(env, address) == sizeof(socket.v4.sin_addr)) {
-		socket.v4 = (struct sockaddr_in){.sin_family = AF_INET};
+		socket.v4 = (struct sockaddr_in){ .sin_family = AF_INET };
 		(*env)->GetByteArrayRegion(env, address, 0, sizeof(socket.v4.sin_addr), (jbyte *)&socket.v4.sin_addr);
 	} else {
 		(*env)->GetByteArrayRegion(env, address, 0, sizeof(socket.v6.sin6_addr), (jbyte *)&socket.v6.sin6_addr);
@@ -263,18 +273,18 @@ static jbyteArray device_name(JNI_PARAMS, jlong device)
 }
 
 static const JNINativeMethod methods[] = {
-	{"deviceGet", "(Ljava/lang/String;Z)J", device_get},
-	{"devicePin", "(J)I", device_pin},
-	{"deviceList", "()[J", device_list},
-	{"deviceIsOdpCapable", "(J)I", device_is_odp_capable},
-	{"deviceIsFlushNative", "(J)I", device_is_flush_native},
-	{"deviceIsAtomicWriteNative", "(J)I", device_is_atomic_write_native},
-	{"deviceMaxMessage", "(J)I", device_max_message},
-	{"deviceIdentity", "(J)[B", device_identity},
-	{"devicePort", "(JI[J)I", device_port},
-	{"deviceInterfaces", "(JI[B)I", device_interfaces},
-	{"devicePortOf", "(J[BI)I", device_port_of},
-	{"deviceName", "(J)[B", device_name},
+	{ "deviceGet", "(Ljava/lang/String;Z)J", device_get },
+	{ "devicePin", "(J)I", device_pin },
+	{ "deviceList", "()[J", device_list },
+	{ "deviceIsOdpCapable", "(J)I", device_is_odp_capable },
+	{ "deviceIsFlushNative", "(J)I", device_is_flush_native },
+	{ "deviceIsAtomicWriteNative", "(J)I", device_is_atomic_write_native },
+	{ "deviceMaxMessage", "(J)I", device_max_message },
+	{ "deviceIdentity", "(J)[B", device_identity },
+	{ "devicePort", "(JI[J)I", device_port },
+	{ "deviceInterfaces", "(JI[B)I", device_interfaces },
+	{ "devicePortOf", "(J[BI)I", device_port_of },
+	{ "deviceName", "(J)[B", device_name },
 };
 
-const struct jni_table device_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table device_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

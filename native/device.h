@@ -9,8 +9,8 @@
 #include <jni.h>
 
 /*
- * The maximum number of bytes of one operation; INT32_MAX if the device reports no lower limit. It is the minimum of all ports,
- * because librpma does not report which port a connection uses.
+ * The maximum number of bytes of one operation; INT32_MAX if the device reports no lower limit. It is the minimum of
+ * all ports, because librpma does not report which port a connection uses.
  */
 jint device_max_message_of(struct ibv_context *context);
 
@@ -21,8 +21,8 @@ int device_query(struct ibv_context *context, struct ibv_device_attr_ex *attribu
 int device_is_soft_roce(struct ibv_context *context);
 
 /*
- * The name of the device and its limits, each as NAME=VALUE with the name in struct ibv_device_attr, separated by spaces; NULL
- * if the query fails, or with a pending OutOfMemoryError. Not inside another call.
+ * The name of the device and its limits, each as NAME=VALUE with the name in struct ibv_device_attr, separated by
+ * spaces; NULL if the query fails, or with a pending OutOfMemoryError. Not inside another call.
  */
 jbyteArray device_limits_of(JNIEnv *env, struct ibv_context *context);
 

@@ -11,7 +11,8 @@
 #include "log.h"
 #include "natives.h"
 
-static int listen_nonblocking(struct rpma_peer *peer, const char *address, const char *port, struct rpma_ep **ep, int *fd)
+static int listen_nonblocking(struct rpma_peer *peer, const char *address, const char *port, struct rpma_ep **ep,
+			      int *fd)
 {
 	int rc = rpma_ep_listen(peer, address, port, ep);
 	if (rc != 0)
@@ -57,8 +58,8 @@ static jint ep_shutdown(JNI_PARAMS, jlong handle)
 }
 
 /*
- * An event that is not a request is from a client that gave up before it was accepted. librpma has taken it from the queue,
- * and the endpoint remains usable, unless the event reports the removal of the device.
+ * An event that is not a request is from a client that gave up before it was accepted. librpma has taken it from the
+ * queue, and the endpoint remains usable, unless the event reports the removal of the device.
  */
 static bool is_passing(const struct thread *thread, int rc)
 {
@@ -116,10 +117,10 @@ static jint ep_get_fd(JNI_PARAMS, jlong handle)
 }
 
 static const JNINativeMethod methods[] = {
-	{"epListen", "(JLjava/lang/String;Ljava/lang/String;)J", ep_listen},
-	{"epShutdown", "(J)I", ep_shutdown},
-	{"epGetFd", "(J)I", ep_get_fd},
-	{"epNextConnReq", "(JJ)J", ep_next_conn_req},
+	{ "epListen", "(JLjava/lang/String;Ljava/lang/String;)J", ep_listen },
+	{ "epShutdown", "(J)I", ep_shutdown },
+	{ "epNextConnReq", "(JJ)J", ep_next_conn_req },
+	{ "epGetFd", "(J)I", ep_get_fd },
 };
 
-const struct jni_table ep_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table ep_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

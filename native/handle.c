@@ -71,8 +71,8 @@ jlong handle_new(void *object, int wait_fd)
 }
 
 /*
- * hold() also counts a thread that then finds the handle closed. So the last release of a closed entry wakes all closers, and
- * each checks the counts of its own entries.
+ * hold() also counts a thread that then finds the handle closed. So the last release of a closed entry wakes all
+ * closers, and each checks the counts of its own entries.
  */
 static void release(struct handle_entry *entry)
 {
@@ -85,9 +85,10 @@ static void release(struct handle_entry *entry)
 }
 
 /*
- * NULL if the handle is closed. hold() increments the count and then compares the handle; end_entry() changes the handle, and
- * await_holds() then reads the count. All four accesses are sequentially consistent, so at least one side sees the other. The
- * comparison before the count prevents threads that retry a closed handle from delaying await_uses().
+ * NULL if the handle is closed. hold() increments the count and then compares the handle; end_entry() changes the
+ * handle, and await_holds() then reads the count. All four accesses are sequentially consistent, so at least one side
+ * sees the other. The comparison before the count prevents threads that retry a closed handle from delaying
+ * await_uses().
  */
 static struct handle_entry *hold(jlong handle)
 {
@@ -174,8 +175,9 @@ static jlong retired(jlong handle)
 }
 
 /*
- * Prevents new uses of an entry (see hold()), wakes the waits under way, and adds the entry to the list of entries whose uses
- * this thread then awaits. The list uses next_free, because a taken entry is not in the list of free entries.
+ * Prevents new uses of an entry (see hold()), wakes the waits under way, and adds the entry to the list of entries
+ * whose uses this thread then awaits. The list uses next_free, because a taken entry is not in the list of free
+ * entries.
  */
 static void end_entry(uint32_t index, uint32_t *ending)
 {
@@ -208,8 +210,8 @@ static void await_holds(struct handle_entry *entry)
 }
 
 /*
- * Needs one barrier and one wait for marks, however many entries end. The handles are then retired: an object after its parts,
- * which end_uses() has added later, because handle_take() of the object frees the parts.
+ * Needs one barrier and one wait for marks, however many entries end. The handles are then retired: an object after its
+ * parts, which end_uses() has added later, because handle_take() of the object frees the parts.
  */
 static void await_uses(uint32_t ending)
 {
@@ -310,10 +312,10 @@ static jint handle_limit(JNI_PARAMS)
 }
 
 static const JNINativeMethod methods[] = {
-	{"handleCount", "()I", handle_count},
-	{"handleLimit", "()I", handle_limit},
-	{"handleIsOpen", "(J)Z", is_open},
-	{"handleEndUses", "([JI)V", end_all},
+	{ "handleEndUses", "([JI)V", end_all },
+	{ "handleCount", "()I", handle_count },
+	{ "handleIsOpen", "(J)Z", is_open },
+	{ "handleLimit", "()I", handle_limit },
 };
 
-const struct jni_table handle_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table handle_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -5,11 +5,12 @@
  * A handle consists of an index into a table that is never freed, and of the generation of the entry when the object
  * was stored. Closing advances the generation. A stale handle is therefore always recognised and never followed.
  *
- * Hot calls look up their handles between thread_mark() and thread_unmark(). All other calls take a counted hold. A close ends
- * both kinds of use before the object is freed. handleEndUses() ends the uses of many objects together: their handles are then
- * retired, and their entries stay taken until handle_take() returns the objects.
+ * Hot calls look up their handles between thread_mark() and thread_unmark(). All other calls take a counted hold. A
+ * close ends both kinds of use before the object is freed. handleEndUses() ends the uses of many objects together:
+ * their handles are then retired, and their entries stay taken until handle_take() returns the objects.
  *
- * The parts of an object, for example the queues of a connection, are freed with the object, so their uses end together.
+ * The parts of an object, for example the queues of a connection, are freed with the object, so their uses end
+ * together.
  */
 #ifndef RPMA_JAVA_HANDLE_H
 #define RPMA_JAVA_HANDLE_H
@@ -31,8 +32,8 @@ struct handle_entry {
 	_Atomic uint32_t holds;
 	int wait_fd;	      /* the descriptor that a wait on the object polls, or -1 */
 	_Atomic int close_fd; /* the eventfd that ends the waits at close; -1 until the first wait makes it */
-	uint32_t next_free; /* in the list of free entries, or in the list of a close */
-	uint32_t next_part; /* of an object: its first part; of a part: the next part of the object */
+	uint32_t next_free;   /* in the list of free entries, or in the list of a close */
+	uint32_t next_part;   /* of an object: its first part; of a part: the next part of the object */
 };
 
 extern struct handle_entry handle_entries[HANDLE_ENTRIES] __attribute__((visibility("hidden")));
@@ -54,15 +55,15 @@ int handle_hold_fd(jlong handle, int *wait_fd);
 int handle_hold_fds(jlong handle, int *wait_fd, int *close_fd);
 
 /*
- * Makes the objects of the handles parts of a whole. Skips zeroes. The caller makes sure that the whole is not closed during the
- * call.
+ * Makes the objects of the handles parts of a whole. Skips zeroes. The caller makes sure that the whole is not closed
+ * during the call.
  */
 void handle_join(jlong whole, const jlong *parts, int count);
 
 /*
- * Returns the object of the handle, which the caller then frees, and gives the entries of the object and its parts back to the
- * table. First ends the uses, unless the handle is retired: wakes the calls that block, and waits for all calls under way. NULL
- * if the object is already taken, or if another thread is ending its uses.
+ * Returns the object of the handle, which the caller then frees, and gives the entries of the object and its parts back
+ * to the table. First ends the uses, unless the handle is retired: wakes the calls that block, and waits for all calls
+ * under way. NULL if the object is already taken, or if another thread is ending its uses.
  */
 void *handle_take(jlong handle);
 
@@ -98,8 +99,8 @@ static inline bool handle_is_open(const struct handle_entry *entry, jlong handle
 }
 
 /*
- * The object of an open handle, or NULL. Call this only between thread_mark() and thread_unmark(). The handle 0 stands for
- * an omitted argument and gives NULL, because entry 0 has no object.
+ * The object of an open handle, or NULL. Call this only between thread_mark() and thread_unmark(). The handle 0 stands
+ * for an omitted argument and gives NULL, because entry 0 has no object.
  */
 static inline void *handle_marked(jlong handle)
 {

@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* the first two parameters of each native, which few natives use: the thread's environment and the class of the natives */
+/*
+ * the first two parameters of each native, which few natives use: the thread's environment and the class of the natives
+ */
 #define JNI_PARAMS JNIEnv *env __attribute__((unused)), jclass natives __attribute__((unused))
 
 /* the natives of one file, which onload.c registers with io.rpma.internal.Natives */

@@ -53,8 +53,9 @@ static bool ring_take(char line[LINE_SIZE])
 		ring_first = (ring_first + 1) % RING_SIZE;
 		ring_count--;
 	} else if (dropped > 0) {
-		snprintf(line, LINE_SIZE, "%c\037\0370\037\037%u messages of librpma were dropped: they were too many at once",
-				'0' + RPMA_LOG_LEVEL_WARNING, dropped);
+		snprintf(line, LINE_SIZE,
+			 "%c\037\0370\037\037%u messages of librpma were dropped: they were too many at once",
+			 '0' + RPMA_LOG_LEVEL_WARNING, dropped);
 		dropped = 0;
 	} else {
 		found = false;
@@ -89,7 +90,8 @@ static void make_line(char *text)
 }
 
 __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level level, const char *file_name,
-		const int line_no, const char *function_name, const char *message_format, ...)
+							  const int line_no, const char *function_name,
+							  const char *message_format, ...)
 {
 	/* librpma and the shim read errno after a message */
 	int error = errno;
@@ -102,7 +104,8 @@ __attribute__((format(printf, 5, 6))) static void receive(enum rpma_log_level le
 		text[0] = '\0';
 	make_line(text);
 	char line[LINE_SIZE];
-	snprintf(line, sizeof(line), "%c\037%s\037%d\037%s\037%s", '0' + (int)level, file_name, line_no, function_name, text);
+	snprintf(line, sizeof(line), "%c\037%s\037%d\037%s\037%s", '0' + (int)level, file_name, line_no, function_name,
+		 text);
 
 	struct thread *thread = thread_get();
 	if (thread != NULL && (thread->call % 2 == 1 || thread->mark % 2 == 1))
@@ -125,7 +128,9 @@ static void repeat(char *line, size_t length)
 	}
 }
 
-/* copies the messages of a call that has ended to the ring; after a failure, not the warnings and errors: see repeat() */
+/*
+ * copies the messages of a call that has ended to the ring; after a failure, not the warnings and errors: see repeat()
+ */
 static void publish(struct thread *thread, bool failed)
 {
 	char *line = thread->text;
@@ -203,7 +208,7 @@ int log_error(const char *what, int error)
 {
 	char reason[REASON_SIZE];
 	receive(RPMA_LOG_LEVEL_ERROR, __FILE__, __LINE__, __func__, "%s failed: %s\n", what,
-			strerror_r(error, reason, sizeof(reason)));
+		strerror_r(error, reason, sizeof(reason)));
 	return RPMA_E_PROVIDER;
 }
 
@@ -292,18 +297,18 @@ static jint log_get_threshold(JNI_PARAMS, jint threshold)
 }
 
 static const JNINativeMethod methods[] = {
-	{"lastMessages", "()[B", last_messages},
-	{"hasMessages", "()Z", has_messages},
-	{"nextMessage", "()[B", next_message},
-	{"logSetThreshold", "(II)I", log_set_threshold},
-	{"logGetThreshold", "(I)I", log_get_threshold},
-	{"errnoMessage", "(I)[B", errno_message},
-	{"errnoName", "(I)[B", errno_name},
-	{"errnoOfMessage", "([B)I", errno_of_message},
-	{"errorMessage", "(I)[B", error_message},
+	{ "lastMessages", "()[B", last_messages },
+	{ "hasMessages", "()Z", has_messages },
+	{ "nextMessage", "()[B", next_message },
+	{ "errnoMessage", "(I)[B", errno_message },
+	{ "errnoName", "(I)[B", errno_name },
+	{ "errnoOfMessage", "([B)I", errno_of_message },
+	{ "errorMessage", "(I)[B", error_message },
+	{ "logSetThreshold", "(II)I", log_set_threshold },
+	{ "logGetThreshold", "(I)I", log_get_threshold },
 };
 
-const struct jni_table log_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table log_natives = { methods, sizeof(methods) / sizeof(methods[0]) };
 
 int log_init(void)
 {
@@ -316,9 +321,9 @@ void log_fini(void)
 }
 
 /*
- * At the end of the process librpma's destructor, which runs after this one, clears the pointer to the log function. A thread
- * that is about to call the log function would jump to address 0. So logging is disabled, and the calls under way are
- * awaited.
+ * At the end of the process librpma's destructor, which runs after this one, clears the pointer to the log function. A
+ * thread that is about to call the log function would jump to address 0. So logging is disabled, and the calls under
+ * way are awaited.
  */
 __attribute__((destructor)) static void log_end_of_process(void)
 {

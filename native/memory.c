@@ -20,9 +20,9 @@ static jlong address_or_error(void *address)
 }
 
 /*
- * page_bits is the binary logarithm of the size of huge pages, or 0 for ordinary pages. A child process does not get the
- * mapping: after a fork, older kernels give a copy of the page to the first process that writes to it, and the device would
- * continue with the original page.
+ * page_bits is the binary logarithm of the size of huge pages, or 0 for ordinary pages. A child process does not get
+ * the mapping: after a fork, older kernels give a copy of the page to the first process that writes to it, and the
+ * device would continue with the original page.
  */
 static jlong memory_map_anonymous(JNI_PARAMS, jlong size, jint page_bits)
 {
@@ -79,8 +79,9 @@ static jint memory_unmap(JNI_PARAMS, jlong address, jlong size)
 }
 
 /*
- * For a mapping of a device DAX, whose size is fixed. The address is the start of a page. The kernel refuses to populate a
- * broken page, at which the write-back instructions would end the process. EINVAL comes from a kernel before 5.14.
+ * For a mapping of a device DAX, whose size is fixed. The address is the start of a page. The kernel refuses to
+ * populate a broken page, at which the write-back instructions would end the process. EINVAL comes from a kernel
+ * before 5.14.
  */
 static jint memory_persist(JNI_PARAMS, jlong address, jlong before, jlong size)
 {
@@ -93,8 +94,8 @@ static jint memory_persist(JNI_PARAMS, jlong address, jlong before, jlong size)
 /*
  * For a mapping of a file. The address is the start of a page.
  *
- * After the kernel has written a page to the disk, it does not notice later writes of a device to the page (6.1: later calls
- * of msync(2) left the disk unchanged). Populating the pages for writing marks all of them as changed.
+ * After the kernel has written a page to the disk, it does not notice later writes of a device to the page (6.1: later
+ * calls of msync(2) left the disk unchanged). Populating the pages for writing marks all of them as changed.
  *
  * msync(2) ignores pages that the file has lost. Populating the last page reports the loss.
  */
@@ -147,19 +148,19 @@ static jlong buffer_address(JNI_PARAMS, jobject buffer)
 }
 
 static const JNINativeMethod methods[] = {
-	{"memoryMapAnonymous", "(JI)J", memory_map_anonymous},
-	{"memoryOpen", "([BZZ)I", memory_open},
-	{"memoryAllocate", "(IJ)I", memory_allocate},
-	{"memoryMap", "(IJZZ)J", memory_map},
-	{"memoryClose", "(I)V", memory_close},
-	{"memoryUnmap", "(JJ)I", memory_unmap},
-	{"memoryPersist", "(JJJ)I", memory_persist},
-	{"memorySync", "(JJZ)I", memory_sync},
-	{"memoryPageSize", "()J", memory_page_size},
-	{"memoryIsInMemory", "(I)I", memory_is_in_memory},
-	{"memoryFilePageSize", "(I)J", memory_file_page_size},
-	{"memoryBuffer", "(JJ)Ljava/nio/ByteBuffer;", memory_buffer},
-	{"bufferAddress", "(Ljava/nio/ByteBuffer;)J", buffer_address},
+	{ "memoryMapAnonymous", "(JI)J", memory_map_anonymous },
+	{ "memoryOpen", "([BZZ)I", memory_open },
+	{ "memoryAllocate", "(IJ)I", memory_allocate },
+	{ "memoryMap", "(IJZZ)J", memory_map },
+	{ "memoryClose", "(I)V", memory_close },
+	{ "memoryUnmap", "(JJ)I", memory_unmap },
+	{ "memoryPersist", "(JJJ)I", memory_persist },
+	{ "memorySync", "(JJZ)I", memory_sync },
+	{ "memoryPageSize", "()J", memory_page_size },
+	{ "memoryIsInMemory", "(I)I", memory_is_in_memory },
+	{ "memoryFilePageSize", "(I)J", memory_file_page_size },
+	{ "memoryBuffer", "(JJ)Ljava/nio/ByteBuffer;", memory_buffer },
+	{ "bufferAddress", "(Ljava/nio/ByteBuffer;)J", buffer_address },
 };
 
-const struct jni_table memory_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table memory_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

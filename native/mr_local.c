@@ -15,12 +15,12 @@
 #define DESCRIPTOR_MAX 64
 
 /*
- * Registers memory. If the device is given and is soft-RoCE, refuses on-demand paging, with which soft-RoCE copies bytes to a
- * wrong place. librpma requests on-demand paging after the kernel has refused to pin the memory with EOPNOTSUPP. librpma does
- * not report this, but a registration that succeeds leaves the errno of the refusal.
+ * Registers memory. If the device is given and is soft-RoCE, refuses on-demand paging, with which soft-RoCE copies
+ * bytes to a wrong place. librpma requests on-demand paging after the kernel has refused to pin the memory with
+ * EOPNOTSUPP. librpma does not report this, but a registration that succeeds leaves the errno of the refusal.
  */
 static int reg(struct rpma_peer *peer, struct ibv_context *device, void *address, size_t size, int usage,
-		struct rpma_mr_local **mr)
+	       struct rpma_mr_local **mr)
 {
 	errno = 0;
 	int rc = rpma_mr_reg(peer, address, size, usage, mr);
@@ -114,13 +114,13 @@ static jint mr_advise(JNI_PARAMS, jlong handle, jlong offset, jlong length, jint
 }
 
 static const JNINativeMethod methods[] = {
-	{"mrReg", "(JJJJI)J", mr_reg},
-	{"mrDereg", "(J)I", mr_dereg},
-	{"mrGetPtr", "(J)J", mr_get_ptr},
-	{"mrGetSize", "(J)J", mr_get_size},
-	{"mrGetDescriptorSize", "(J)I", mr_get_descriptor_size},
-	{"mrGetDescriptor", "(J[B)I", mr_get_descriptor},
-	{"mrAdvise", "(JJJII)I", mr_advise},
+	{ "mrReg", "(JJJJI)J", mr_reg },
+	{ "mrDereg", "(J)I", mr_dereg },
+	{ "mrGetPtr", "(J)J", mr_get_ptr },
+	{ "mrGetSize", "(J)J", mr_get_size },
+	{ "mrGetDescriptorSize", "(J)I", mr_get_descriptor_size },
+	{ "mrGetDescriptor", "(J[B)I", mr_get_descriptor },
+	{ "mrAdvise", "(JJJII)I", mr_advise },
 };
 
-const struct jni_table mr_local_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table mr_local_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

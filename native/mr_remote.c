@@ -57,10 +57,10 @@ static jint mr_remote_get_flush_type(JNI_PARAMS, jlong handle)
 }
 
 static const JNINativeMethod methods[] = {
-	{"mrRemoteFromDescriptor", "([B)J", mr_remote_from_descriptor},
-	{"mrRemoteDelete", "(J)I", mr_remote_delete},
-	{"mrRemoteGetSize", "(J)J", mr_remote_get_size},
-	{"mrRemoteGetFlushType", "(J)I", mr_remote_get_flush_type},
+	{ "mrRemoteFromDescriptor", "([B)J", mr_remote_from_descriptor },
+	{ "mrRemoteDelete", "(J)I", mr_remote_delete },
+	{ "mrRemoteGetSize", "(J)J", mr_remote_get_size },
+	{ "mrRemoteGetFlushType", "(J)I", mr_remote_get_flush_type },
 };
 
-const struct jni_table mr_remote_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table mr_remote_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -7,28 +7,31 @@
 #include "thread.h"
 
 static const struct jni_table *const tables[] = {
-	&batch_natives,      &conn_cfg_natives,   &conn_natives,       &conn_req_natives,   &cq_natives,
-	&device_natives,     &ep_natives,         &handle_natives,     &log_natives,        &memory_natives,
-	&mr_local_natives,   &mr_remote_natives,  &peer_cfg_natives,   &peer_natives,       &poller_natives,
-	&rdmacm_addrinfo_natives, &rdmacm_ah_natives, &rdmacm_batch_natives, &rdmacm_cq_natives, &rdmacm_id_natives,
-	&rdmacm_mr_natives,  &rdmacm_qp_natives,  &rdmacm_srq_natives, &srq_cfg_natives,    &srq_natives,
-	&wait_natives,       &limit_natives,      &versions_natives,
+	&batch_natives,	    &conn_cfg_natives,	   &conn_natives,	&conn_req_natives,
+	&cq_natives,	    &device_natives,	   &ep_natives,		&handle_natives,
+	&log_natives,	    &memory_natives,	   &mr_local_natives,	&mr_remote_natives,
+	&peer_cfg_natives,  &peer_natives,	   &poller_natives,	&rdmacm_addrinfo_natives,
+	&rdmacm_ah_natives, &rdmacm_batch_natives, &rdmacm_cq_natives,	&rdmacm_id_natives,
+	&rdmacm_mr_natives, &rdmacm_qp_natives,	   &rdmacm_srq_natives, &srq_cfg_natives,
+	&srq_natives,	    &wait_natives,	   &limit_natives,	&versions_natives,
 };
 
 /*
- * The class Natives, or NULL with a pending exception or without the property. Loader sets the property to its name: a build tool may have moved the
- * classes of the library to another package.
+ * The class Natives, or NULL with a pending exception or without the property. Loader sets the property to its name: a
+ * build tool may have moved the classes of the library to another package.
  */
 static jclass natives_class(JNIEnv *env)
 {
 	jclass system = (*env)->FindClass(env, "java/lang/System");
 	jmethodID get = system == NULL ? NULL
-			: (*env)->GetStaticMethodID(env, system, "getProperty", "(Ljava/lang/String;)Ljava/lang/String;");
+				       : (*env)->GetStaticMethodID(env, system, "getProperty",
+								   "(Ljava/lang/String;)Ljava/lang/String;");
 	jstring key = get == NULL ? NULL : (*env)->NewStringUTF(env, "rpma-java.natives");
 	if (key == NULL)
 		return NULL;
 	jstring name = (*env)->CallStaticObjectMethod(env, system, get, key);
-	const char *text = (*env)->ExceptionCheck(env) || name == NULL ? NULL : (*env)->GetStringUTFChars(env, name, NULL);
+	const char *text = (*env)->ExceptionCheck(env) || name == NULL ? NULL
+								       : (*env)->GetStringUTFChars(env, name, NULL);
 	if (text == NULL)
 		return NULL;
 	jclass natives = (*env)->FindClass(env, text);

@@ -29,8 +29,8 @@ static jint peer_delete(JNI_PARAMS, jlong handle)
 }
 
 static const JNINativeMethod methods[] = {
-	{"peerNew", "(J)J", peer_new},
-	{"peerDelete", "(J)I", peer_delete},
+	{ "peerNew", "(J)J", peer_new },
+	{ "peerDelete", "(J)I", peer_delete },
 };
 
-const struct jni_table peer_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table peer_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -80,13 +80,13 @@ static jint peer_cfg_get_descriptor(JNI_PARAMS, jlong handle, jbyteArray descrip
 }
 
 static const JNINativeMethod methods[] = {
-	{"peerCfgNew", "()J", peer_cfg_new},
-	{"peerCfgFromDescriptor", "(B)J", peer_cfg_from_descriptor},
-	{"peerCfgDelete", "(J)I", peer_cfg_delete},
-	{"peerCfgSetDirectWriteToPmem", "(JZ)I", peer_cfg_set_direct_write_to_pmem},
-	{"peerCfgGetDirectWriteToPmem", "(J)I", peer_cfg_get_direct_write_to_pmem},
-	{"peerCfgGetDescriptorSize", "(J)I", peer_cfg_get_descriptor_size},
-	{"peerCfgGetDescriptor", "(J[B)I", peer_cfg_get_descriptor},
+	{ "peerCfgNew", "()J", peer_cfg_new },
+	{ "peerCfgFromDescriptor", "(B)J", peer_cfg_from_descriptor },
+	{ "peerCfgDelete", "(J)I", peer_cfg_delete },
+	{ "peerCfgSetDirectWriteToPmem", "(JZ)I", peer_cfg_set_direct_write_to_pmem },
+	{ "peerCfgGetDirectWriteToPmem", "(J)I", peer_cfg_get_direct_write_to_pmem },
+	{ "peerCfgGetDescriptorSize", "(J)I", peer_cfg_get_descriptor_size },
+	{ "peerCfgGetDescriptor", "(J[B)I", peer_cfg_get_descriptor },
 };
 
-const struct jni_table peer_cfg_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table peer_cfg_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -36,7 +36,7 @@ static void poller_free(struct poller *poller)
 
 static int control(const struct poller *poller, int operation, int fd, uint32_t events, uint64_t number)
 {
-	struct epoll_event event = {.events = events, .data = {.u64 = number}};
+	struct epoll_event event = { .events = events, .data = { .u64 = number } };
 	return epoll_ctl(poller->epoll_fd, operation, fd, &event);
 }
 
@@ -54,7 +54,10 @@ static int open_fds(struct poller *poller)
 	return 0;
 }
 
-/* the close of the poller ends waits permanently: unlike the eventfd of wake-ups, the eventfd of the close is never reset */
+/*
+ * the close of the poller ends waits permanently: unlike the eventfd of wake-ups, the eventfd of the close is never
+ * reset
+ */
 static int end_waits_at_close(const struct poller *poller, jlong handle)
 {
 	int wait_fd;
@@ -196,12 +199,9 @@ static void poller_wake(JNI_PARAMS, jlong handle)
 }
 
 static const JNINativeMethod methods[] = {
-	{"pollerNew", "()J", poller_new},
-	{"pollerDelete", "(J)I", poller_delete},
-	{"pollerWatch", "(JJJZZ)I", poller_watch},
-	{"pollerUnwatch", "(JJ)V", poller_unwatch},
-	{"pollerWait", "(J[JI)I", poller_wait},
-	{"pollerWake", "(J)V", poller_wake},
+	{ "pollerNew", "()J", poller_new },	     { "pollerDelete", "(J)I", poller_delete },
+	{ "pollerWatch", "(JJJZZ)I", poller_watch }, { "pollerUnwatch", "(JJ)V", poller_unwatch },
+	{ "pollerWait", "(J[JI)I", poller_wait },    { "pollerWake", "(J)V", poller_wake },
 };
 
-const struct jni_table poller_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table poller_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

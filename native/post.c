@@ -22,7 +22,10 @@ jint post_failed(struct thread *thread, int rc)
 	return RESULT_QUEUE_FULL;
 }
 
-/* Java has checked the offset, but if two threads use a batch at once, it can be the offset of another region: see batch.c */
+/*
+ * Java has checked the offset, but if two threads use a batch at once, it can be the offset of another region: see
+ * batch.c
+ */
 static int find_value(const struct rpma_mr_local *src, jlong offset, void **value)
 {
 	void *region = NULL;
@@ -41,8 +44,8 @@ static int find_value(const struct rpma_mr_local *src, jlong offset, void **valu
 /* through the kernel, because a direct access would end the process if the region's file was truncated; 0 or errno */
 static int read_value(void *from, char value[RPMA_ATOMIC_WRITE_ALIGNMENT])
 {
-	const struct iovec source = {from, RPMA_ATOMIC_WRITE_ALIGNMENT};
-	const struct iovec target = {value, RPMA_ATOMIC_WRITE_ALIGNMENT};
+	const struct iovec source = { from, RPMA_ATOMIC_WRITE_ALIGNMENT };
+	const struct iovec target = { value, RPMA_ATOMIC_WRITE_ALIGNMENT };
 	ssize_t taken = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
 	if (taken == RPMA_ATOMIC_WRITE_ALIGNMENT)
 		return 0;
@@ -50,7 +53,7 @@ static int read_value(void *from, char value[RPMA_ATOMIC_WRITE_ALIGNMENT])
 }
 
 jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handle, jlong dst_offset, jlong src_handle,
-		jlong src_offset, jint flags, jlong op_context)
+		       jlong src_offset, jint flags, jlong op_context)
 {
 	const struct rpma_mr_local *src = handle_marked(src_handle);
 	if (src == NULL)
@@ -60,8 +63,8 @@ jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handl
 	if (rc != 0)
 		return log_failed(thread, rc);
 
-	/* not marked during the read: the page can belong to a slow file, and each close would wait. If the region is closed
-	 * meanwhile, the address can belong to other memory; the value is then discarded below. */
+	/* not marked during the read: the page can belong to a slow file, and each close would wait. If the region is
+	 * closed meanwhile, the address can belong to other memory; the value is then discarded below. */
 	thread_unmark(thread);
 	char value[RPMA_ATOMIC_WRITE_ALIGNMENT];
 	int error = read_value(from, value);
@@ -75,5 +78,5 @@ jint post_write_atomic(struct thread *thread, jlong conn_handle, jlong dst_handl
 	if (error != 0)
 		return log_failed(thread, log_error("process_vm_readv()", error));
 	return post_result(thread,
-			rpma_atomic_write(conn, dst, (size_t)dst_offset, value, flags, op_context_of(op_context)));
+			   rpma_atomic_write(conn, dst, (size_t)dst_offset, value, flags, op_context_of(op_context)));
 }

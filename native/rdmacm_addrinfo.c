@@ -72,16 +72,16 @@ static jbyteArray addr_info_address(JNI_PARAMS, jlong handle)
 	if (info == NULL)
 		return NULL;
 	jbyteArray address = (info->ai_flags & RAI_PASSIVE) != 0
-			? jni_bytes(env, info->ai_src_addr, (jsize)info->ai_src_len)
-			: jni_bytes(env, info->ai_dst_addr, (jsize)info->ai_dst_len);
+				     ? jni_bytes(env, info->ai_src_addr, (jsize)info->ai_src_len)
+				     : jni_bytes(env, info->ai_dst_addr, (jsize)info->ai_dst_len);
 	handle_release(handle);
 	return address;
 }
 
 static const JNINativeMethod methods[] = {
-	{"addrInfoGet", "(Ljava/lang/String;Ljava/lang/String;IZ)J", addr_info_get},
-	{"addrInfoFree", "(J)I", addr_info_free},
-	{"addrInfoAddress", "(J)[B", addr_info_address},
+	{ "addrInfoGet", "(Ljava/lang/String;Ljava/lang/String;IZ)J", addr_info_get },
+	{ "addrInfoFree", "(J)I", addr_info_free },
+	{ "addrInfoAddress", "(J)[B", addr_info_address },
 };
 
-const struct jni_table rdmacm_addrinfo_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table rdmacm_addrinfo_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -41,15 +41,16 @@ static jlong ah_create(JNI_PARAMS, jlong id_handle, jbyteArray attributes)
 /* through the kernel, because a direct access would end the process if the region's file was truncated */
 static int read_header(const struct ibv_mr *mr, jlong offset, struct ibv_grh *header)
 {
-	const struct iovec from = {rdmacm_address(mr, offset), sizeof(*header)};
-	const struct iovec to = {header, sizeof(*header)};
+	const struct iovec from = { rdmacm_address(mr, offset), sizeof(*header) };
+	const struct iovec to = { header, sizeof(*header) };
 	ssize_t taken = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
 	if (taken >= 0 && taken != (ssize_t)sizeof(*header))
 		errno = EFAULT;
 	return taken == (ssize_t)sizeof(*header) ? 0 : -1;
 }
 
-static jlong from_completion(const struct rdma_cm_id *id, struct ibv_wc *completion, const struct ibv_mr *mr, jlong offset)
+static jlong from_completion(const struct rdma_cm_id *id, struct ibv_wc *completion, const struct ibv_mr *mr,
+			     jlong offset)
 {
 	struct ibv_grh header;
 	struct ibv_pd *pd = rdmacm_pd(id);
@@ -87,9 +88,9 @@ static jint ah_destroy(JNI_PARAMS, jlong handle)
 }
 
 static const JNINativeMethod methods[] = {
-	{"ahCreate", "(J[B)J", ah_create},
-	{"ahFromCompletion", "(JJJJ)J", ah_from_completion},
-	{"ahDestroy", "(J)I", ah_destroy},
+	{ "ahCreate", "(J[B)J", ah_create },
+	{ "ahFromCompletion", "(JJJJ)J", ah_from_completion },
+	{ "ahDestroy", "(J)I", ah_destroy },
 };
 
-const struct jni_table rdmacm_ah_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table rdmacm_ah_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

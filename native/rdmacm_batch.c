@@ -2,17 +2,18 @@
 /*
  * rdmacm_batch.c -- RdmaBatch and RdmaPreparedBatch: many posts in one downcall, as chains of work requests
  *
- * A chain is a run of operations of one queue. The device gets a chain in one call, so that it needs one doorbell, or, on
- * soft-RoCE, one system call.
+ * A chain is a run of operations of one queue. The device gets a chain in one call, so that it needs one doorbell, or,
+ * on soft-RoCE, one system call.
  *
  * Two threads must not use one batch at once. If they do, the fields of their records can mix. This can break their
- * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a handle
- * contains handles of one kind of object in all operations. Parts and inline data have their own memory, so that no inline data
- * is taken for a part. One field contains the kind of the local bytes, their number and their place. Only the offset and the
- * length in a region can exceed the region. The device refuses them. The shim refuses an operation that does not fit its queue.
+ * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a
+ * handle contains handles of one kind of object in all operations. Parts and inline data have their own memory, so that
+ * no inline data is taken for a part. One field contains the kind of the local bytes, their number and their place.
+ * Only the offset and the length in a region can exceed the region. The device refuses them. The shim refuses an
+ * operation that does not fit its queue.
  *
- * The work requests of a prepared batch are in memory of Java, which changes their bytes, remote addresses, contexts and immediate
- * data between posts, and nothing else: the links of a chain never change.
+ * The work requests of a prepared batch are in memory of Java, which changes their bytes, remote addresses, contexts
+ * and immediate data between posts, and nothing else: the links of a chain never change.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -36,8 +37,22 @@
 /* no record contains this value in its field of the operation, or in its field of the region */
 #define NONE (-1)
 
-/* RdmaBatch.Op has the same order; the operations before COMPARE_AND_SWAP need no more than a remote address and its key */
-enum op { WRITE, WRITE_WITH_IMM, READ, SEND, SEND_WITH_IMM, COMPARE_AND_SWAP, FETCH_AND_ADD, UD_SEND, UD_SEND_WITH_IMM, RECV };
+/*
+ * RdmaBatch.Op has the same order; the operations before COMPARE_AND_SWAP need no more than a remote address and its
+ * key
+ */
+enum op {
+	WRITE,
+	WRITE_WITH_IMM,
+	READ,
+	SEND,
+	SEND_WITH_IMM,
+	COMPARE_AND_SWAP,
+	FETCH_AND_ADD,
+	UD_SEND,
+	UD_SEND_WITH_IMM,
+	RECV
+};
 
 /* the local bytes of an operation; RdmaBatch has the same constants */
 enum source { REGION, PARTS, INLINE };
@@ -46,7 +61,10 @@ enum source { REGION, PARTS, INLINE };
 struct record {
 	jlong what; /* from the lowest bit: 8 bits operation, 24 flags, 32 immediate data */
 	jlong queue;
-	/* from the lowest bit: 8 bits enum source, 24 number of parts or bytes, 32 offset in their memory or length in a region */
+	/*
+	 * from the lowest bit: 8 bits enum source, 24 number of parts or bytes, 32 offset in their memory or length in
+	 * a region
+	 */
 	jlong source;
 	jlong mr;
 	jlong offset;
@@ -181,7 +199,7 @@ static inline jint set_copied(const volatile struct batch *batch, enum op op, jl
 
 /* sets the other side of an atomic or of a datagram; RESULT_POSTED or the failure */
 static jint set_atomic_or_datagram(const volatile struct record *r, enum op op, const struct ibv_qp *qp,
-		struct ibv_send_wr *wr)
+				   struct ibv_send_wr *wr)
 {
 	jlong keys = r->keys;
 	/* with another type of queue pair, a provider would take an address for an address handle */
@@ -194,11 +212,11 @@ static jint set_atomic_or_datagram(const volatile struct record *r, enum op op, 
 }
 
 /*
- * Sets all of a work request of the send queue but its local bytes and its successor. Returns RESULT_POSTED or the failure. A
- * send has no remote address: no device uses the one that it gets here.
+ * Sets all of a work request of the send queue but its local bytes and its successor. Returns RESULT_POSTED or the
+ * failure. A send has no remote address: no device uses the one that it gets here.
  */
 static inline jint set_operation(const volatile struct record *r, jlong what, const struct ibv_qp *qp,
-		struct ibv_send_wr *wr)
+				 struct ibv_send_wr *wr)
 {
 	enum op op = op_of(what);
 	if (op == RECV)
@@ -221,8 +239,8 @@ static inline jint add_parts(struct chain *chain, const volatile struct batch *b
 }
 
 /*
- * The previous operation of a chain on one region. The next operation often differs from it only in its bytes and its context.
- * The mark protects the region until the post, so that it need not be looked up again.
+ * The previous operation of a chain on one region. The next operation often differs from it only in its bytes and its
+ * context. The mark protects the region until the post, so that it need not be looked up again.
  */
 struct model {
 	jlong what;
@@ -234,14 +252,14 @@ struct model {
 };
 
 /*
- * Adds the operations of a queue from an index that need only one region, a remote address and its key. Returns the index of the
- * next operation. Only these frequent operations are in this loop: others would slow it down.
+ * Adds the operations of a queue from an index that need only one region, a remote address and its key. Returns the
+ * index of the next operation. Only these frequent operations are in this loop: others would slow it down.
  */
 static inline jint add_on_regions(struct chain *chain, const volatile struct record *records, jint from, jint count,
-		jlong queue)
+				  jlong queue)
 {
 	bool for_datagrams = is_for_datagrams(chain->id->qp);
-	struct model model = {.what = NONE, .mr_handle = NONE};
+	struct model model = { .what = NONE, .mr_handle = NONE };
 	jint i = from;
 	for (; i < count; i++) {
 		const volatile struct record *r = &records[i];
@@ -280,14 +298,15 @@ static inline jint add_on_regions(struct chain *chain, const volatile struct rec
 
 /* whether the next record is a send of the queue, and the chain has room for it */
 static inline bool is_next_send(const struct chain *chain, const volatile struct record *records, jint next, jint count,
-		jlong queue)
+				jlong queue)
 {
-	return next < count && chain->part_count <= AT_ONCE && records[next].queue == queue && op_of(records[next].what) != RECV;
+	return next < count && chain->part_count <= AT_ONCE && records[next].queue == queue &&
+	       op_of(records[next].what) != RECV;
 }
 
 /* adds a send of any kind; returns RESULT_POSTED or the failure */
-static inline jint add_send(struct chain *chain, const volatile struct batch *batch,
-		const volatile struct record *r, struct send *send)
+static inline jint add_send(struct chain *chain, const volatile struct batch *batch, const volatile struct record *r,
+			    struct send *send)
 {
 	jlong what = r->what;
 	jlong source = r->source;
@@ -309,11 +328,11 @@ static inline jint add_send(struct chain *chain, const volatile struct batch *ba
 }
 
 /*
- * Adds the sends of a queue at the beginning of the records to a chain. Returns RESULT_POSTED, or the failure of the record after
- * the chain.
+ * Adds the sends of a queue at the beginning of the records to a chain. Returns RESULT_POSTED, or the failure of the
+ * record after the chain.
  */
-static inline jint add_sends(struct chain *chain, const volatile struct batch *batch, const volatile struct record *records,
-		jint count, jlong queue)
+static inline jint add_sends(struct chain *chain, const volatile struct batch *batch,
+			     const volatile struct record *records, jint count, jlong queue)
 {
 	jint result = RESULT_POSTED;
 	/* the counter is a local variable: in memory, each operation would wait for the counter of the one before it */
@@ -334,7 +353,7 @@ static inline jint add_sends(struct chain *chain, const volatile struct batch *b
 
 /* adds a receive; returns RESULT_POSTED or the failure */
 static inline jint add_recv(struct chain *chain, const volatile struct batch *batch, const volatile struct record *r,
-		struct recv *recv)
+			    struct recv *recv)
 {
 	jlong source = r->source;
 	jint parts = MIXED;
@@ -354,8 +373,8 @@ static inline jint add_recv(struct chain *chain, const volatile struct batch *ba
 }
 
 /* as add_sends(), for receives */
-static inline jint add_recvs(struct chain *chain, const volatile struct batch *batch, const volatile struct record *records,
-		jint count, jlong queue)
+static inline jint add_recvs(struct chain *chain, const volatile struct batch *batch,
+			     const volatile struct record *records, jint count, jlong queue)
 {
 	jint result = RESULT_POSTED;
 	jint i = 0;
@@ -364,7 +383,8 @@ static inline jint add_recvs(struct chain *chain, const volatile struct batch *b
 		if (result != RESULT_POSTED)
 			break;
 		i++;
-	} while (i < count && chain->part_count <= AT_ONCE && records[i].queue == queue && op_of(records[i].what) == RECV);
+	} while (i < count && chain->part_count <= AT_ONCE && records[i].queue == queue &&
+		 op_of(records[i].what) == RECV);
 	if (i > 0)
 		chain->recvs[i - 1].wr.next = NULL;
 	chain->count = i;
@@ -425,8 +445,8 @@ static inline jint chain_result(int error, jint done, jint count)
 }
 
 /*
- * Posts records from an index as a chain of new work requests. *done gets the number of posts. Returns RESULT_POSTED or the
- * failure of the next record.
+ * Posts records from an index as a chain of new work requests. *done gets the number of posts. Returns RESULT_POSTED or
+ * the failure of the next record.
  */
 static inline jint post_chain(volatile struct batch *batch, jint from, jint end, jint *done)
 {
@@ -440,7 +460,8 @@ static inline jint post_chain(volatile struct batch *batch, jint from, jint end,
 	jint refused = check_queue(chain.id, is_recv);
 	if (__builtin_expect(refused != RESULT_POSTED, 0))
 		return refused;
-	refused = is_recv ? add_recvs(&chain, batch, records, count, queue) : add_sends(&chain, batch, records, count, queue);
+	refused = is_recv ? add_recvs(&chain, batch, records, count, queue)
+			  : add_sends(&chain, batch, records, count, queue);
 	if (chain.count == 0)
 		return refused;
 	int error = is_recv ? post_recvs(&chain, done) : post_sends(&chain, done);
@@ -478,7 +499,7 @@ static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 
 /* builds the work request of an operation that is a send, a write or a read; returns RESULT_POSTED or the failure */
 static jint prepare_send(const volatile struct batch *batch, const volatile struct record *r, const struct ibv_qp *qp,
-		struct prepared_send *prepared)
+			 struct prepared_send *prepared)
 {
 	struct send *send = &prepared->send;
 	jlong what = r->what;
@@ -557,9 +578,9 @@ static jlong prepared_post(JNI_PARAMS, jlong address, jint from)
 }
 
 static const JNINativeMethod methods[] = {
-	{"rdmaBatchPost", "(JJ)J", batch_post},
-	{"rdmaPrepare", "(JIJ)I", prepare},
-	{"rdmaPreparedPost", "(JI)J", prepared_post},
+	{ "rdmaBatchPost", "(JJ)J", batch_post },
+	{ "rdmaPrepare", "(JIJ)I", prepare },
+	{ "rdmaPreparedPost", "(JI)J", prepared_post },
 };
 
-const struct jni_table rdmacm_batch_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table rdmacm_batch_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

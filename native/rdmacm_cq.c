@@ -54,8 +54,8 @@ struct armed {
 
 static struct armed to_arm(const struct rdma_cm_id *id, bool send, bool solicited_only)
 {
-	return send ? (struct armed){id->send_cq, id->send_cq_channel, solicited_only}
-		    : (struct armed){id->recv_cq, id->recv_cq_channel, solicited_only};
+	return send ? (struct armed){ id->send_cq, id->send_cq_channel, solicited_only }
+		    : (struct armed){ id->recv_cq, id->recv_cq_channel, solicited_only };
 }
 
 /* takes a pending event, if there is one, and arms the queue, without blocking */
@@ -89,26 +89,28 @@ static jint take_of(const void *armed, jint capacity, struct ibv_wc *completions
 	return take(queue->cq, capacity, completions);
 }
 
-/* waits for the first completion of an armed queue that has none; returns the number taken, or the result of the wait */
-static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jint capacity, jlong completions,
-		jint wake_fd, jlong timeout)
+/*
+ * waits for the first completion of an armed queue that has none; returns the number taken, or the result of the wait
+ */
+static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jint capacity,
+		       jlong completions, jint wake_fd, jlong timeout)
 {
 	struct wait wait;
 	int rc = wait_begin(&wait, queue, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
 	const struct armed armed = to_arm(handle_held(queue), send, solicited_only);
-	const struct wait_source source = {take_of, arm, &armed};
+	const struct wait_source source = { take_of, arm, &armed };
 	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
 	wait_end(&wait);
 	return result;
 }
 
 static const JNINativeMethod methods[] = {
-	{"pollSendComp", "(JIJ)I", poll_send_comp},
-	{"pollRecvComp", "(JIJ)I", poll_recv_comp},
-	{"armComp", "(JZZ)I", arm_comp},
-	{"awaitComp", "(JZZIJIJ)I", await_comp},
+	{ "pollSendComp", "(JIJ)I", poll_send_comp },
+	{ "pollRecvComp", "(JIJ)I", poll_recv_comp },
+	{ "armComp", "(JZZ)I", arm_comp },
+	{ "awaitComp", "(JZZIJIJ)I", await_comp },
 };
 
-const struct jni_table rdmacm_cq_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table rdmacm_cq_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

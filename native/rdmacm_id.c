@@ -2,9 +2,9 @@
 /*
  * rdmacm_id.c -- RdmaId: an end of a connection, and the events of the communication manager
  *
- * An id that librdmacm makes without a channel is synchronous: it waits for its events inside librdmacm, without a timeout.
- * So each id here has its own non-blocking channel. Only a listener gets a channel that librdmacm makes, because
- * rdma_get_request() accepts no other; that channel is made non-blocking too.
+ * An id that librdmacm makes without a channel is synchronous: it waits for its events inside librdmacm, without a
+ * timeout. So each id here has its own non-blocking channel. Only a listener gets a channel that librdmacm makes,
+ * because rdma_get_request() accepts no other; that channel is made non-blocking too.
  */
 #include <errno.h>
 #include <poll.h>
@@ -325,7 +325,7 @@ static void give_event(JNIEnv *env, const struct rdma_cm_event *event, jbyteArra
 /* 1 if the channel has an event, 0 if it has none, or the failure */
 static jint has_event(const struct rdma_event_channel *channel)
 {
-	struct pollfd fd = {.fd = channel->fd, .events = POLLIN};
+	struct pollfd fd = { .fd = channel->fd, .events = POLLIN };
 	int ready = poll(&fd, 1, 0);
 	/* a signal ends poll(2) even if the timeout is 0 */
 	while (ready < 0 && errno == EINTR)
@@ -334,8 +334,8 @@ static jint has_event(const struct rdma_event_channel *channel)
 }
 
 /*
- * The result after rdma_get_request() has failed. librdmacm keeps an event that is not a request until the next call. If it
- * can't make the id of a request, it takes the event, rejects the request, and then finds no event.
+ * The result after rdma_get_request() has failed. librdmacm keeps an event that is not a request until the next call.
+ * If it can't make the id of a request, it takes the event, rejects the request, and then finds no event.
  */
 static jlong no_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray event)
 {
@@ -344,16 +344,16 @@ static jlong no_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray eve
 		give_event(env, listener->event, event);
 		return RESULT_OTHER_EVENT;
 	}
-	const struct rdma_cm_event rejected = {.id = listener, .event = RDMA_CM_EVENT_CONNECT_REQUEST};
+	const struct rdma_cm_event rejected = { .id = listener, .event = RDMA_CM_EVENT_CONNECT_REQUEST };
 	if (result == RESULT_ERRNO - EAGAIN)
 		give_event(env, &rejected, event);
 	return result;
 }
 
 /*
- * The id of a request, 0 if there is none; copies the event to Java; the change of channels acknowledges the event. No other
- * thread takes an event of the listener meanwhile, so an event that is there before rdma_get_request() and not after it was a
- * request that librdmacm has rejected.
+ * The id of a request, 0 if there is none; copies the event to Java; the change of channels acknowledges the event. No
+ * other thread takes an event of the listener meanwhile, so an event that is there before rdma_get_request() and not
+ * after it was a request that librdmacm has rejected.
  */
 static jlong get_request(JNIEnv *env, struct rdma_cm_id *listener, jbyteArray event)
 {
@@ -406,7 +406,7 @@ static jint id_next_event(JNI_PARAMS, jlong handle, jbyteArray bytes)
 typedef int connecter(struct rdma_cm_id *id, struct rdma_conn_param *param);
 
 static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray private_data, jint responder_resources,
-		jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
+		       jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	jbyte bytes[UINT8_MAX];
 	jsize length = (*env)->GetArrayLength(env, private_data);
@@ -432,18 +432,18 @@ static jint connect_by(connecter *call, JNIEnv *env, jlong handle, jbyteArray pr
 	return result;
 }
 
-static jint id_connect(JNI_PARAMS, jlong handle, jbyteArray private_data, jint responder_resources, jint initiator_depth,
-		jboolean flow_control, jint retry_count, jint rnr_retry_count)
+static jint id_connect(JNI_PARAMS, jlong handle, jbyteArray private_data, jint responder_resources,
+		       jint initiator_depth, jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	return connect_by(rdma_connect, env, handle, private_data, responder_resources, initiator_depth, flow_control,
-			retry_count, rnr_retry_count);
+			  retry_count, rnr_retry_count);
 }
 
 static jint id_accept(JNI_PARAMS, jlong handle, jbyteArray private_data, jint responder_resources, jint initiator_depth,
-		jboolean flow_control, jint retry_count, jint rnr_retry_count)
+		      jboolean flow_control, jint retry_count, jint rnr_retry_count)
 {
 	return connect_by(rdma_accept, env, handle, private_data, responder_resources, initiator_depth, flow_control,
-			retry_count, rnr_retry_count);
+			  retry_count, rnr_retry_count);
 }
 
 static jint id_reject(JNI_PARAMS, jlong handle, jbyteArray private_data)
@@ -529,27 +529,27 @@ static jbyteArray id_device_limits(JNI_PARAMS, jlong handle)
 }
 
 static const JNINativeMethod methods[] = {
-	{"idCreate", "(I)J", id_create},
-	{"idCreateEp", "(J)J", id_create_ep},
-	{"idMaxMessage", "(J)I", id_max_message},
-	{"idDeviceLimits", "(J)[B", id_device_limits},
-	{"idDestroy", "(J)I", id_destroy},
-	{"idBindAddr", "(J[B)I", id_bind_addr},
-	{"idSetReuseAddr", "(JZ)I", id_set_reuse_addr},
-	{"idSetTos", "(JI)I", id_set_tos},
-	{"idSetAckTimeout", "(JI)I", id_set_ack_timeout},
-	{"idResolveAddr", "(J[B[BI)I", id_resolve_addr},
-	{"idResolveRoute", "(JI)I", id_resolve_route},
-	{"idListen", "(JI)J", id_listen},
-	{"idGetRequest", "(J[B)J", id_get_request},
-	{"idNextEvent", "(J[B)I", id_next_event},
-	{"idConnect", "(J[BIIZII)I", id_connect},
-	{"idAccept", "(J[BIIZII)I", id_accept},
-	{"idReject", "(J[B)I", id_reject},
-	{"idIsInfiniBand", "(J)I", id_is_infiniband},
-	{"idDisconnect", "(J)I", id_disconnect},
-	{"idLocalAddr", "(J)[B", id_local_addr},
-	{"idPeerAddr", "(J)[B", id_peer_addr},
+	{ "idCreate", "(I)J", id_create },
+	{ "idCreateEp", "(J)J", id_create_ep },
+	{ "idDestroy", "(J)I", id_destroy },
+	{ "idBindAddr", "(J[B)I", id_bind_addr },
+	{ "idSetReuseAddr", "(JZ)I", id_set_reuse_addr },
+	{ "idSetTos", "(JI)I", id_set_tos },
+	{ "idSetAckTimeout", "(JI)I", id_set_ack_timeout },
+	{ "idResolveAddr", "(J[B[BI)I", id_resolve_addr },
+	{ "idResolveRoute", "(JI)I", id_resolve_route },
+	{ "idListen", "(JI)J", id_listen },
+	{ "idGetRequest", "(J[B)J", id_get_request },
+	{ "idNextEvent", "(J[B)I", id_next_event },
+	{ "idConnect", "(J[BIIZII)I", id_connect },
+	{ "idAccept", "(J[BIIZII)I", id_accept },
+	{ "idReject", "(J[B)I", id_reject },
+	{ "idIsInfiniBand", "(J)I", id_is_infiniband },
+	{ "idDisconnect", "(J)I", id_disconnect },
+	{ "idLocalAddr", "(J)[B", id_local_addr },
+	{ "idPeerAddr", "(J)[B", id_peer_addr },
+	{ "idMaxMessage", "(J)I", id_max_message },
+	{ "idDeviceLimits", "(J)[B", id_device_limits },
 };
 
-const struct jni_table rdmacm_id_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table rdmacm_id_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

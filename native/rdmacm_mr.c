@@ -60,10 +60,10 @@ static jlong mr_size(JNI_PARAMS, jlong handle)
 }
 
 static const JNINativeMethod methods[] = {
-	{"rdmaMrReg", "(JJJI)J", mr_reg},
-	{"rdmaMrDereg", "(J)I", mr_dereg},
-	{"rdmaMrRkey", "(J)J", mr_rkey},
-	{"rdmaMrSize", "(J)J", mr_size},
+	{ "rdmaMrReg", "(JJJI)J", mr_reg },
+	{ "rdmaMrDereg", "(J)I", mr_dereg },
+	{ "rdmaMrRkey", "(J)J", mr_rkey },
+	{ "rdmaMrSize", "(J)J", mr_size },
 };
 
-const struct jni_table rdmacm_mr_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table rdmacm_mr_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -2,8 +2,8 @@
 /*
  * rdmacm_post.h -- the work requests of io.rpma.rdmacm, for single posts and for chains
  *
- * librdmacm's helpers support neither immediate data nor atomics nor chains. Call the functions that look up a handle between
- * thread_mark() and thread_unmark().
+ * librdmacm's helpers support neither immediate data nor atomics nor chains. Call the functions that look up a handle
+ * between thread_mark() and thread_unmark().
  */
 #ifndef RPMA_JAVA_RDMACM_POST_H
 #define RPMA_JAVA_RDMACM_POST_H
@@ -17,8 +17,8 @@
 #include "rdmacm.h"
 
 /*
- * Posts without a connection are refused here: soft-RoCE's provider queues the post and then reports the refusal of the kernel.
- * The post stays in the queue, and the kernel would execute it once there is a connection.
+ * Posts without a connection are refused here: soft-RoCE's provider queues the post and then reports the refusal of the
+ * kernel. The post stays in the queue, and the kernel would execute it once there is a connection.
  */
 static inline bool rdmacm_can_send(const struct ibv_qp *qp)
 {
@@ -37,10 +37,11 @@ static inline struct rdma_cm_id *rdmacm_sender(jlong queue, jint *reason)
 }
 
 /*
- * Sets only the fields of the operation, as librdmacm does: no device uses the others, and clearing them costs time. The caller
- * sets the successor.
+ * Sets only the fields of the operation, as librdmacm does: no device uses the others, and clearing them costs time.
+ * The caller sets the successor.
  */
-static inline void rdmacm_set_message(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jint imm, jlong context)
+static inline void rdmacm_set_message(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode, jint flags, jint imm,
+				      jlong context)
 {
 	wr->wr_id = (uint64_t)context;
 	wr->opcode = opcode;
@@ -54,7 +55,8 @@ static inline void rdmacm_set_remote(struct ibv_send_wr *wr, jlong remote_addr, 
 	wr->wr.rdma.rkey = (uint32_t)rkey;
 }
 
-static inline void rdmacm_set_atomic(struct ibv_send_wr *wr, jlong remote_addr, jint rkey, jlong compare_add, jlong swap)
+static inline void rdmacm_set_atomic(struct ibv_send_wr *wr, jlong remote_addr, jint rkey, jlong compare_add,
+				     jlong swap)
 {
 	wr->wr.atomic.remote_addr = (uint64_t)remote_addr;
 	wr->wr.atomic.rkey = (uint32_t)rkey;
@@ -63,11 +65,12 @@ static inline void rdmacm_set_atomic(struct ibv_send_wr *wr, jlong remote_addr, 
 }
 
 /*
- * Sets the destination of a datagram. A provider takes any address handle for its own, and would read beyond the end of another
- * device's address handle: this function refuses such a handle. Returns RESULT_POSTED, RESULT_CLOSED or the errno.
+ * Sets the destination of a datagram. A provider takes any address handle for its own, and would read beyond the end of
+ * another device's address handle: this function refuses such a handle. Returns RESULT_POSTED, RESULT_CLOSED or the
+ * errno.
  */
 static inline jint rdmacm_set_destination(struct ibv_send_wr *wr, const struct ibv_context *device, jlong ah_handle,
-		jint remote_qpn, jint remote_qkey)
+					  jint remote_qpn, jint remote_qkey)
 {
 	struct ibv_ah *ah = handle_marked(ah_handle);
 	if (ah == NULL)

@@ -92,14 +92,14 @@ static jint create_with(struct rdma_cm_id *id, jint numbers[QP_NUMBERS], bool si
 
 /* called once for an id, which is not closed meanwhile */
 static jint qp_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array, jboolean sig_all, jlong srq_handle,
-		jlongArray queues_array)
+		      jlongArray queues_array)
 {
 	jint numbers[QP_NUMBERS];
 	(*env)->GetIntArrayRegion(env, numbers_array, 0, QP_NUMBERS, numbers);
 	const struct rdmacm_id *self = handle_hold(id_handle);
 	if (self == NULL)
 		return RESULT_CLOSED;
-	jlong queues[QUEUES] = {0};
+	jlong queues[QUEUES] = { 0 };
 	jint result = create_with(self->id, numbers, sig_all, srq_handle);
 	if (result == 0)
 		result = adopt(self->id, queues);
@@ -129,7 +129,8 @@ static inline jint post(const struct rdma_cm_id *id, struct ibv_send_wr *wr, str
 /* sets the operation, its flags and its immediate data, which RdmaQp packs into one number; the caller sets the rest */
 static inline void set_what(struct ibv_send_wr *wr, jlong what, jlong context)
 {
-	rdmacm_set_message(wr, (enum ibv_wr_opcode)(what & 0xff), (jint)(what >> 8 & 0xffffff), (jint)(what >> 32), context);
+	rdmacm_set_message(wr, (enum ibv_wr_opcode)(what & 0xff), (jint)(what >> 8 & 0xffffff), (jint)(what >> 32),
+			   context);
 }
 
 /* an operation on bytes of a region */
@@ -147,8 +148,8 @@ static inline jint post_bytes(jlong queue, jlong mr_handle, jlong offset, jlong 
 	return result;
 }
 
-static jint post_region(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong offset, jlong length, jlong remote_addr, jint rkey,
-		jlong context)
+static jint post_region(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong offset, jlong length, jlong remote_addr,
+			jint rkey, jlong context)
 {
 	struct ibv_send_wr wr;
 	set_what(&wr, what, context);
@@ -158,7 +159,7 @@ static jint post_region(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong off
 
 /* the bytes are copied before this returns, so they need no region */
 static jint post_inline(JNI_PARAMS, jlong queue, jlong what, jlong address, jint length, jlong remote_addr, jint rkey,
-		jlong context)
+			jlong context)
 {
 	struct ibv_send_wr wr;
 	set_what(&wr, what, context);
@@ -178,7 +179,7 @@ static jint post_inline(JNI_PARAMS, jlong queue, jlong what, jlong address, jint
 }
 
 static jint post_parts(JNI_PARAMS, jlong queue, jlong what, jlong parts, jint count, jlong remote_addr, jint rkey,
-		jlong context)
+		       jlong context)
 {
 	struct ibv_send_wr wr;
 	set_what(&wr, what, context);
@@ -196,7 +197,7 @@ static jint post_parts(JNI_PARAMS, jlong queue, jlong what, jlong parts, jint co
 }
 
 static jint post_atomic(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong offset, jlong remote_addr, jint rkey,
-		jlong compare_add, jlong swap, jlong context)
+			jlong compare_add, jlong swap, jlong context)
 {
 	struct ibv_send_wr wr;
 	set_what(&wr, what, context);
@@ -213,8 +214,8 @@ static inline jint set_datagram(struct ibv_send_wr *wr, struct ibv_sge *sge, jlo
 	return RESULT_POSTED;
 }
 
-static jint post_datagram(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong offset, jlong length, jlong ah, jint remote_qpn,
-		jint remote_qkey, jlong context)
+static jint post_datagram(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong offset, jlong length, jlong ah,
+			  jint remote_qpn, jint remote_qkey, jlong context)
 {
 	struct ibv_send_wr wr;
 	set_what(&wr, what, context);
@@ -235,7 +236,10 @@ static jint post_datagram(JNI_PARAMS, jlong queue, jlong what, jlong mr, jlong o
 	return result;
 }
 
-/* for a shared receive queue, the object is the id that owns the queue, and librdmacm posts to the shared queue of the id */
+/*
+ * for a shared receive queue, the object is the id that owns the queue, and librdmacm posts to the shared queue of the
+ * id
+ */
 static jint post_recv(JNI_PARAMS, jlong queue, jlong mr_handle, jlong offset, jlong length, jlong context)
 {
 	struct thread *thread = thread_mark();
@@ -246,7 +250,7 @@ static jint post_recv(JNI_PARAMS, jlong queue, jlong mr_handle, jlong offset, jl
 	jint result = RESULT_CLOSED;
 	if (id != NULL && mr != NULL)
 		result = rdmacm_posted(
-				rdma_post_recv(id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length, mr));
+			rdma_post_recv(id, rdmacm_context(context), rdmacm_address(mr, offset), (size_t)length, mr));
 	thread_unmark(thread);
 	return result;
 }
@@ -266,14 +270,10 @@ static jint post_recvv(JNI_PARAMS, jlong queue, jlong parts, jint count, jlong c
 }
 
 static const JNINativeMethod methods[] = {
-	{"qpCreate", "(J[IZJ[J)I", qp_create},
-	{"postRegion", "(JJJJJJIJ)I", post_region},
-	{"postInline", "(JJJIJIJ)I", post_inline},
-	{"postParts", "(JJJIJIJ)I", post_parts},
-	{"postAtomic", "(JJJJJIJJJ)I", post_atomic},
-	{"postDatagram", "(JJJJJJIIJ)I", post_datagram},
-	{"postRecv", "(JJJJJ)I", post_recv},
-	{"postRecvv", "(JJIJ)I", post_recvv},
+	{ "qpCreate", "(J[IZJ[J)I", qp_create },       { "postRegion", "(JJJJJJIJ)I", post_region },
+	{ "postInline", "(JJJIJIJ)I", post_inline },   { "postParts", "(JJJIJIJ)I", post_parts },
+	{ "postAtomic", "(JJJJJIJJJ)I", post_atomic }, { "postDatagram", "(JJJJJJIIJ)I", post_datagram },
+	{ "postRecv", "(JJJJJ)I", post_recv },	       { "postRecvv", "(JJIJ)I", post_recvv },
 };
 
-const struct jni_table rdmacm_qp_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table rdmacm_qp_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -17,7 +17,7 @@ static jlong create(struct rdma_cm_id *id, jint numbers[SRQ_NUMBERS])
 	if (id->pd == NULL)
 		return RESULT_NO_DEVICE;
 	struct ibv_srq_init_attr attr = {
-		.attr = {.max_wr = (uint32_t)numbers[MAX_WR], .max_sge = (uint32_t)numbers[MAX_SGE]},
+		.attr = { .max_wr = (uint32_t)numbers[MAX_WR], .max_sge = (uint32_t)numbers[MAX_SGE] },
 	};
 	if (rdma_create_srq(id, NULL, &attr) != 0)
 		return rdmacm_failed();
@@ -47,7 +47,7 @@ static jlong srq_create(JNI_PARAMS, jlong id_handle, jintArray numbers_array)
 }
 
 static const JNINativeMethod methods[] = {
-	{"rdmaSrqCreate", "(J[I)J", srq_create},
+	{ "rdmaSrqCreate", "(J[I)J", srq_create },
 };
 
-const struct jni_table rdmacm_srq_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table rdmacm_srq_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -8,8 +8,8 @@
 /*
  * The constants of Java's class Result have the same values.
  *
- * A negative result is a failure and has the same meaning for each native; librpma's codes start at -100000. Other results
- * are values, such as handles and counts, or answers, whose comments below name their natives.
+ * A negative result is a failure and has the same meaning for each native; librpma's codes start at -100000. Other
+ * results are values, such as handles and counts, or answers, whose comments below name their natives.
  */
 enum result {
 	/* an object of the call is closed */
@@ -42,7 +42,9 @@ enum result {
 	/* the queue of a post has no room: an answer, not an error */
 	RESULT_QUEUE_FULL = 2,
 
-	/* added to the number of completions of cqAwait() if they are from the second queue; greater than each capacity */
+	/*
+	 * added to the number of completions of cqAwait() if they are from the second queue; greater than each capacity
+	 */
 	RESULT_SECOND_QUEUE = 1 << 30,
 };
 

@@ -58,10 +58,13 @@ static jint make_held(jlong peer_handle, jlong cfg_handle, jlong handles[SRQ_HAN
 	return rc;
 }
 
-/* the handle of the configuration can be 0, for the defaults; fills in the handles of the queue and its completion queue */
+/*
+ * the handle of the configuration can be 0, for the defaults; fills in the handles of the queue and its completion
+ * queue
+ */
 static jint srq_new(JNI_PARAMS, jlong peer, jlong cfg, jlongArray srq_handles)
 {
-	jlong handles[SRQ_HANDLES] = {0};
+	jlong handles[SRQ_HANDLES] = { 0 };
 	jint rc = make_held(peer, cfg, handles);
 	if (rc == 0)
 		(*env)->SetLongArrayRegion(env, srq_handles, 0, SRQ_HANDLES, handles);
@@ -86,9 +89,9 @@ static jint srq_recv(JNI_PARAMS, jlong handle, jlong dst_handle, jlong offset, j
 }
 
 static const JNINativeMethod methods[] = {
-	{"srqNew", "(JJ[J)I", srq_new},
-	{"srqDelete", "(J)I", srq_delete},
-	{"srqRecv", "(JJJJJ)I", srq_recv},
+	{ "srqNew", "(JJ[J)I", srq_new },
+	{ "srqDelete", "(J)I", srq_delete },
+	{ "srqRecv", "(JJJJJ)I", srq_recv },
 };
 
-const struct jni_table srq_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table srq_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -16,8 +16,8 @@ static const struct {
 	int (*set)(struct rpma_srq_cfg *cfg, uint32_t size);
 	int (*get)(const struct rpma_srq_cfg *cfg, uint32_t *size);
 } sizes[] = {
-	[RQ_SIZE] = {rpma_srq_cfg_set_rq_size, rpma_srq_cfg_get_rq_size},
-	[RCQ_SIZE] = {rpma_srq_cfg_set_rcq_size, rpma_srq_cfg_get_rcq_size},
+	[RQ_SIZE] = { rpma_srq_cfg_set_rq_size, rpma_srq_cfg_get_rq_size },
+	[RCQ_SIZE] = { rpma_srq_cfg_set_rcq_size, rpma_srq_cfg_get_rcq_size },
 };
 
 static jlong srq_cfg_new(JNI_PARAMS)
@@ -56,10 +56,10 @@ static jint srq_cfg_get_size(JNI_PARAMS, jlong handle, jint which)
 }
 
 static const JNINativeMethod methods[] = {
-	{"srqCfgNew", "()J", srq_cfg_new},
-	{"srqCfgDelete", "(J)I", srq_cfg_delete},
-	{"srqCfgSetSize", "(JII)I", srq_cfg_set_size},
-	{"srqCfgGetSize", "(JI)I", srq_cfg_get_size},
+	{ "srqCfgNew", "()J", srq_cfg_new },
+	{ "srqCfgDelete", "(J)I", srq_cfg_delete },
+	{ "srqCfgSetSize", "(JII)I", srq_cfg_set_size },
+	{ "srqCfgGetSize", "(JI)I", srq_cfg_get_size },
 };
 
-const struct jni_table srq_cfg_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table srq_cfg_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

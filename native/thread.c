@@ -86,7 +86,10 @@ struct thread *thread_attach(void)
 	return thread;
 }
 
-/* the wait is short: a marked call never blocks; it polls or re-arms a queue, or posts at most AT_ONCE operations of a batch */
+/*
+ * the wait is short: a marked call never blocks; it polls or re-arms a queue, or posts at most AT_ONCE operations of a
+ * batch
+ */
 static void wait_unmarked(const struct thread *thread)
 {
 	uint64_t seen = atomic_load_explicit(&thread->mark, memory_order_acquire);
@@ -105,11 +108,11 @@ static void fence_all(void)
 
 void thread_wait_unmarked(void)
 {
-	/* after the registration of membarrier, marks have no fence: wait for the end of the registration, or the test below
-	 * could miss such a mark */
+	/* after the registration of membarrier, marks have no fence: wait for the end of the registration, or the test
+	 * below could miss such a mark */
 	pthread_once(&registration, end_registration);
-	/* pairs with the fence in thread_mark(), of either kind: afterwards each thread either sees the earlier stores of the
-	 * caller, or its mark is visible here */
+	/* pairs with the fence in thread_mark(), of either kind: afterwards each thread either sees the earlier stores
+	 * of the caller, or its mark is visible here */
 	if (thread_has_membarrier)
 		fence_all();
 	else
@@ -123,7 +126,7 @@ void thread_wait_unmarked(void)
 
 void thread_wait_calls(int milliseconds)
 {
-	const struct timespec pause = {0, 1000000};
+	const struct timespec pause = { 0, 1000000 };
 	pthread_mutex_lock(&threads_lock);
 	for (const struct thread *thread = threads; thread != NULL; thread = thread->next) {
 		uint64_t seen = thread->call;

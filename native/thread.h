@@ -2,9 +2,9 @@
 /*
  * thread.h -- the state that the shim keeps for each thread that calls it
  *
- * The mark prevents a close from freeing the objects of a hot call: await_uses() in handle.c waits for its end. The mark is
- * odd while the thread is inside a call of the hot path. The text contains the messages that librpma logged during the thread's
- * current call.
+ * The mark prevents a close from freeing the objects of a hot call: await_uses() in handle.c waits for its end. The
+ * mark is odd while the thread is inside a call of the hot path. The text contains the messages that librpma logged
+ * during the thread's current call.
  */
 #ifndef RPMA_JAVA_THREAD_H
 #define RPMA_JAVA_THREAD_H

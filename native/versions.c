@@ -35,8 +35,8 @@ static bool is_of(const struct dl_phdr_info *object, uintptr_t address)
 }
 
 /*
- * Searches for the name in the shared object that contains the address; ends the iteration at this object. Also in the segments
- * that can be written: patchelf moves the names of functions there.
+ * Searches for the name in the shared object that contains the address; ends the iteration at this object. Also in the
+ * segments that can be written: patchelf moves the names of functions there.
  */
 static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__((unused)), void *data)
 {
@@ -47,18 +47,19 @@ static int find_in_image(struct dl_phdr_info *object, size_t size __attribute__(
 		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
 		const void *begin = (const void *)(object->dlpi_addr + segment->p_vaddr);
 		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) != 0)
-			image->found = image->found || memmem(begin, segment->p_filesz, image->name, image->size) != NULL;
+			image->found = image->found ||
+				       memmem(begin, segment->p_filesz, image->name, image->size) != NULL;
 	}
 	return 1;
 }
 
 /*
- * Whether librpma contains a name. No function of librpma reports how it was built. The name begins with a null byte, and size
- * includes the null byte at its end.
+ * Whether librpma contains a name. No function of librpma reports how it was built. The name begins with a null byte,
+ * and size includes the null byte at its end.
  */
 static bool librpma_has(const char *name, size_t size)
 {
-	struct image image = {.address = (uintptr_t)&rpma_flush, .name = name, .size = size};
+	struct image image = { .address = (uintptr_t)&rpma_flush, .name = name, .size = size };
 	(void)dl_iterate_phdr(find_in_image, &image);
 	return image.found;
 }
@@ -80,28 +81,28 @@ bool versions_native_atomic_write(void)
 /* The numbers of functions that struct ibv_qp_ex has after wr_abort. */
 enum {
 	WITH_ATOMIC_WRITE = 1, /* since release 44 */
-	WITH_FLUSH = 2,        /* since release 45 */
+	WITH_FLUSH = 2,	       /* since release 45 */
 };
 
 /*
- * Whether the queue pairs of the loaded libibverbs have fewer functions than these. Behind the last function, each queue pair has
- * the private flags of libibverbs, where ibv_qp_to_qp_ex() reads that the functions can be used. The symbols of libibverbs do not
- * show this: releases 44 and 45 have the same ones.
+ * Whether the queue pairs of the loaded libibverbs have fewer functions than these. Behind the last function, each
+ * queue pair has the private flags of libibverbs, where ibv_qp_to_qp_ex() reads that the functions can be used. The
+ * symbols of libibverbs do not show this: releases 44 and 45 have the same ones.
  */
 static bool queue_pairs_lack(size_t functions)
 {
 	union {
 		struct ibv_qp qp;
 		unsigned char bytes[sizeof(struct ibv_qp_ex) + 8 * sizeof(void *)];
-	} pair = {.bytes = {0}};
+	} pair = { .bytes = { 0 } };
 	const size_t end = offsetof(struct ibv_qp_ex, wr_abort) + sizeof(void *);
 	memset(&pair.bytes[end], 0xff, functions * sizeof(void *));
 	return ibv_qp_to_qp_ex(&pair.qp) != NULL;
 }
 
 /*
- * The path of the shared object that contains the address, also if the file was deleted, as Java deletes what it unpacks. The
- * caller frees it.
+ * The path of the shared object that contains the address, also if the file was deleted, as Java deletes what it
+ * unpacks. The caller frees it.
  */
 static char *path_of(void *address)
 {
@@ -113,8 +114,8 @@ static char *path_of(void *address)
 }
 
 /*
- * NULL if librpma calls only functions that the queue pairs of the loaded libibverbs have. Otherwise a description: librpma
- * would jump to an invalid address.
+ * NULL if librpma calls only functions that the queue pairs of the loaded libibverbs have. Otherwise a description:
+ * librpma would jump to an invalid address.
  */
 static jbyteArray versions_mismatch(JNI_PARAMS)
 {
@@ -129,17 +130,18 @@ static jbyteArray versions_mismatch(JNI_PARAMS)
 	char *libibverbs = path_of((void *)&ibv_qp_to_qp_ex);
 	char text[2 * PATH_MAX + 256];
 	int length = snprintf(text, sizeof(text),
-			"librpma (%s) was built with native %s and with rdma-core 45 or later, and calls functions that the queue pairs "
-			"of rdma-core %s (%s) lack",
-			librpma == NULL ? "?" : librpma, flushes ? "flush" : "atomic write", lacks_atomic_write ? "43 or earlier" : "44",
-			libibverbs == NULL ? "?" : libibverbs);
+			      "librpma (%s) was built with native %s and with rdma-core 45 or later, and calls "
+			      "functions that the queue pairs "
+			      "of rdma-core %s (%s) lack",
+			      librpma == NULL ? "?" : librpma, flushes ? "flush" : "atomic write",
+			      lacks_atomic_write ? "43 or earlier" : "44", libibverbs == NULL ? "?" : libibverbs);
 	free(librpma);
 	free(libibverbs);
 	return jni_bytes(env, text, length);
 }
 
 static const JNINativeMethod methods[] = {
-	{"versionsMismatch", "()[B", versions_mismatch},
+	{ "versionsMismatch", "()[B", versions_mismatch },
 };
 
-const struct jni_table versions_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table versions_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

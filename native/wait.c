@@ -29,11 +29,12 @@ static int64_t now(void)
 static int poll_until(struct pollfd *fds, nfds_t count, int64_t deadline)
 {
 	for (;;) {
-		struct timespec left = {0, 0};
+		struct timespec left = { 0, 0 };
 		if (deadline != WAIT_FOREVER) {
 			int64_t nanos = deadline - now();
 			if (nanos > 0)
-				left = (struct timespec){(time_t)(nanos / NANOS_PER_SECOND), (long)(nanos % NANOS_PER_SECOND)};
+				left = (struct timespec){ (time_t)(nanos / NANOS_PER_SECOND),
+							  (long)(nanos % NANOS_PER_SECOND) };
 		}
 		int ready = ppoll(fds, count, deadline == WAIT_FOREVER ? NULL : &left, NULL);
 		if (ready >= 0 || errno != EINTR)
@@ -61,14 +62,16 @@ int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout)
 /* blocks; can be called repeatedly */
 static jint await_ready(const struct wait *wait)
 {
-	struct pollfd fds[] = {{wait->wait_fd, POLLIN, 0}, {wait->close_fd, POLLIN, 0}, {wait->wake_fd, POLLIN, 0}};
+	struct pollfd fds[] = { { wait->wait_fd, POLLIN, 0 },
+				{ wait->close_fd, POLLIN, 0 },
+				{ wait->wake_fd, POLLIN, 0 } };
 	int ready = poll_until(fds, 3, wait->deadline);
 	if (ready < 0)
 		return failed("ppoll()");
 	if (fds[1].revents != 0)
 		return RESULT_CLOSED;
-	/* tested before the object: a queue can be ready each time while other threads take its completions; this would hide
-	 * the wake-up */
+	/* tested before the object: a queue can be ready each time while other threads take its completions; this would
+	 * hide the wake-up */
 	if (fds[2].revents != 0)
 		return RESULT_WOKEN;
 	return fds[0].revents != 0 ? RESULT_READY : RESULT_TIMED_OUT;
@@ -128,10 +131,10 @@ static void waker_reset(JNI_PARAMS, jint fd)
 }
 
 static const JNINativeMethod methods[] = {
-	{"await", "(JIJ)I", await},
-	{"wakerNew", "()I", waker_new},
-	{"wakerWake", "(I)V", waker_wake},
-	{"wakerReset", "(I)V", waker_reset},
+	{ "await", "(JIJ)I", await },
+	{ "wakerNew", "()I", waker_new },
+	{ "wakerWake", "(I)V", waker_wake },
+	{ "wakerReset", "(I)V", waker_reset },
 };
 
-const struct jni_table wait_natives = {methods, sizeof(methods) / sizeof(methods[0])};
+const struct jni_table wait_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -22,8 +22,8 @@ struct wait {
 };
 
 /*
- * The timeout is in nanoseconds, or WAIT_FOREVER. Returns 0, RESULT_CLOSED or librpma's code. If the result is 0, wait_end()
- * must follow.
+ * The timeout is in nanoseconds, or WAIT_FOREVER. Returns 0, RESULT_CLOSED or librpma's code. If the result is 0,
+ * wait_end() must follow.
  */
 int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
 
@@ -31,14 +31,17 @@ int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
 struct wait_source {
 	/* the number of completions taken, 0 if there is none, or an error */
 	jint (*take)(const void *queues, jint capacity, struct ibv_wc *completions);
-	/* takes a pending event, if any, and arms the queue, so that the next completion creates an event; 0 or an error */
+	/*
+	 * takes a pending event, if any, and arms the queue, so that the next completion creates an event; 0 or an
+	 * error
+	 */
 	jint (*arm)(const void *queues);
 	const void *queues;
 };
 
 /*
- * Waits for the first completion of a source that is armed and has none. Returns the number of completions taken, an error
- * of the source, or the result of the wait.
+ * Waits for the first completion of a source that is armed and has none. Returns the number of completions taken, an
+ * error of the source, or the result of the wait.
  */
 jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions);
 

@@ -8,5 +8,6 @@
 int main(void)
 {
 	struct ibv_context *context = NULL;
-	return rpma_utils_get_ibv_context("192.0.2.1", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context) == RPMA_E_PROVIDER ? 0 : 1;
+	return rpma_utils_get_ibv_context("192.0.2.1", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context) == RPMA_E_PROVIDER ? 0
+														 : 1;
 }

@@ -22,7 +22,7 @@ long syscall(long number, ...)
 	va_end(arguments);
 	/* the command is an int: the upper half of its argument is undefined */
 	if (number == SYS_membarrier && (int)a[0] == MEMBARRIER_CMD_PRIVATE_EXPEDITED &&
-			write(STDOUT_FILENO, LINE, sizeof(LINE) - 1) < 0)
+	    write(STDOUT_FILENO, LINE, sizeof(LINE) - 1) < 0)
 		abort();
 	long (*next)(long, ...) = dlsym(RTLD_NEXT, "syscall");
 	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);

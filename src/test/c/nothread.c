@@ -13,6 +13,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 {
 	if (access(getenv("NO_THREADS"), F_OK) == 0)
 		return EAGAIN;
-	int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
+	int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT,
+											    "pthread_create");
 	return next(thread, attributes, start, argument);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * otherverbs.c -- ibv_qp_to_qp_ex() of a libibverbs whose queue pairs have FUNCTIONS functions after wr_abort: 0 up to release 43,
- * 1 in release 44 (wr_atomic_write), 2 since release 45 (wr_flush)
+ * otherverbs.c -- ibv_qp_to_qp_ex() of a libibverbs whose queue pairs have FUNCTIONS functions after wr_abort: 0 up to
+ * release 43, 1 in release 44 (wr_atomic_write), 2 since release 45 (wr_flush)
  */
 #include <infiniband/verbs.h>
 #include <stddef.h>

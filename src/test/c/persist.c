@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * persist.c -- tests every instruction of this processor by which persist() can write cache lines back; prints the names.
- * On aarch64, persist() alone chooses the instruction.
+ * persist.c -- tests every instruction of this processor by which persist() can write cache lines back; prints the
+ * names. On aarch64, persist() alone chooses the instruction.
  */
 #include "../../../native/persist.c"
 

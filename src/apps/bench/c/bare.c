@@ -2,8 +2,8 @@
 /*
  * bare.c -- the client in C for a caller in Java: the natives of io.rpma.bench.device.Bare
  *
- * The natives check no argument, protect no object against close, and end the process on each failure. So their cost is the
- * cost of JNI, which is the minimum for a binding.
+ * The natives check no argument, protect no object against close, and end the process on each failure. So their cost is
+ * the cost of JNI, which is the minimum for a binding.
  */
 #include <jni.h>
 #include <stdio.h>

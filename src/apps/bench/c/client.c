@@ -5,25 +5,23 @@
  * usage: client ADDRESS PORT
  *
  * Reads commands from the standard input, one per line. Answers each command with a line of numbers: durations in
- * nanoseconds, and the growth of the resident memory in kilobytes. Ends when the input ends, or with status 1 on a failure.
+ * nanoseconds, and the growth of the resident memory in kilobytes. Ends when the input ends, or with status 1 on a
+ * failure.
  *
  *   load OPERATION BYTES DEPTH poll|wait|block COUNT [FILE]
- *                           runs a load; answers its duration; writes the durations of the operations to FILE; librdmacm's
- *                           operations don't support block, and have at most 64 bytes; tcp supports only block;
- *                           rdma-write-chained has a depth of at least 2, and no FILE
- *   connect COUNT           opens connections until COUNT are open; answers the duration and the growth
- *   spread COUNT OVER FILE  writes 8 bytes COUNT times, on the first OVER of these connections in turn; answers the duration;
- *                           writes the durations of the operations to FILE
- *   loop COUNT OVER FILE    writes 8 bytes COUNT times, on the first OVER of these connections, which one thread serves; each
- *                           connection posts its next write when the last one has completed; answers the duration of the
- *                           writes, and of the registration of the connections; writes the durations of the operations to FILE
- *   disconnect              closes these connections; answers the duration
+ *                           runs a load; answers its duration; writes the durations of the operations to FILE;
+ * librdmacm's operations don't support block, and have at most 64 bytes; tcp supports only block; rdma-write-chained
+ * has a depth of at least 2, and no FILE connect COUNT           opens connections until COUNT are open; answers the
+ * duration and the growth spread COUNT OVER FILE  writes 8 bytes COUNT times, on the first OVER of these connections in
+ * turn; answers the duration; writes the durations of the operations to FILE loop COUNT OVER FILE    writes 8 bytes
+ * COUNT times, on the first OVER of these connections, which one thread serves; each connection posts its next write
+ * when the last one has completed; answers the duration of the writes, and of the registration of the connections;
+ * writes the durations of the operations to FILE disconnect              closes these connections; answers the duration
  *   rdma-connect COUNT      opens librdmacm's connections until COUNT are open; answers the duration
  *   rdma-loop COUNT OVER FILE
  *                           does the same as loop, on the first OVER of librdmacm's connections
- *   register BYTES THREADS  registers and deregisters memory in parts of the same size, each in a thread of its own; answers
- *                           both durations
- *   regions COUNT           registers COUNT pages one by one; answers the duration and the growth
+ *   register BYTES THREADS  registers and deregisters memory in parts of the same size, each in a thread of its own;
+ * answers both durations regions COUNT           registers COUNT pages one by one; answers the duration and the growth
  */
 #include "client.h"
 
@@ -123,8 +121,8 @@ static void command_connect(struct session *session, const char *line)
 	long before = resident_kb();
 	uint64_t start = now_ns();
 	for (; session->count < count; session->count++)
-		session->many[session->count] =
-			open_connection(&session->client, session->client.port + 1, SMALL_QUEUE_SIZE);
+		session->many[session->count] = open_connection(&session->client, session->client.port + 1,
+								SMALL_QUEUE_SIZE);
 	uint64_t time = now_ns() - start;
 	printf("%lu %ld\n", time, resident_kb() - before);
 }
@@ -134,7 +132,7 @@ static void command_spread(struct session *session, const char *line)
 	uint64_t count;
 	size_t over;
 	char path[LINE];
-	struct load load = {.operation = WRITE, .size = 8, .depth = 1, .count = 1};
+	struct load load = { .operation = WRITE, .size = 8, .depth = 1, .count = 1 };
 	if (sscanf(line, "spread %lu %zu %s", &count, &over, path) != 3 || over < 1 || over > session->count)
 		misused(line);
 	uint64_t *samples = new_samples(count);
@@ -244,8 +242,9 @@ static void command_register(struct session *session, const char *line)
 		misused(line);
 	char *memory = allocate(size);
 	for (size_t i = 0; i < threads; i++)
-		parts[i] = (struct part){
-			.peer = session->client.peer, .memory = memory + i * (size / threads), .size = size / threads};
+		parts[i] = (struct part){ .peer = session->client.peer,
+					  .memory = memory + i * (size / threads),
+					  .size = size / threads };
 	uint64_t registration = run_at_once(register_part, parts, threads);
 	uint64_t deregistration = run_at_once(deregister_part, parts, threads);
 	printf("%lu %lu\n", registration, deregistration);
@@ -265,8 +264,8 @@ static void command_regions(struct session *session, const char *line)
 	long before = resident_kb();
 	uint64_t start = now_ns();
 	for (size_t i = 0; i < count; i++)
-		check("rpma_mr_reg()", rpma_mr_reg(session->client.peer, memory + i * PAGE, PAGE,
-						   RPMA_MR_USAGE_WRITE_DST, &regions[i]));
+		check("rpma_mr_reg()",
+		      rpma_mr_reg(session->client.peer, memory + i * PAGE, PAGE, RPMA_MR_USAGE_WRITE_DST, &regions[i]));
 	uint64_t time = now_ns() - start;
 	printf("%lu %ld\n", time, resident_kb() - before);
 	for (size_t i = 0; i < count; i++)

@@ -13,8 +13,8 @@ struct client {
 	int port;
 	struct rpma_peer *peer;
 	struct rpma_mr_local *memory; /* source and destination of each operation */
-	struct rdma_connection rdma; /* for librdmacm's operations */
-	int tcp;		     /* the socket of a load over TCP */
+	struct rdma_connection rdma;  /* for librdmacm's operations */
+	int tcp;		      /* the socket of a load over TCP */
 	int end_fds[2];		      /* eventfds that can end a wait, as in the library */
 };
 
@@ -32,10 +32,10 @@ enum operation {
 	FLUSH_VISIBILITY, /* a write and its flush */
 	FLUSH_PERSISTENT,
 	ATOMIC_WRITE,
-	SEND, /* until the answer with the same bytes has arrived */
-	WRITE_WITH_IMM, /* until the answer without bytes has arrived */
-	RDMA_WRITE, /* from here on librdmacm's operations */
-	RDMA_WRITE_INLINE, /* the post copies the bytes */
+	SEND,		    /* until the answer with the same bytes has arrived */
+	WRITE_WITH_IMM,	    /* until the answer without bytes has arrived */
+	RDMA_WRITE,	    /* from here on librdmacm's operations */
+	RDMA_WRITE_INLINE,  /* the post copies the bytes */
 	RDMA_WRITE_CHAINED, /* one post for several writes, of which the last is signalled */
 	RDMA_READ,
 	RDMA_SEND, /* until the answer with the same bytes has arrived */
@@ -47,7 +47,7 @@ enum operation {
 /* the ways to take completions */
 enum completions {
 	POLL,
-	WAIT, /* by a wait that can be ended, as in the library */
+	WAIT,  /* by a wait that can be ended, as in the library */
 	BLOCK, /* by rpma_cq_wait() alone, which only a completion ends; for librpma's operations; by recv() for TCP */
 	COMPLETIONS
 };
@@ -88,8 +88,8 @@ void receive_answer(const struct client *client, const struct connection *connec
 unsigned take_completions(const struct client *client, const struct connection *connection, const struct load *load);
 
 /*
- * Runs a load and returns its duration. If samples is not NULL, it gets the time from each completion to the next. With a
- * depth of 1 this time is the round trip of an operation.
+ * Runs a load and returns its duration. If samples is not NULL, it gets the time from each completion to the next. With
+ * a depth of 1 this time is the round trip of an operation.
  */
 uint64_t run_load(const struct client *client, const struct connection *connection, const struct load *load,
 		  uint64_t *samples);
@@ -101,14 +101,15 @@ struct loop_times {
 };
 
 /*
- * One thread serves the first over connections by epoll, until they have completed count writes of 8 bytes. Each connection
- * has one write under way. samples gets the time from each post to the handling of its completion.
+ * One thread serves the first over connections by epoll, until they have completed count writes of 8 bytes. Each
+ * connection has one write under way. samples gets the time from each post to the handling of its completion.
  */
 struct loop_times run_loop(const struct client *client, const struct connection *connections, size_t over,
 			   uint64_t count, uint64_t *samples);
 
 /* the same with librdmacm's connections */
-struct loop_times run_rdma_loop(const struct rdma_connection *connections, size_t over, uint64_t count, uint64_t *samples);
+struct loop_times run_rdma_loop(const struct rdma_connection *connections, size_t over, uint64_t count,
+				uint64_t *samples);
 
 /* opens the objects that a client's connections share; the client keeps the pointer to the target's address */
 struct client open_client(const char *address, int port);

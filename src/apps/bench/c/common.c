@@ -75,8 +75,7 @@ void await_event(struct rpma_conn *conn, enum rpma_conn_event expected)
 
 void show_errors(void)
 {
-	check("rpma_log_set_threshold()",
-	      rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_LEVEL_ERROR));
+	check("rpma_log_set_threshold()", rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_LEVEL_ERROR));
 }
 
 void check_status(const struct ibv_wc *completion)

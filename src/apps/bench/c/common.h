@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * common.h -- common code of the benchmark programs: the clock, the memory, and the data that a target sends its clients
+ * common.h -- common code of the benchmark programs: the clock, the memory, and the data that a target sends its
+ * clients
  */
 #ifndef RPMA_BENCH_COMMON_H
 #define RPMA_BENCH_COMMON_H
@@ -10,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DESCRIPTOR_SIZE 21 /* of a memory region */
+#define DESCRIPTOR_SIZE 21	 /* of a memory region */
 #define MEMORY_SIZE (16UL << 20) /* of each memory region, and so the maximum of bytes that a client has under way */
-#define QUEUE_SIZE 256 /* of each queue of a connection */
-#define SMALL_QUEUE_SIZE 16 /* of each of many connections, which the target accepts at the next port */
+#define QUEUE_SIZE 256		 /* of each queue of a connection */
+#define SMALL_QUEUE_SIZE 16	 /* of each of many connections, which the target accepts at the next port */
 
 /* private data of a target's answer */
 struct offer {

@@ -10,11 +10,11 @@
 
 struct client open_client(const char *address, int port)
 {
-	struct client client = {.address = address, .port = port, .peer = open_peer(address)};
-	check("rpma_mr_reg()", rpma_mr_reg(client.peer, allocate(MEMORY_SIZE), MEMORY_SIZE,
-					   RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_SEND |
-						   RPMA_MR_USAGE_RECV,
-					   &client.memory));
+	struct client client = { .address = address, .port = port, .peer = open_peer(address) };
+	check("rpma_mr_reg()",
+	      rpma_mr_reg(client.peer, allocate(MEMORY_SIZE), MEMORY_SIZE,
+			  RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV,
+			  &client.memory));
 	for (int i = 0; i < 2; i++) {
 		client.end_fds[i] = eventfd(0, EFD_CLOEXEC);
 		if (client.end_fds[i] < 0)
@@ -46,7 +46,7 @@ struct connection open_connection(const struct client *client, int port, uint32_
 	struct connection connection;
 	struct rpma_conn_req *req = NULL;
 	struct rpma_conn_cfg *cfg = new_conn_cfg(queue_size);
-	struct rpma_conn_private_data data = {NULL, 0};
+	struct rpma_conn_private_data data = { NULL, 0 };
 	struct offer offer;
 	char service[16];
 	snprintf(service, sizeof(service), "%d", port);

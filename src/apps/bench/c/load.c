@@ -73,10 +73,10 @@ static void flush(const struct connection *connection, const struct load *load, 
 		  struct rpma_mr_remote *remote, const struct rpma_mr_local *memory, enum rpma_flush_type type)
 {
 	size_t offset = offset_of(load, number);
-	check("rpma_write()", rpma_write(connection->conn, remote, offset, memory, offset,
-					 load->size, RPMA_F_COMPLETION_ON_ERROR, context_of(number)));
-	check("rpma_flush()", rpma_flush(connection->conn, remote, offset, load->size, type,
-					 RPMA_F_COMPLETION_ALWAYS, context_of(number)));
+	check("rpma_write()", rpma_write(connection->conn, remote, offset, memory, offset, load->size,
+					 RPMA_F_COMPLETION_ON_ERROR, context_of(number)));
+	check("rpma_flush()", rpma_flush(connection->conn, remote, offset, load->size, type, RPMA_F_COMPLETION_ALWAYS,
+					 context_of(number)));
 }
 
 /* librdmacm has no helper for this operation */
@@ -93,13 +93,16 @@ static void post_fetch_and_add(const struct rdma_connection *rdma, size_t offset
 		.num_sge = 1,
 		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.atomic = {.remote_addr = rdma->remote_addr + offset, .rkey = rdma->rkey, .compare_add = 1},
+		.wr.atomic = { .remote_addr = rdma->remote_addr + offset, .rkey = rdma->rkey, .compare_add = 1 },
 	};
 	struct ibv_send_wr *bad = NULL;
 	check_rdma("ibv_post_send()", ibv_post_send(rdma->id->qp, &wr, &bad));
 }
 
-/* the number of operations in the next post: half of the depth in a chain, so that one chain is under way during the post */
+/*
+ * the number of operations in the next post: half of the depth in a chain, so that one chain is under way during the
+ * post
+ */
 static uint64_t length_of_post(const struct load *load, uint64_t posted)
 {
 	uint64_t length = load->depth / 2 < MOST_CHAINED ? load->depth / 2 : MOST_CHAINED;
@@ -117,7 +120,8 @@ static void post_chain(const struct rdma_connection *rdma, const struct load *lo
 	for (uint64_t i = 0; i < length; i++) {
 		bool last = i + 1 == length;
 		size_t offset = offset_of(load, first + i);
-		sges[i] = (struct ibv_sge){(uintptr_t)rdma->memory->addr + offset, (uint32_t)load->size, rdma->memory->lkey};
+		sges[i] = (struct ibv_sge){ (uintptr_t)rdma->memory->addr + offset, (uint32_t)load->size,
+					    rdma->memory->lkey };
 		wrs[i].wr_id = length;
 		wrs[i].next = last ? NULL : &wrs[i + 1];
 		wrs[i].sg_list = &sges[i];
@@ -137,16 +141,16 @@ static void post_rdma(const struct rdma_connection *rdma, const struct load *loa
 	char *memory = (char *)rdma->memory->addr + offset;
 	if (load->operation == RDMA_WRITE)
 		check_rdma("rdma_post_write()",
-			   rdma_post_write(rdma->id, context_of(number), memory, load->size, rdma->memory, IBV_SEND_SIGNALED,
-					   rdma->remote_addr + offset, rdma->rkey));
+			   rdma_post_write(rdma->id, context_of(number), memory, load->size, rdma->memory,
+					   IBV_SEND_SIGNALED, rdma->remote_addr + offset, rdma->rkey));
 	else if (load->operation == RDMA_WRITE_INLINE)
-		check_rdma("rdma_post_write()",
-			   rdma_post_write(rdma->id, context_of(number), inline_data, load->size, NULL,
-					   IBV_SEND_SIGNALED | IBV_SEND_INLINE, rdma->remote_addr + offset, rdma->rkey));
+		check_rdma("rdma_post_write()", rdma_post_write(rdma->id, context_of(number), inline_data, load->size,
+								NULL, IBV_SEND_SIGNALED | IBV_SEND_INLINE,
+								rdma->remote_addr + offset, rdma->rkey));
 	else if (load->operation == RDMA_READ)
 		check_rdma("rdma_post_read()",
-			   rdma_post_read(rdma->id, context_of(number), memory, load->size, rdma->memory, IBV_SEND_SIGNALED,
-					  rdma->remote_addr + offset, rdma->rkey));
+			   rdma_post_read(rdma->id, context_of(number), memory, load->size, rdma->memory,
+					  IBV_SEND_SIGNALED, rdma->remote_addr + offset, rdma->rkey));
 	else if (load->operation == RDMA_FETCH_AND_ADD)
 		post_fetch_and_add(rdma, offset, number);
 	else
@@ -184,19 +188,19 @@ void post_operation(const struct client *client, const struct connection *connec
 		flush(connection, load, number, connection->pmem, client->memory, RPMA_FLUSH_TYPE_PERSISTENT);
 		break;
 	case ATOMIC_WRITE:
-		check("rpma_atomic_write()", rpma_atomic_write(connection->conn, connection->dram, offset,
-							       (const char *)&number, RPMA_F_COMPLETION_ALWAYS,
-							       context_of(number)));
+		check("rpma_atomic_write()",
+		      rpma_atomic_write(connection->conn, connection->dram, offset, (const char *)&number,
+					RPMA_F_COMPLETION_ALWAYS, context_of(number)));
 		break;
 	case SEND:
 		check("rpma_send()", rpma_send(connection->conn, client->memory, offset, load->size,
 					       RPMA_F_COMPLETION_ALWAYS, context_of(NOT_COUNTED)));
 		break;
 	case WRITE_WITH_IMM:
-		check("rpma_write_with_imm()", rpma_write_with_imm(connection->conn, connection->dram, offset,
-								   client->memory, offset, load->size,
-								   RPMA_F_COMPLETION_ALWAYS, (uint32_t)number,
-								   context_of(NOT_COUNTED)));
+		check("rpma_write_with_imm()",
+		      rpma_write_with_imm(connection->conn, connection->dram, offset, client->memory, offset,
+					  load->size, RPMA_F_COMPLETION_ALWAYS, (uint32_t)number,
+					  context_of(NOT_COUNTED)));
 		break;
 	default:
 		post_rdma(&client->rdma, load, number);
@@ -214,9 +218,9 @@ void receive_answer(const struct client *client, const struct connection *connec
 {
 	const struct rdma_connection *rdma = &client->rdma;
 	if (is_rdmacm(load->operation))
-		check_rdma("rdma_post_recv()",
-			   rdma_post_recv(rdma->id, context_of(number),
-					  (char *)rdma->memory->addr + offset_of(load, number), load->size, rdma->memory));
+		check_rdma("rdma_post_recv()", rdma_post_recv(rdma->id, context_of(number),
+							      (char *)rdma->memory->addr + offset_of(load, number),
+							      load->size, rdma->memory));
 	else
 		check("rpma_recv()", rpma_recv(connection->conn, client->memory, offset_of(load, number), load->size,
 					       context_of(number)));
@@ -225,7 +229,9 @@ void receive_answer(const struct client *client, const struct connection *connec
 /* waits for a completion; the client's eventfds could end the wait too, but nothing writes to them */
 static void wait_readable(const struct client *client, int fd)
 {
-	struct pollfd fds[] = {{fd, POLLIN, 0}, {client->end_fds[0], POLLIN, 0}, {client->end_fds[1], POLLIN, 0}};
+	struct pollfd fds[] = { { fd, POLLIN, 0 },
+				{ client->end_fds[0], POLLIN, 0 },
+				{ client->end_fds[1], POLLIN, 0 } };
 	if (ppoll(fds, 3, NULL, NULL) < 0)
 		fail("ppoll()");
 }
@@ -289,8 +295,8 @@ static int take_rpma(const struct client *client, const struct connection *conne
 }
 
 /*
- * A poll that finds no completion yields the processor: with few processors, soft-RoCE's own work may need this processor,
- * and would otherwise wait until the end of the time slice.
+ * A poll that finds no completion yields the processor: with few processors, soft-RoCE's own work may need this
+ * processor, and would otherwise wait until the end of the time slice.
  */
 unsigned take_completions(const struct client *client, const struct connection *connection, const struct load *load)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loop.c -- one thread serves many connections: each has one write under way, and posts the next when the write completes
+ * loop.c -- one thread serves many connections: each has one write under way, and posts the next when the write
+ * completes
  */
 #include <rdma/rdma_verbs.h>
 #include <stdlib.h>
@@ -88,8 +89,8 @@ static void post_rdma(const struct loop *loop, size_t place)
 {
 	const struct rdma_connection *connection = &loop->rdma_connections[place];
 	check_rdma("rdma_post_write()",
-		   rdma_post_write(connection->id, NULL, connection->memory->addr, SIZE, connection->memory, IBV_SEND_SIGNALED,
-				   connection->remote_addr, connection->rkey));
+		   rdma_post_write(connection->id, NULL, connection->memory->addr, SIZE, connection->memory,
+				   IBV_SEND_SIGNALED, connection->remote_addr, connection->rkey));
 }
 
 static void serve_rdma(struct loop *loop, size_t place)
@@ -112,7 +113,7 @@ static int watch(const struct loop *loop, size_t over)
 	if (epoll < 0)
 		fail("epoll_create1()");
 	for (size_t place = 0; place < over; place++) {
-		struct epoll_event event = {.events = EPOLLIN, .data.u64 = place};
+		struct epoll_event event = { .events = EPOLLIN, .data.u64 = place };
 		if (epoll_ctl(epoll, EPOLL_CTL_ADD, loop->calls.fd_of(loop, place), &event) != 0)
 			fail("epoll_ctl()");
 	}
@@ -154,7 +155,7 @@ struct loop_times run_loop(const struct client *client, const struct connection 
 			   uint64_t count, uint64_t *samples)
 {
 	struct loop loop = {
-		.calls = {rpma_fd_of, post_rpma, serve_rpma},
+		.calls = { rpma_fd_of, post_rpma, serve_rpma },
 		.client = client,
 		.connections = connections,
 		.samples = samples,
@@ -163,10 +164,11 @@ struct loop_times run_loop(const struct client *client, const struct connection 
 	return run_over(&loop, over);
 }
 
-struct loop_times run_rdma_loop(const struct rdma_connection *connections, size_t over, uint64_t count, uint64_t *samples)
+struct loop_times run_rdma_loop(const struct rdma_connection *connections, size_t over, uint64_t count,
+				uint64_t *samples)
 {
 	struct loop loop = {
-		.calls = {rdma_fd_of, post_rdma, serve_rdma},
+		.calls = { rdma_fd_of, post_rdma, serve_rdma },
 		.rdma_connections = connections,
 		.samples = samples,
 		.count = count,

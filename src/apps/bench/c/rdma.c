@@ -18,7 +18,7 @@ void check_rdma(const char *what, int rc)
 
 struct rdma_cm_id *create_rdma_id(const char *address, int port, int flags, uint32_t queue_size)
 {
-	struct rdma_addrinfo hints = {.ai_flags = flags, .ai_port_space = RDMA_PS_TCP};
+	struct rdma_addrinfo hints = { .ai_flags = flags, .ai_port_space = RDMA_PS_TCP };
 	struct rdma_addrinfo *info = NULL;
 	struct rdma_cm_id *id = NULL;
 	struct ibv_qp_init_attr attr = {
@@ -54,7 +54,7 @@ void rearm_rdma(struct ibv_comp_channel *channel)
 
 struct rdma_connection open_rdma_connection(const char *address, int port, uint32_t queue_size, struct ibv_mr *memory)
 {
-	struct rdma_connection connection = {.id = create_rdma_id(address, port, 0, queue_size), .memory = memory};
+	struct rdma_connection connection = { .id = create_rdma_id(address, port, 0, queue_size), .memory = memory };
 	struct rdma_offer offer;
 	if (memory == NULL)
 		connection.memory = rdma_reg_msgs(connection.id, allocate(MEMORY_SIZE), MEMORY_SIZE);

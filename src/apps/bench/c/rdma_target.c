@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rdma_target.c -- the target's side of librdmacm's connections; their memory permits atomics, because librpma registers no
- * memory for atomics
+ * rdma_target.c -- the target's side of librdmacm's connections; their memory permits atomics, because librpma
+ * registers no memory for atomics
  */
 #include <rdma/rdma_verbs.h>
 #include <stdlib.h>
@@ -42,11 +42,13 @@ static void *slot_of(const struct rdma_end *end, uint64_t message)
 
 static void receive(const struct rdma_end *end, uint64_t message)
 {
-	check_rdma("rdma_post_recv()", rdma_post_recv(end->id, (void *)(uintptr_t)message, slot_of(end, message), INLINE_SIZE,
-						      end->messages));
+	check_rdma("rdma_post_recv()", rdma_post_recv(end->id, (void *)(uintptr_t)message, slot_of(end, message),
+						      INLINE_SIZE, end->messages));
 }
 
-/* posts the receive of the next message, and then answers with the message's own bytes; ignores completions of answers */
+/*
+ * posts the receive of the next message, and then answers with the message's own bytes; ignores completions of answers
+ */
 static void answer(const struct rdma_end *end, const struct ibv_wc *received)
 {
 	struct ibv_wc sent[COMPLETIONS];
@@ -76,7 +78,7 @@ static void serve_messages(const struct target *target, void *subject)
 
 static void accept_with(struct rdma_cm_id *id, const struct ibv_mr *offered)
 {
-	const struct rdma_offer offer = {(uintptr_t)offered->addr, offered->rkey};
+	const struct rdma_offer offer = { (uintptr_t)offered->addr, offered->rkey };
 	struct rdma_conn_param param = {
 		.private_data = &offer,
 		.private_data_len = sizeof(offer),
@@ -93,13 +95,13 @@ static void prepare_messages(const struct target *target, struct rdma_end *end, 
 	for (uint64_t message = 0; message < count; message++)
 		receive(end, message);
 	arm_rdma(end->id->recv_cq);
-	end->received = (struct watch){serve_messages, end};
+	end->received = (struct watch){ serve_messages, end };
 	start_watch(target, end->id->recv_cq_channel->fd, &end->received);
 }
 
 /*
- * Waits for the end of the handshake. A connection stays open until the program ends. All connections share the offered memory,
- * because librdmacm gives the ids of a device one protection domain.
+ * Waits for the end of the handshake. A connection stays open until the program ends. All connections share the offered
+ * memory, because librdmacm gives the ids of a device one protection domain.
  */
 static void serve_rdma_request(const struct target *target, void *subject)
 {
@@ -121,13 +123,13 @@ static void listen_with(const struct target *target, struct rdma_listener *liste
 {
 	listener->id = id;
 	check_rdma("rdma_listen()", rdma_listen(id, 0));
-	listener->requests = (struct watch){serve_rdma_request, listener};
+	listener->requests = (struct watch){ serve_rdma_request, listener };
 	start_watch(target, id->channel->fd, &listener->requests);
 }
 
 void listen_for_rdma(const struct target *target, const char *address, int port)
 {
-	static struct rdma_listener measured = {.messages = MESSAGES};
+	static struct rdma_listener measured = { .messages = MESSAGES };
 	static struct rdma_listener many;
 	listen_with(target, &measured, create_rdma_id(address, port, RAI_PASSIVE, QUEUE_SIZE));
 	listen_with(target, &many, create_rdma_id(address, port + 1, RAI_PASSIVE, SMALL_QUEUE_SIZE));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * startup.c -- the time of a program in C to its first completed write; io.rpma.bench.device.Startup is the same program in
- * Java
+ * startup.c -- the time of a program in C to its first completed write; io.rpma.bench.device.Startup is the same
+ * program in Java
  *
  * usage: startup ADDRESS PORT
  *
- * Prints the times (of CLOCK_MONOTONIC, in nanoseconds) at which main began, the library was loaded (in C the same time), the
- * device was found, the peer was created, the memory was registered, the connection was established, and a write was completed.
+ * Prints the times (of CLOCK_MONOTONIC, in nanoseconds) at which main began, the library was loaded (in C the same
+ * time), the device was found, the peer was created, the memory was registered, the connection was established, and a
+ * write was completed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,9 @@
 /* with librpma's default configuration, as in Java */
 static struct connection connect_once(const struct client *client)
 {
-	struct connection connection = {0};
+	struct connection connection = { 0 };
 	struct rpma_conn_req *req = NULL;
-	struct rpma_conn_private_data data = {NULL, 0};
+	struct rpma_conn_private_data data = { NULL, 0 };
 	char service[16];
 	snprintf(service, sizeof(service), "%d", client->port + 1);
 	check("rpma_conn_req_new()", rpma_conn_req_new(client->peer, client->address, service, NULL, &req));
@@ -35,8 +36,8 @@ int main(int argc, char **argv)
 {
 	uint64_t begun = now_ns();
 	struct ibv_context *context = NULL;
-	struct client client = {0};
-	struct load load = {.operation = WRITE, .size = 8, .depth = 1, .count = 1};
+	struct client client = { 0 };
+	struct load load = { .operation = WRITE, .size = 8, .depth = 1, .count = 1 };
 	if (argc != 3) {
 		fputs("usage: startup ADDRESS PORT\n", stderr);
 		return EXIT_FAILURE;

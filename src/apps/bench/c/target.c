@@ -5,8 +5,8 @@
  * usage: target ADDRESS PORT [PMEM]
  *
  * Accepts connections until its standard input ends: at PORT connections with messages, at PORT + 1 connections without
- * messages and with small queues, at PORT + 2 and PORT + 3 the same with librdmacm, and at PORT + 4 TCP. The program sleeps unless a message or a
- * request arrives. Reads, writes and flushes do not wake it.
+ * messages and with small queues, at PORT + 2 and PORT + 3 the same with librdmacm, and at PORT + 4 TCP. The program
+ * sleeps unless a message or a request arrives. Reads, writes and flushes do not wake it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ struct connection {
 
 void start_watch(const struct target *target, int fd, struct watch *watch)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
 	if (epoll_ctl(target->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
 		fail("epoll_ctl()");
 }
@@ -67,8 +67,8 @@ static void answer(const struct target *target, const struct connection *connect
 {
 	uint64_t message = received->wr_id;
 	size_t length = received->opcode == IBV_WC_RECV ? received->byte_len : 0;
-	check("rpma_recv()", rpma_recv(connection->conn, target->messages, slot_of(message), MESSAGE_SIZE,
-				       context_of(message)));
+	check("rpma_recv()",
+	      rpma_recv(connection->conn, target->messages, slot_of(message), MESSAGE_SIZE, context_of(message)));
 	check("rpma_send()", rpma_send(connection->conn, target->messages, slot_of(message), length,
 				       RPMA_F_COMPLETION_ALWAYS, context_of(ANSWER)));
 }
@@ -109,24 +109,24 @@ static void serve_request(const struct target *target, void *subject)
 {
 	const struct listener *listener = subject;
 	struct rpma_conn_req *req = NULL;
-	struct rpma_conn_private_data offer = {(void *)&target->offer, sizeof(target->offer)};
+	struct rpma_conn_private_data offer = { (void *)&target->offer, sizeof(target->offer) };
 	struct connection *connection = malloc(sizeof(*connection));
 	int fd = -1;
 	if (connection == NULL)
 		fail("malloc()");
 	check("rpma_ep_next_conn_req()", rpma_ep_next_conn_req(listener->ep, listener->cfg, &req));
 	for (uint64_t message = 0; message < listener->messages; message++)
-		check("rpma_conn_req_recv()", rpma_conn_req_recv(req, target->messages, slot_of(message),
-								 MESSAGE_SIZE, context_of(message)));
+		check("rpma_conn_req_recv()",
+		      rpma_conn_req_recv(req, target->messages, slot_of(message), MESSAGE_SIZE, context_of(message)));
 	check("rpma_conn_req_connect()", rpma_conn_req_connect(&req, &offer, &connection->conn));
 	check("rpma_conn_get_cq()", rpma_conn_get_cq(connection->conn, &connection->cq));
 	check("rpma_conn_get_event_fd()", rpma_conn_get_event_fd(connection->conn, &fd));
-	connection->events = (struct watch){serve_event, connection};
+	connection->events = (struct watch){ serve_event, connection };
 	start_watch(target, fd, &connection->events);
 	if (listener->messages == 0)
 		return;
 	check("rpma_cq_get_fd()", rpma_cq_get_fd(connection->cq, &fd));
-	connection->completions = (struct watch){serve_completions, connection};
+	connection->completions = (struct watch){ serve_completions, connection };
 	start_watch(target, fd, &connection->completions);
 }
 
@@ -137,7 +137,7 @@ static void listen_at(const struct target *target, struct listener *listener, co
 	snprintf(service, sizeof(service), "%d", port);
 	check("rpma_ep_listen()", rpma_ep_listen(target->peer, address, service, &listener->ep));
 	check("rpma_ep_get_fd()", rpma_ep_get_fd(listener->ep, &fd));
-	listener->requests = (struct watch){serve_request, listener};
+	listener->requests = (struct watch){ serve_request, listener };
 	start_watch(target, fd, &listener->requests);
 }
 
@@ -163,7 +163,8 @@ static void offer_pmem(struct target *target, const char *path)
 	if (memory == MAP_FAILED)
 		fail(path);
 	offer_memory(target, memory, RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT, target->offer.pmem);
-	target->offer.peer_cfg = 1; /* direct write to persistent memory: librpma requires it for a flush to persistence */
+	target->offer
+		.peer_cfg = 1; /* direct write to persistent memory: librpma requires it for a flush to persistence */
 }
 
 static void prepare_messages(struct target *target)
@@ -193,20 +194,20 @@ int main(int argc, char **argv)
 	const char *address = argv[1];
 	int port = atoi(argv[2]);
 	show_errors();
-	struct target target = {.peer = open_peer(address), .epoll = epoll_create1(EPOLL_CLOEXEC)};
+	struct target target = { .peer = open_peer(address), .epoll = epoll_create1(EPOLL_CLOEXEC) };
 	if (target.epoll < 0)
 		fail("epoll_create1()");
 	offer_memory(&target, allocate(MEMORY_SIZE), RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY, target.offer.dram);
 	if (argc > 3)
 		offer_pmem(&target, argv[3]);
 	prepare_messages(&target);
-	struct listener measured = {.cfg = new_conn_cfg(QUEUE_SIZE), .messages = MESSAGES};
-	struct listener many = {.cfg = new_conn_cfg(SMALL_QUEUE_SIZE)};
+	struct listener measured = { .cfg = new_conn_cfg(QUEUE_SIZE), .messages = MESSAGES };
+	struct listener many = { .cfg = new_conn_cfg(SMALL_QUEUE_SIZE) };
 	listen_at(&target, &measured, address, port);
 	listen_at(&target, &many, address, port + 1);
 	listen_for_rdma(&target, address, port + 2);
 	listen_for_tcp(&target, address, port + 4);
-	struct watch input = {end, NULL};
+	struct watch input = { end, NULL };
 	start_watch(&target, STDIN_FILENO, &input);
 	puts("ok");
 	fflush(stdout);

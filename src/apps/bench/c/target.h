@@ -17,8 +17,8 @@ struct watch {
 void start_watch(const struct target *target, int fd, struct watch *watch);
 
 /*
- * Accepts librdmacm's connections: at the port connections with messages, which it answers, and at the next port connections
- * without messages and with small queues.
+ * Accepts librdmacm's connections: at the port connections with messages, which it answers, and at the next port
+ * connections without messages and with small queues.
  */
 void listen_for_rdma(const struct target *target, const char *address, int port);
 

@@ -4,11 +4,13 @@
  *
  * usage: tax OPERATION SAMPLES [THREADS MILLISECONDS]
  *
- * Prints the nanoseconds of one operation for each sample. With THREADS, this number of threads run the operation at once, and
- * the nanoseconds are the mean of the threads; a sample then takes MILLISECONDS. Run it with libraries that do nothing
- * (noop-librpma.c and noop-rdmacm.c). The threads share their objects, which makes no difference to these libraries.
+ * Prints the nanoseconds of one operation for each sample. With THREADS, this number of threads run the operation at
+ * once, and the nanoseconds are the mean of the threads; a sample then takes MILLISECONDS. Run it with libraries that
+ * do nothing (noop-librpma.c and noop-rdmacm.c). The threads share their objects, which makes no difference to these
+ * libraries.
  *
- * A close of many objects has no THREADS: one thread closes, and another thread posts meanwhile if the operation says so.
+ * A close of many objects has no THREADS: one thread closes, and another thread posts meanwhile if the operation says
+ * so.
  */
 #include <arpa/inet.h>
 #include <librpma.h>
@@ -107,28 +109,29 @@ static void post_read(struct target *t, int times)
 static void post_write(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
-		check(rpma_write(t->conn, t->remote, t->offset, t->local, t->offset, t->length, RPMA_F_COMPLETION_ALWAYS,
-				t->op_context));
+		check(rpma_write(t->conn, t->remote, t->offset, t->local, t->offset, t->length,
+				 RPMA_F_COMPLETION_ALWAYS, t->op_context));
 }
 
 static void post_write_with_imm(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
 		check(rpma_write_with_imm(t->conn, t->remote, t->offset, t->local, t->offset, t->length,
-				RPMA_F_COMPLETION_ALWAYS, t->imm, t->op_context));
+					  RPMA_F_COMPLETION_ALWAYS, t->imm, t->op_context));
 }
 
 static void post_atomic_write(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
-		check(rpma_atomic_write(t->conn, t->remote, t->offset, t->value, RPMA_F_COMPLETION_ALWAYS, t->op_context));
+		check(rpma_atomic_write(t->conn, t->remote, t->offset, t->value, RPMA_F_COMPLETION_ALWAYS,
+					t->op_context));
 }
 
 static void post_flush(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
 		check(rpma_flush(t->conn, t->remote, t->offset, t->length, RPMA_FLUSH_TYPE_VISIBILITY,
-				RPMA_F_COMPLETION_ALWAYS, t->op_context));
+				 RPMA_F_COMPLETION_ALWAYS, t->op_context));
 }
 
 static void post_send(struct target *t, int times)
@@ -141,7 +144,7 @@ static void post_send_with_imm(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
 		check(rpma_send_with_imm(t->conn, t->local, t->offset, t->length, RPMA_F_COMPLETION_ALWAYS, t->imm,
-				t->op_context));
+					 t->op_context));
 }
 
 static void post_recv(struct target *t, int times)
@@ -161,10 +164,12 @@ static void poll_nothing(struct target *t, int times)
 
 static void wait_for_nothing(struct target *t, int times)
 {
-	const struct timespec at_once = {0, 0};
+	const struct timespec at_once = { 0, 0 };
 	for (int i = 0; i < times; i++) {
 		int taken = 0;
-		struct pollfd fds[] = {{t->cq_fd, POLLIN, 0}, {t->close_fd, POLLIN, 0}, {t->wake_fd, POLLIN, 0}};
+		struct pollfd fds[] = { { t->cq_fd, POLLIN, 0 },
+					{ t->close_fd, POLLIN, 0 },
+					{ t->wake_fd, POLLIN, 0 } };
 		if (rpma_cq_get_wc(t->empty_cq, BATCH, t->wcs, &taken) != RPMA_E_NO_COMPLETION)
 			check(RPMA_E_UNKNOWN);
 		check(ppoll(fds, sizeof(fds) / sizeof(fds[0]), &at_once, NULL));
@@ -179,7 +184,9 @@ static void wait_for_receive(struct target *t, int times)
 		check(rpma_srq_recv(t->srq, t->local, t->offset, t->length, t->op_context));
 		int rc = rpma_cq_get_wc(t->srq_cq, BATCH, t->wcs, &taken);
 		while (rc == RPMA_E_NO_COMPLETION) {
-			struct pollfd fds[] = {{t->srq_fd, POLLIN, 0}, {t->close_fd, POLLIN, 0}, {t->wake_fd, POLLIN, 0}};
+			struct pollfd fds[] = { { t->srq_fd, POLLIN, 0 },
+						{ t->close_fd, POLLIN, 0 },
+						{ t->wake_fd, POLLIN, 0 } };
 			check(ppoll(fds, sizeof(fds) / sizeof(fds[0]), NULL, NULL) < 0);
 			/* there may be no event: the previous event may have included this completion */
 			(void)rpma_cq_wait(t->srq_cq);
@@ -213,7 +220,8 @@ static void post_batch(struct target *t, int times)
 	for (int i = 0; i < times; i++) {
 		for (size_t post = 0; post < BATCH; post++)
 			check(rpma_write(t->conn, t->remote, t->offset + post * t->length, t->local,
-					t->offset + post * t->length, t->length, RPMA_F_COMPLETION_ALWAYS, t->op_context));
+					 t->offset + post * t->length, t->length, RPMA_F_COMPLETION_ALWAYS,
+					 t->op_context));
 	}
 }
 
@@ -226,43 +234,43 @@ static inline size_t offset_of(const struct target *t, uint64_t number)
 static void post_rdma_write(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
-		check(rdma_post_write(t->id, (void *)t->op_context, t->memory + t->offset, t->length, t->mr, IBV_SEND_SIGNALED,
-				t->remote_addr, t->rkey));
+		check(rdma_post_write(t->id, (void *)t->op_context, t->memory + t->offset, t->length, t->mr,
+				      IBV_SEND_SIGNALED, t->remote_addr, t->rkey));
 }
 
 static void post_rdma_write_inline(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
 		check(rdma_post_write(t->id, (void *)t->op_context, t->inline_data, t->length, NULL,
-				IBV_SEND_SIGNALED | IBV_SEND_INLINE, t->remote_addr, t->rkey));
+				      IBV_SEND_SIGNALED | IBV_SEND_INLINE, t->remote_addr, t->rkey));
 }
 
 static void post_rdma_send(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
 		check(rdma_post_send(t->id, (void *)t->op_context, t->memory + t->offset, t->length, t->mr,
-				IBV_SEND_SIGNALED));
+				     IBV_SEND_SIGNALED));
 }
 
 static void post_rdma_send_inline(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
 		check(rdma_post_send(t->id, (void *)t->op_context, t->inline_data, t->length, NULL,
-				IBV_SEND_SIGNALED | IBV_SEND_INLINE));
+				     IBV_SEND_SIGNALED | IBV_SEND_INLINE));
 }
 
 static void post_rdma_writev(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
 		check(rdma_post_writev(t->id, (void *)t->op_context, t->parts, PARTS, IBV_SEND_SIGNALED, t->remote_addr,
-				t->rkey));
+				       t->rkey));
 }
 
 static void post_rdma_read(struct target *t, int times)
 {
 	for (int i = 0; i < times; i++)
-		check(rdma_post_read(t->id, (void *)t->op_context, t->memory + t->offset, t->length, t->mr, IBV_SEND_SIGNALED,
-				t->remote_addr, t->rkey));
+		check(rdma_post_read(t->id, (void *)t->op_context, t->memory + t->offset, t->length, t->mr,
+				     IBV_SEND_SIGNALED, t->remote_addr, t->rkey));
 }
 
 static void post_rdma_recv(struct target *t, int times)
@@ -274,7 +282,7 @@ static void post_rdma_recv(struct target *t, int times)
 /* an operation for which librdmacm has no helper; like the helpers, it sets only the fields of the operation */
 static inline void post_rdma(struct target *t, struct ibv_send_wr *wr, size_t length)
 {
-	struct ibv_sge sge = {(uintptr_t)(t->memory + t->offset), (uint32_t)length, t->mr->lkey};
+	struct ibv_sge sge = { (uintptr_t)(t->memory + t->offset), (uint32_t)length, t->mr->lkey };
 	struct ibv_send_wr *bad = NULL;
 	wr->wr_id = (uintptr_t)t->op_context;
 	wr->next = NULL;
@@ -314,7 +322,7 @@ static inline void fill_rdma_chain(const struct target *t, struct ibv_send_wr *w
 	for (size_t post = 0; post < count; post++) {
 		struct ibv_send_wr *wr = &wrs[post];
 		size_t offset = t->offset + post * t->length;
-		sges[post] = (struct ibv_sge){(uintptr_t)(t->memory + offset), (uint32_t)t->length, t->mr->lkey};
+		sges[post] = (struct ibv_sge){ (uintptr_t)(t->memory + offset), (uint32_t)t->length, t->mr->lkey };
 		wr->wr_id = (uintptr_t)t->op_context;
 		wr->next = post + 1 < count ? wr + 1 : NULL;
 		wr->sg_list = &sges[post];
@@ -384,10 +392,11 @@ static void poll_rdma_nothing(struct target *t, int times)
 
 static void wait_for_rdma_nothing(struct target *t, int times)
 {
-	const struct timespec at_once = {0, 0};
+	const struct timespec at_once = { 0, 0 };
 	for (int i = 0; i < times; i++) {
-		struct pollfd fds[] = {
-			{t->id->send_cq_channel->fd, POLLIN, 0}, {t->close_fd, POLLIN, 0}, {t->wake_fd, POLLIN, 0}};
+		struct pollfd fds[] = { { t->id->send_cq_channel->fd, POLLIN, 0 },
+					{ t->close_fd, POLLIN, 0 },
+					{ t->wake_fd, POLLIN, 0 } };
 		check(ibv_poll_cq(t->id->send_cq, BATCH, t->wcs));
 		check(ppoll(fds, sizeof(fds) / sizeof(fds[0]), &at_once, NULL));
 	}
@@ -472,44 +481,44 @@ static const struct measured {
 	int parts; /* operations in one run */
 	int block;
 } operations[] = {
-	{"read", post_read, 1, BLOCK},
-	{"write", post_write, 1, BLOCK},
-	{"writeWithImm", post_write_with_imm, 1, BLOCK},
-	{"atomicWrite", post_atomic_write, 1, BLOCK},
-	{"flush", post_flush, 1, BLOCK},
-	{"send", post_send, 1, BLOCK},
-	{"sendWithImm", post_send_with_imm, 1, BLOCK},
-	{"recv", post_recv, 1, BLOCK},
-	{"emptyPoll", poll_nothing, 1, BLOCK},
-	{"emptyWait", wait_for_nothing, 1, BLOCK},
-	{"receive", wait_for_receive, 1, BLOCK_OF_WAITS},
-	{"pollOf16", poll_batch, BATCH, BLOCK},
-	{"batchOf16", post_batch, BATCH, BLOCK},
-	{"rdmaWrite", post_rdma_write, 1, BLOCK},
-	{"rdmaWriteInline", post_rdma_write_inline, 1, BLOCK},
-	{"rdmaWritev", post_rdma_writev, 1, BLOCK},
-	{"rdmaWriteWithImm", post_rdma_write_with_imm, 1, BLOCK},
-	{"rdmaRead", post_rdma_read, 1, BLOCK},
-	{"rdmaFetchAndAdd", post_rdma_fetch_and_add, 1, BLOCK},
-	{"rdmaSend", post_rdma_send, 1, BLOCK},
-	{"rdmaSendInline", post_rdma_send_inline, 1, BLOCK},
-	{"rdmaRecv", post_rdma_recv, 1, BLOCK},
-	{"rdmaBatchOf16", post_rdma_batch, BATCH, BLOCK},
-	{"rdmaPreparedWrite", post_rdma_prepared_write, 1, BLOCK},
-	{"rdmaPreparedChanged", post_rdma_prepared_changed, 1, BLOCK},
-	{"rdmaPreparedOf16", post_rdma_prepared_batch, BATCH, BLOCK},
-	{"rdmaEmptyPoll", poll_rdma_nothing, 1, BLOCK},
-	{"rdmaEmptyWait", wait_for_rdma_nothing, 1, BLOCK},
-	{"rdmaPollOf16", poll_rdma_batch, BATCH, BLOCK},
-	{"poolTakeGiveBack", take_and_give_back, 1, BLOCK},
-	{"poolOf4", take_and_give_back_several, HELD, BLOCK},
-	{"writeShared", post_write, 1, BLOCK},
-	{"emptyPollShared", poll_nothing, 1, BLOCK},
-	{"openAndClose", open_and_close, 1, BLOCK},
-	{"registerAndClose", register_and_close, 1, BLOCK},
-	{"registerAndCloseShared", register_and_close, 1, BLOCK},
-	{"connectAndClose", connect_and_close, 1, BLOCK},
-	{"connectAndCloseShared", connect_and_close, 1, BLOCK},
+	{ "read", post_read, 1, BLOCK },
+	{ "write", post_write, 1, BLOCK },
+	{ "writeWithImm", post_write_with_imm, 1, BLOCK },
+	{ "atomicWrite", post_atomic_write, 1, BLOCK },
+	{ "flush", post_flush, 1, BLOCK },
+	{ "send", post_send, 1, BLOCK },
+	{ "sendWithImm", post_send_with_imm, 1, BLOCK },
+	{ "recv", post_recv, 1, BLOCK },
+	{ "emptyPoll", poll_nothing, 1, BLOCK },
+	{ "emptyWait", wait_for_nothing, 1, BLOCK },
+	{ "receive", wait_for_receive, 1, BLOCK_OF_WAITS },
+	{ "pollOf16", poll_batch, BATCH, BLOCK },
+	{ "batchOf16", post_batch, BATCH, BLOCK },
+	{ "rdmaWrite", post_rdma_write, 1, BLOCK },
+	{ "rdmaWriteInline", post_rdma_write_inline, 1, BLOCK },
+	{ "rdmaWritev", post_rdma_writev, 1, BLOCK },
+	{ "rdmaWriteWithImm", post_rdma_write_with_imm, 1, BLOCK },
+	{ "rdmaRead", post_rdma_read, 1, BLOCK },
+	{ "rdmaFetchAndAdd", post_rdma_fetch_and_add, 1, BLOCK },
+	{ "rdmaSend", post_rdma_send, 1, BLOCK },
+	{ "rdmaSendInline", post_rdma_send_inline, 1, BLOCK },
+	{ "rdmaRecv", post_rdma_recv, 1, BLOCK },
+	{ "rdmaBatchOf16", post_rdma_batch, BATCH, BLOCK },
+	{ "rdmaPreparedWrite", post_rdma_prepared_write, 1, BLOCK },
+	{ "rdmaPreparedChanged", post_rdma_prepared_changed, 1, BLOCK },
+	{ "rdmaPreparedOf16", post_rdma_prepared_batch, BATCH, BLOCK },
+	{ "rdmaEmptyPoll", poll_rdma_nothing, 1, BLOCK },
+	{ "rdmaEmptyWait", wait_for_rdma_nothing, 1, BLOCK },
+	{ "rdmaPollOf16", poll_rdma_batch, BATCH, BLOCK },
+	{ "poolTakeGiveBack", take_and_give_back, 1, BLOCK },
+	{ "poolOf4", take_and_give_back_several, HELD, BLOCK },
+	{ "writeShared", post_write, 1, BLOCK },
+	{ "emptyPollShared", poll_nothing, 1, BLOCK },
+	{ "openAndClose", open_and_close, 1, BLOCK },
+	{ "registerAndClose", register_and_close, 1, BLOCK },
+	{ "registerAndCloseShared", register_and_close, 1, BLOCK },
+	{ "connectAndClose", connect_and_close, 1, BLOCK },
+	{ "connectAndCloseShared", connect_and_close, 1, BLOCK },
 };
 
 static struct rpma_mr_local *regions[MANY];
@@ -560,18 +569,18 @@ static const struct close_of_many {
 	void (*close)(void);
 	bool is_beside_write; /* another thread posts writes */
 } closes[] = {
-	{"closeRegions", open_regions, close_regions, false},
-	{"closeRegionsAtOnce", open_regions, close_regions, false},
-	{"closeRegionsBesideWrite", open_regions, close_regions, true},
-	{"closeRegionsAtOnceBesideWrite", open_regions, close_regions, true},
-	{"closeCfgs", open_cfgs, close_cfgs, false},
-	{"closeCfgsAtOnce", open_cfgs, close_cfgs, false},
-	{"closeCfgsBesideWrite", open_cfgs, close_cfgs, true},
-	{"closeCfgsAtOnceBesideWrite", open_cfgs, close_cfgs, true},
-	{"closeConns", open_conns, close_conns, false},
-	{"closeConnsAtOnce", open_conns, close_conns, false},
-	{"closeConnsBesideWrite", open_conns, close_conns, true},
-	{"closeConnsAtOnceBesideWrite", open_conns, close_conns, true},
+	{ "closeRegions", open_regions, close_regions, false },
+	{ "closeRegionsAtOnce", open_regions, close_regions, false },
+	{ "closeRegionsBesideWrite", open_regions, close_regions, true },
+	{ "closeRegionsAtOnceBesideWrite", open_regions, close_regions, true },
+	{ "closeCfgs", open_cfgs, close_cfgs, false },
+	{ "closeCfgsAtOnce", open_cfgs, close_cfgs, false },
+	{ "closeCfgsBesideWrite", open_cfgs, close_cfgs, true },
+	{ "closeCfgsAtOnceBesideWrite", open_cfgs, close_cfgs, true },
+	{ "closeConns", open_conns, close_conns, false },
+	{ "closeConnsAtOnce", open_conns, close_conns, false },
+	{ "closeConnsBesideWrite", open_conns, close_conns, true },
+	{ "closeConnsAtOnceBesideWrite", open_conns, close_conns, true },
 };
 
 static int64_t now(void)
@@ -613,8 +622,8 @@ static void connect_to(struct rpma_peer *peer, struct target *target)
 
 static void make_id(struct rdma_event_channel *channel, char memory[REGION_SIZE], struct target *target)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET};
-	struct ibv_qp_init_attr attr = {.cap = {.max_send_sge = PARTS, .max_inline_data = INLINE_SIZE}};
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct ibv_qp_init_attr attr = { .cap = { .max_send_sge = PARTS, .max_inline_data = INLINE_SIZE } };
 	check(rdma_create_id(channel, &target->id, NULL, RDMA_PS_TCP));
 	check(rdma_bind_addr(target->id, (struct sockaddr *)&address));
 	check(rdma_create_qp(target->id, NULL, &attr));
@@ -623,8 +632,8 @@ static void make_id(struct rdma_event_channel *channel, char memory[REGION_SIZE]
 	target->memory = memory;
 	target->add = 1;
 	for (size_t i = 0; i < PARTS; i++)
-		target->parts[i] = (struct ibv_sge){
-			(uintptr_t)(memory + i * target->length), (uint32_t)target->length, target->mr->lkey};
+		target->parts[i] = (struct ibv_sge){ (uintptr_t)(memory + i * target->length), (uint32_t)target->length,
+						     target->mr->lkey };
 }
 
 static void map_region(struct rpma_peer *peer, char memory[REGION_SIZE], struct target *target)
@@ -643,7 +652,7 @@ static void map_region(struct rpma_peer *peer, char memory[REGION_SIZE], struct 
 static void fill_list(struct target *target)
 {
 	for (size_t i = 0; i < BATCH; i++) {
-		target->buffers[i] = (struct buffer){target->free_buffers, i * target->length};
+		target->buffers[i] = (struct buffer){ target->free_buffers, i * target->length };
 		target->free_buffers = &target->buffers[i];
 	}
 }
@@ -705,7 +714,7 @@ static long times_of(int threads)
 /* the mean nanoseconds of one run; this thread sleeps meanwhile, longer if the threads had no processor */
 static double sample_workers(int threads, int64_t nanos)
 {
-	const struct timespec pause = {nanos / NANOS_PER_SECOND, nanos % NANOS_PER_SECOND};
+	const struct timespec pause = { nanos / NANOS_PER_SECOND, nanos % NANOS_PER_SECOND };
 	int64_t start = now();
 	long before = times_of(threads);
 	long times = 0;
@@ -717,7 +726,7 @@ static double sample_workers(int threads, int64_t nanos)
 }
 
 static void measure_workers(const struct measured *measured, const struct target *target, int threads, int64_t nanos,
-		long samples)
+			    long samples)
 {
 	for (int i = 0; i < threads; i++) {
 		workers[i].target = *target;
@@ -739,7 +748,9 @@ static void measure(const struct measured *measured, struct target *target, long
 		printf("%.3f\n", sample(measured->run, measured->block, target) / measured->parts);
 }
 
-/* the nanoseconds of the close of one object; the time without the opens is as long as the sample of another operation */
+/*
+ * the nanoseconds of the close of one object; the time without the opens is as long as the sample of another operation
+ */
 static double sample_closes(const struct close_of_many *chosen, struct target *target)
 {
 	int64_t spent = 0;
@@ -808,7 +819,7 @@ int main(int argc, char *argv[])
 	}
 
 	static char memory[REGION_SIZE];
-	struct target target = {0};
+	struct target target = { 0 };
 	struct ibv_context *context = NULL;
 	struct rpma_peer *peer = NULL;
 	struct rdma_event_channel *channel = rdma_create_event_channel();

@@ -46,7 +46,7 @@ unsigned take_acknowledgments(int fd)
 
 int open_tcp(const char *address, int port, uint64_t size)
 {
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *there = NULL;
 	char service[16];
 	snprintf(service, sizeof(service), "%d", port);

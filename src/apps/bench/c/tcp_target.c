@@ -72,14 +72,14 @@ static void serve_tcp_request(const struct target *target, void *subject)
 	if (recv(end->fd, &end->size, sizeof(end->size), MSG_WAITALL) != sizeof(end->size) || end->size == 0)
 		fail("the size of the messages");
 	set_no_delay(end->fd);
-	end->bytes = (struct watch){serve_bytes, end};
+	end->bytes = (struct watch){ serve_bytes, end };
 	start_watch(target, end->fd, &end->bytes);
 }
 
 void listen_for_tcp(const struct target *target, const char *address, int port)
 {
 	static struct tcp_listener listener;
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_PASSIVE, .ai_socktype = SOCK_STREAM};
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_PASSIVE, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *here = NULL;
 	char service[16];
 	int on = 1;
@@ -91,6 +91,6 @@ void listen_for_tcp(const struct target *target, const char *address, int port)
 	    bind(listener.fd, here->ai_addr, here->ai_addrlen) != 0 || listen(listener.fd, BACKLOG) != 0)
 		fail("listen()");
 	freeaddrinfo(here);
-	listener.requests = (struct watch){serve_tcp_request, &listener};
+	listener.requests = (struct watch){ serve_tcp_request, &listener };
 	start_watch(target, listener.fd, &listener.requests);
 }

@@ -32,18 +32,18 @@ static int armed_errno;
 static bool hit;
 
 static const char *const object_names[OBJECTS] = {
-		[ADDRESS] = "address",
-		[AH] = "address handle",
-		[CHANNEL] = "completion channel",
-		[CQ] = "completion queue",
-		[EVENT_CHANNEL] = "event channel",
-		[ID] = "id",
-		[MAPPING] = "mapping",
-		[MEMORY] = "block of memory",
-		[MR] = "region",
-		[PD] = "protection domain",
-		[QP] = "queue pair",
-		[SRQ] = "shared receive queue",
+	[ADDRESS] = "address",
+	[AH] = "address handle",
+	[CHANNEL] = "completion channel",
+	[CQ] = "completion queue",
+	[EVENT_CHANNEL] = "event channel",
+	[ID] = "id",
+	[MAPPING] = "mapping",
+	[MEMORY] = "block of memory",
+	[MR] = "region",
+	[PD] = "protection domain",
+	[QP] = "queue pair",
+	[SRQ] = "shared receive queue",
 };
 static int objects[OBJECTS];
 
@@ -111,7 +111,8 @@ static bool count(struct call *call)
 		hit = hit || is_armed;
 		if (line_count == MOST_CALLS)
 			die("more than %d calls", MOST_CALLS);
-		snprintf(lines[line_count++], LONGEST_LINE, "%s %s %d %d", call->caller, call->name, thread_number, number);
+		snprintf(lines[line_count++], LONGEST_LINE, "%s %s %d %d", call->caller, call->name, thread_number,
+			 number);
 	}
 	pthread_mutex_unlock(&lock);
 	return is_armed;
@@ -148,7 +149,7 @@ static long fail(const struct call *call, long a, long b, long c, long d, long e
 
 static long delay(const struct call *call, long a, long b, long c, long d, long e, long f)
 {
-	const struct timespec time = {0, DELAY_NANOS};
+	const struct timespec time = { 0, DELAY_NANOS };
 	nanosleep(&time, NULL);
 	return call_real(call, a, b, c, d, e, f);
 }
@@ -220,8 +221,8 @@ JNIEXPORT void JNICALL Java_io_rpma_testing_Interposer_record(JNIEnv *env, jclas
 	start(NULL, 0, 0, FAIL, 0);
 }
 
-JNIEXPORT void JNICALL Java_io_rpma_testing_Interposer_arm(JNIEnv *env, jclass class, jstring caller, jstring name, jint thread,
-		jint number, jint action, jint error)
+JNIEXPORT void JNICALL Java_io_rpma_testing_Interposer_arm(JNIEnv *env, jclass class, jstring caller, jstring name,
+							   jint thread, jint number, jint action, jint error)
 {
 	(void)class;
 	const char *caller_text = (*env)->GetStringUTFChars(env, caller, NULL);
@@ -262,8 +263,8 @@ JNIEXPORT jstring JNICALL Java_io_rpma_testing_Interposer_live(JNIEnv *env, jcla
 	pthread_mutex_lock(&lock);
 	for (int i = NO_OBJECT + 1; i < OBJECTS; i++)
 		if (objects[i] != 0)
-			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%d %s", length == 0 ? "" : ", ",
-					objects[i], object_names[i]);
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%d %s",
+						   length == 0 ? "" : ", ", objects[i], object_names[i]);
 	pthread_mutex_unlock(&lock);
 	return (*env)->NewStringUTF(env, text);
 }
@@ -288,7 +289,8 @@ JNIEXPORT jstring JNICALL Java_io_rpma_testing_Interposer_call(JNIEnv *env, jcla
 	return (*env)->NewStringUTF(env, line);
 }
 
-JNIEXPORT jboolean JNICALL Java_io_rpma_testing_Interposer_canFail(JNIEnv *env, jclass class, jstring caller, jstring name)
+JNIEXPORT jboolean JNICALL Java_io_rpma_testing_Interposer_canFail(JNIEnv *env, jclass class, jstring caller,
+								   jstring name)
 {
 	(void)class;
 	const char *caller_text = (*env)->GetStringUTFChars(env, caller, NULL);

@@ -17,7 +17,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The functions of libibverbs, librdmacm and the C library that librpma or the shim calls, and that affect resources. */
+/*
+ * The functions of libibverbs, librdmacm and the C library that librpma or the shim calls, and that affect resources.
+ */
 #define FUNCTIONS(X, caller) \
 	X(caller, _ibv_query_gid_table, NEGATIVE, NO_OBJECT, 0) \
 	X(caller, ibv_ack_cq_events, NOTHING, NO_OBJECT, 0) \
@@ -86,8 +88,8 @@
 	{ \
 		return intercept(&caller##_##name, a, b, c, d, e, f); \
 	} \
-	static struct call caller##_##name = { \
-			#caller, #name, failure, object, change, replace_##caller##_##name, NULL, {0}};
+	static struct call caller##_##name = { #caller, #name, failure, object, change, replace_##caller##_##name, \
+					       NULL,	{ 0 } };
 
 FUNCTIONS(DEFINE_REPLACEMENT, librpma)
 FUNCTIONS(DEFINE_REPLACEMENT, shim)
@@ -95,7 +97,8 @@ OPERATIONS(DEFINE_REPLACEMENT)
 
 #define POINTER_TO(caller, name, failure, object, change) &caller##_##name,
 
-static struct call *const calls[] = {FUNCTIONS(POINTER_TO, librpma) FUNCTIONS(POINTER_TO, shim) OPERATIONS(POINTER_TO)};
+static struct call *const calls[] = { FUNCTIONS(POINTER_TO, librpma) FUNCTIONS(POINTER_TO, shim)
+					      OPERATIONS(POINTER_TO) };
 enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 
 void die(const char *format, ...)
@@ -146,15 +149,15 @@ static void set_entry(function **entry, function *to)
 
 /* The parts of a library by which it calls others. */
 struct dynamic {
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *names;
-	const ElfW(Rela) *relocations[2];
+	const ElfW(Rela) * relocations[2];
 	size_t sizes[2];
 };
 
 static struct dynamic dynamic_of(const struct dl_phdr_info *library)
 {
-	struct dynamic dynamic = {0};
+	struct dynamic dynamic = { 0 };
 	const ElfW(Dyn) *entry = NULL;
 	for (int i = 0; i < library->dlpi_phnum; i++)
 		if (library->dlpi_phdr[i].p_type == PT_DYNAMIC)
@@ -192,9 +195,9 @@ static int redirect_library(struct dl_phdr_info *library, size_t size, void *unu
 	(void)unused;
 	const char *slash = strrchr(library->dlpi_name, '/');
 	const char *file = slash == NULL ? library->dlpi_name : slash + 1;
-	const char *caller = strncmp(file, "librpma.so", 10) == 0 ? "librpma"
-			: strncmp(file, "librpma-java", 12) == 0  ? "shim"
-								  : NULL;
+	const char *caller = strncmp(file, "librpma.so", 10) == 0     ? "librpma"
+			     : strncmp(file, "librpma-java", 12) == 0 ? "shim"
+								      : NULL;
 	if (caller == NULL)
 		return 0;
 	struct dynamic dynamic = dynamic_of(library);
@@ -229,7 +232,8 @@ static void redirect_devices(void)
 	long list = get_devices->real((long)&count, 0, 0, 0, 0, 0);
 	struct ibv_context **devices = (struct ibv_context **)list;
 	for (int i = 0; i < count; i++) {
-#define REDIRECT(caller, name, failure, object, change) redirect_operation((function **)&devices[i]->ops.name, &caller##_##name);
+#define REDIRECT(caller, name, failure, object, change) \
+	redirect_operation((function **)&devices[i]->ops.name, &caller##_##name);
 		OPERATIONS(REDIRECT)
 	}
 	/* the shim pins each device in the same way: see device.c */

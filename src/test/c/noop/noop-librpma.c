@@ -2,13 +2,13 @@
 /*
  * noop-librpma.c -- a librpma that does nothing, so that only the path to librpma is measured
  *
- * Replaces librpma.so.0 in a process that loads it first. There is one static object of each kind, except that memory regions are
- * allocated, as in librpma: otherwise the registrations of several threads would write to one object. The completion queue of a
- * connection is always empty, and its receive completion queue is always full. Another thread completes the receives of the
- * shared receive queue, so that a program can wait for them.
+ * Replaces librpma.so.0 in a process that loads it first. There is one static object of each kind, except that memory
+ * regions are allocated, as in librpma: otherwise the registrations of several threads would write to one object. The
+ * completion queue of a connection is always empty, and its receive completion queue is always full. Another thread
+ * completes the receives of the shared receive queue, so that a program can wait for them.
  *
- * There is a device on each machine: rdma_get_devices() overrides librdmacm's function, because librpma comes first among the
- * libraries of the shim. The functions of noop-rdmacm.c override librdmacm's too.
+ * There is a device on each machine: rdma_get_devices() overrides librdmacm's function, because librpma comes first
+ * among the libraries of the shim. The functions of noop-rdmacm.c override librdmacm's too.
  */
 #include <endian.h>
 #include <errno.h>
@@ -27,14 +27,30 @@
 #define DESCRIPTOR_SIZE_AT 8
 #define DESCRIPTOR_USAGE_AT 20
 
-struct rpma_peer { char unused; };
-struct rpma_peer_cfg { char unused; };
-struct rpma_conn { char unused; };
-struct rpma_conn_cfg { char unused; };
-struct rpma_conn_req { char unused; };
-struct rpma_ep { char unused; };
-struct rpma_srq { char unused; };
-struct rpma_srq_cfg { char unused; };
+struct rpma_peer {
+	char unused;
+};
+struct rpma_peer_cfg {
+	char unused;
+};
+struct rpma_conn {
+	char unused;
+};
+struct rpma_conn_cfg {
+	char unused;
+};
+struct rpma_conn_req {
+	char unused;
+};
+struct rpma_ep {
+	char unused;
+};
+struct rpma_srq {
+	char unused;
+};
+struct rpma_srq_cfg {
+	char unused;
+};
 struct rpma_mr_remote {
 	size_t size;
 };
@@ -49,10 +65,10 @@ struct rpma_cq {
 	int fd;
 };
 
-static struct ibv_device device = {.name = "noop"};
+static struct ibv_device device = { .name = "noop" };
 
 static int query_device(struct ibv_context *unused, const struct ibv_query_device_ex_input *input,
-		struct ibv_device_attr_ex *attr, size_t size)
+			struct ibv_device_attr_ex *attr, size_t size)
 {
 	(void)unused;
 	(void)input;
@@ -63,7 +79,7 @@ static int query_device(struct ibv_context *unused, const struct ibv_query_devic
 static struct verbs_context context = {
 	.query_device_ex = query_device,
 	.sz = sizeof(context),
-	.context = {.device = &device, .abi_compat = __VERBS_ABI_IS_EXTENDED},
+	.context = { .device = &device, .abi_compat = __VERBS_ABI_IS_EXTENDED },
 };
 static struct rpma_peer the_peer;
 static struct rpma_peer_cfg the_peer_cfg;
@@ -73,9 +89,9 @@ static struct rpma_conn_req the_conn_req;
 static struct rpma_ep the_ep;
 static struct rpma_srq the_srq;
 static struct rpma_srq_cfg the_srq_cfg;
-static struct rpma_cq empty_cq = {.fd = -1};
-static struct rpma_cq full_cq = {.completions = 1 << 16, .fd = -1};
-static struct rpma_cq srq_cq = {.is_used_up = true, .fd = -1};
+static struct rpma_cq empty_cq = { .fd = -1 };
+static struct rpma_cq full_cq = { .completions = 1 << 16, .fd = -1 };
+static struct rpma_cq srq_cq = { .is_used_up = true, .fd = -1 };
 
 /* the descriptor of each object that can be waited for, except the shared receive queue; never readable */
 static int the_fd = -1;
@@ -183,7 +199,7 @@ int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage, struc
 	struct rpma_mr_local *mr = malloc(sizeof(*mr));
 	if (mr == NULL)
 		return RPMA_E_NOMEM;
-	*mr = (struct rpma_mr_local){ptr, size, usage};
+	*mr = (struct rpma_mr_local){ ptr, size, usage };
 	*mr_ptr = mr;
 	return 0;
 }
@@ -378,7 +394,7 @@ int rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg, s
 }
 
 int rpma_conn_req_new(struct rpma_peer *peer, const char *addr, const char *port, const struct rpma_conn_cfg *cfg,
-		struct rpma_conn_req **req_ptr)
+		      struct rpma_conn_req **req_ptr)
 {
 	*req_ptr = &the_conn_req;
 	return 0;
@@ -390,19 +406,20 @@ int rpma_conn_req_delete(struct rpma_conn_req **req_ptr)
 	return 0;
 }
 
-int rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst, size_t offset, size_t len, const void *op_context)
+int rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst, size_t offset, size_t len,
+		       const void *op_context)
 {
 	return 0;
 }
 
 int rpma_conn_req_get_private_data(const struct rpma_conn_req *req, struct rpma_conn_private_data *pdata)
 {
-	*pdata = (struct rpma_conn_private_data){NULL, 0};
+	*pdata = (struct rpma_conn_private_data){ NULL, 0 };
 	return 0;
 }
 
 int rpma_conn_req_connect(struct rpma_conn_req **req_ptr, const struct rpma_conn_private_data *pdata,
-		struct rpma_conn **conn_ptr)
+			  struct rpma_conn **conn_ptr)
 {
 	*req_ptr = NULL;
 	*conn_ptr = &the_conn;
@@ -439,7 +456,7 @@ int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event)
 
 int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_private_data *pdata)
 {
-	*pdata = (struct rpma_conn_private_data){NULL, 0};
+	*pdata = (struct rpma_conn_private_data){ NULL, 0 };
 	return 0;
 }
 
@@ -522,7 +539,7 @@ int rpma_srq_delete(struct rpma_srq **srq_ptr)
 /* runs only while its processor is idle, so that the posting thread begins to wait before there is a completion */
 static void *complete_receives(void *unused)
 {
-	const struct sched_param none = {0};
+	const struct sched_param none = { 0 };
 	eventfd_t posted = 0;
 	if (sched_setscheduler(0, SCHED_IDLE, &none) != 0)
 		abort();
@@ -547,7 +564,10 @@ static void start_completing(void)
 		abort();
 }
 
-/* the thread starts with the first receive, because calls of the C library take longer in a process with several threads */
+/*
+ * the thread starts with the first receive, because calls of the C library take longer in a process with several
+ * threads
+ */
 int rpma_srq_recv(struct rpma_srq *srq, struct rpma_mr_local *dst, size_t offset, size_t len, const void *op_context)
 {
 	static pthread_once_t start = PTHREAD_ONCE_INIT;
@@ -564,43 +584,44 @@ int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr)
 /* posts */
 
 int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset, const struct rpma_mr_remote *src,
-		size_t src_offset, size_t len, int flags, const void *op_context)
+	      size_t src_offset, size_t len, int flags, const void *op_context)
 {
 	return 0;
 }
 
 int rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset, const struct rpma_mr_local *src,
-		size_t src_offset, size_t len, int flags, const void *op_context)
+	       size_t src_offset, size_t len, int flags, const void *op_context)
 {
 	return 0;
 }
 
 int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-		const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags, uint32_t imm, const void *op_context)
+			const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags, uint32_t imm,
+			const void *op_context)
 {
 	return 0;
 }
 
-int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset, const char src[8], int flags,
-		const void *op_context)
+int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset, const char src[8],
+		      int flags, const void *op_context)
 {
 	return 0;
 }
 
-int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset, size_t len, enum rpma_flush_type type,
-		int flags, const void *op_context)
+int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset, size_t len,
+	       enum rpma_flush_type type, int flags, const void *op_context)
 {
 	return 0;
 }
 
 int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset, size_t len, int flags,
-		const void *op_context)
+	      const void *op_context)
 {
 	return 0;
 }
 
 int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset, size_t len, int flags,
-		uint32_t imm, const void *op_context)
+		       uint32_t imm, const void *op_context)
 {
 	return 0;
 }
@@ -637,7 +658,7 @@ int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *
 	if (cq->is_used_up)
 		atomic_fetch_sub(&cq->completions, count);
 	for (int i = 0; i < count; i++)
-		wc[i] = (struct ibv_wc){.wr_id = (uint64_t)i, .status = IBV_WC_SUCCESS, .opcode = IBV_WC_RECV};
+		wc[i] = (struct ibv_wc){ .wr_id = (uint64_t)i, .status = IBV_WC_SUCCESS, .opcode = IBV_WC_RECV };
 	if (num_entries_got != NULL)
 		*num_entries_got = count;
 	return 0;

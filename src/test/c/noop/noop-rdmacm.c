@@ -2,8 +2,9 @@
 /*
  * noop-rdmacm.c -- an id of librdmacm whose device does nothing; a part of the library of noop-librpma.c
  *
- * The posts and polls of rdma_verbs.h are inline and call the functions of the device. The functions of this device return at
- * once. There is only one id. Its send completion queue is always empty, and its receive completion queue is always full.
+ * The posts and polls of rdma_verbs.h are inline and call the functions of the device. The functions of this device
+ * return at once. There is only one id. Its send completion queue is always empty, and its receive completion queue is
+ * always full.
  */
 #include <limits.h>
 #include <rdma/rdma_verbs.h>
@@ -23,7 +24,7 @@ static int poll_empty(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 static int poll_full(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	for (int i = 0; i < num_entries; i++)
-		wc[i] = (struct ibv_wc){.wr_id = (uint64_t)i, .status = IBV_WC_SUCCESS, .opcode = IBV_WC_RECV};
+		wc[i] = (struct ibv_wc){ .wr_id = (uint64_t)i, .status = IBV_WC_SUCCESS, .opcode = IBV_WC_RECV };
 	return num_entries;
 }
 
@@ -50,14 +51,14 @@ static struct ibv_context context = {
 		.post_recv = post_recv,
 	},
 };
-static struct ibv_context full_context = {.ops = {.poll_cq = poll_full, .req_notify_cq = req_notify_cq}};
-static struct ibv_pd the_pd = {.context = &context};
-static struct ibv_comp_channel the_comp_channel = {.context = &context, .fd = -1};
-static struct ibv_cq empty_cq = {.context = &context, .channel = &the_comp_channel, .cqe = SEND_ROOM};
-static struct ibv_cq full_cq = {.context = &full_context, .channel = &the_comp_channel};
-static struct ibv_qp the_qp = {.context = &context, .qp_num = 1, .state = IBV_QPS_RTS};
-static struct ibv_mr the_mr = {.context = &context, .pd = &the_pd};
-static struct rdma_event_channel the_channel = {.fd = -1};
+static struct ibv_context full_context = { .ops = { .poll_cq = poll_full, .req_notify_cq = req_notify_cq } };
+static struct ibv_pd the_pd = { .context = &context };
+static struct ibv_comp_channel the_comp_channel = { .context = &context, .fd = -1 };
+static struct ibv_cq empty_cq = { .context = &context, .channel = &the_comp_channel, .cqe = SEND_ROOM };
+static struct ibv_cq full_cq = { .context = &full_context, .channel = &the_comp_channel };
+static struct ibv_qp the_qp = { .context = &context, .qp_num = 1, .state = IBV_QPS_RTS };
+static struct ibv_mr the_mr = { .context = &context, .pd = &the_pd };
+static struct rdma_event_channel the_channel = { .fd = -1 };
 static struct rdma_cm_id the_id;
 
 struct rdma_event_channel *rdma_create_event_channel(void)
@@ -71,9 +72,10 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 	close(channel->fd);
 }
 
-int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *id_context, enum rdma_port_space ps)
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *id_context,
+		   enum rdma_port_space ps)
 {
-	the_id = (struct rdma_cm_id){.channel = channel, .context = id_context, .ps = ps, .qp_type = IBV_QPT_RC};
+	the_id = (struct rdma_cm_id){ .channel = channel, .context = id_context, .ps = ps, .qp_type = IBV_QPT_RC };
 	*id = &the_id;
 	return 0;
 }

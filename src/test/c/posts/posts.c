@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * posts.c -- writes a line to the standard error output for each work request that the process posts to a send queue, for each
- * system call that makes a device in software send, for each read that the process finds complete, and for the traffic class and
- * the timeout that it gives to a queue pair; removes the bits in HIDE_CAPABILITIES, a number, from the capabilities of each device
+ * posts.c -- writes a line to the standard error output for each work request that the process posts to a send queue,
+ * for each system call that makes a device in software send, for each read that the process finds complete, and for the
+ * traffic class and the timeout that it gives to a queue pair; removes the bits in HIDE_CAPABILITIES, a number, from
+ * the capabilities of each device
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -14,8 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef int query_device_ex_fn(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *,
-		size_t);
+typedef int query_device_ex_fn(struct ibv_context *, const struct ibv_query_device_ex_input *,
+			       struct ibv_device_attr_ex *, size_t);
 typedef int poll_cq_fn(struct ibv_cq *, int, struct ibv_wc *);
 typedef int post_send_fn(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
 typedef void wr_atomic_write_fn(struct ibv_qp_ex *, uint32_t, uint64_t, const void *);
@@ -69,7 +70,7 @@ static struct device *device_of(const struct ibv_context *context)
 }
 
 static int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
-		struct ibv_device_attr_ex *attr, size_t size)
+			   struct ibv_device_attr_ex *attr, size_t size)
 {
 	const char *hidden = getenv("HIDE_CAPABILITIES");
 	int error = device_of(context)->query_device_ex(context, input, attr, size);
@@ -91,7 +92,7 @@ static int poll_cq(struct ibv_cq *cq, int entries, struct ibv_wc *wcs)
 static void print_post(const char *operation, uint64_t addr, uint64_t length, unsigned int flags, const char *more)
 {
 	fprintf(stderr, "posted %s %#llx %llu%s%s\n", operation, (unsigned long long)addr, (unsigned long long)length,
-			flags & IBV_SEND_FENCE ? " fence" : "", more);
+		flags & IBV_SEND_FENCE ? " fence" : "", more);
 }
 
 static const char *name_of(enum ibv_wr_opcode opcode)
@@ -124,7 +125,9 @@ static bool is_device(int fd)
 	return false;
 }
 
-/* The provider of soft-RoCE writes a command to the device when it has put the work requests of a call into the queue. */
+/*
+ * The provider of soft-RoCE writes a command to the device when it has put the work requests of a call into the queue.
+ */
 ssize_t write(int fd, const void *bytes, size_t size)
 {
 	const struct ib_uverbs_cmd_hdr *command = bytes;

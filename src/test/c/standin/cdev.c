@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cdev.c -- replaces functions of the C library, so that librdmacm's calls on its device file, /dev/infiniband/rdma_cm, reach
- * the stand-in instead of the kernel
+ * cdev.c -- replaces functions of the C library, so that librdmacm's calls on its device file, /dev/infiniband/rdma_cm,
+ * reach the stand-in instead of the kernel
  */
 #include "standin.h"
 
@@ -73,7 +73,7 @@ ssize_t write(int fd, const void *bytes, size_t count)
 {
 	static ssize_t (*real)(int, const void *, size_t);
 	if (real == NULL)
-		real = (ssize_t (*)(int, const void *, size_t))next("write");
+		real = (ssize_t(*)(int, const void *, size_t))next("write");
 	struct cm_file *file = cm_file_of(fd);
 	return file == NULL ? real(fd, bytes, count) : cm_write(file, bytes, count);
 }

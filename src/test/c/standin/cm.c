@@ -63,7 +63,7 @@ static int do_bind(struct cm_id *id, const struct sockaddr_in6 *raw)
 	if (id->state != IDLE)
 		return EINVAL;
 	if (addr.sin_family == AF_INET6 && memcmp(&raw->sin6_addr, &in6addr_any, sizeof(in6addr_any)) == 0)
-		addr = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = raw->sin6_port};
+		addr = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = raw->sin6_port };
 	if (addr.sin_family != AF_INET)
 		return ENODEV;
 	if (addr.sin_addr.s_addr != INADDR_ANY && !is_device_address(&addr))
@@ -128,7 +128,7 @@ static struct cm_id *find_listener(const struct cm_id *client)
 {
 	struct cm_id *id = cm_ids;
 	while (id != NULL && (id->state != LISTENING || id->port_space != client->port_space ||
-			id->src.sin_port != client->dst.sin_port))
+			      id->src.sin_port != client->dst.sin_port))
 		id = id->next;
 	return id;
 }
@@ -168,7 +168,7 @@ static int do_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	}
 	event->resp.param.conn = *param;
 	memset(event->resp.param.conn.private_data + param->private_data_len, 0,
-			RDMA_MAX_PRIVATE_DATA - param->private_data_len);
+	       RDMA_MAX_PRIVATE_DATA - param->private_data_len);
 	event->resp.param.conn.private_data_len = field;
 	/* The responder resources of a side are the initiator depth of its peer. */
 	event->resp.param.conn.responder_resources = param->initiator_depth;
@@ -201,8 +201,8 @@ static int do_reject(struct cm_id *id, const uint8_t *data, size_t length)
 	client->peer = NULL;
 	id->state = OVER;
 	id->peer = NULL;
-	cm_push_with_data(client, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT, CONSUMER_DEFINED, data, length,
-			REJECT_DATA);
+	cm_push_with_data(client, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT, CONSUMER_DEFINED,
+			  data, length, REJECT_DATA);
 	return 0;
 }
 
@@ -228,7 +228,7 @@ static int do_accept(struct cm_id *id, const struct rdma_ucm_accept *cmd)
 	id->state = REPLY_SENT;
 	id->peer->state = REPLY_RECEIVED;
 	cm_push_with_data(id->peer, CONNECT_RESPONSE_EVENT, 0, cmd->conn_param.private_data,
-			cmd->conn_param.private_data_len, REPLY_DATA);
+			  cmd->conn_param.private_data_len, REPLY_DATA);
 	return 0;
 }
 
@@ -282,9 +282,9 @@ static int do_init_qp_attr(const struct cm_id *id, enum ibv_qp_state state, stru
 }
 
 /*
- * Reports the path only once. The stand-in does not support AF_IB, so librdmacm queries the route twice: after ADDR_RESOLVED
- * and after ROUTE_RESOLVED. If both answers had a path, librdmacm would leak the path of the first answer. A kernel with AF_IB
- * reports a path in only one answer.
+ * Reports the path only once. The stand-in does not support AF_IB, so librdmacm queries the route twice: after
+ * ADDR_RESOLVED and after ROUTE_RESOLVED. If both answers had a path, librdmacm would leak the path of the first
+ * answer. A kernel with AF_IB reports a path in only one answer.
  */
 static void do_query_route(struct cm_id *id, struct rdma_ucm_query_route_resp *resp)
 {
@@ -400,7 +400,7 @@ static int do_command_of_id(struct cm_id *id, uint32_t command, const void *body
 		struct rdma_ucm_query_route_resp resp;
 		do_query_route(id, &resp);
 		memcpy((void *)(uintptr_t)((const struct rdma_ucm_query *)body)->response, &resp,
-				out < sizeof(resp) ? out : sizeof(resp));
+		       out < sizeof(resp) ? out : sizeof(resp));
 		return 0;
 	}
 	case RDMA_USER_CM_CMD_CONNECT:
@@ -411,7 +411,7 @@ static int do_command_of_id(struct cm_id *id, uint32_t command, const void *body
 		return do_accept(id, body);
 	case RDMA_USER_CM_CMD_REJECT:
 		return do_reject(id, ((const struct rdma_ucm_reject *)body)->private_data,
-				((const struct rdma_ucm_reject *)body)->private_data_len);
+				 ((const struct rdma_ucm_reject *)body)->private_data_len);
 	case RDMA_USER_CM_CMD_DISCONNECT:
 		return do_disconnect(id);
 	default: {
@@ -449,21 +449,21 @@ static int do_command(struct cm_file *file, const struct rdma_ucm_cmd_hdr *heade
 static const char *name_of(uint32_t command)
 {
 	static const char *const names[] = {
-			[RDMA_USER_CM_CMD_CREATE_ID] = "ucma:CREATE_ID",
-			[RDMA_USER_CM_CMD_DESTROY_ID] = "ucma:DESTROY_ID",
-			[RDMA_USER_CM_CMD_BIND_IP] = "ucma:BIND_IP",
-			[RDMA_USER_CM_CMD_SET_OPTION] = "ucma:SET_OPTION",
-			[RDMA_USER_CM_CMD_RESOLVE_IP] = "ucma:RESOLVE_IP",
-			[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = "ucma:RESOLVE_ROUTE",
-			[RDMA_USER_CM_CMD_QUERY_ROUTE] = "ucma:QUERY_ROUTE",
-			[RDMA_USER_CM_CMD_CONNECT] = "ucma:CONNECT",
-			[RDMA_USER_CM_CMD_LISTEN] = "ucma:LISTEN",
-			[RDMA_USER_CM_CMD_ACCEPT] = "ucma:ACCEPT",
-			[RDMA_USER_CM_CMD_REJECT] = "ucma:REJECT",
-			[RDMA_USER_CM_CMD_DISCONNECT] = "ucma:DISCONNECT",
-			[RDMA_USER_CM_CMD_INIT_QP_ATTR] = "ucma:INIT_QP_ATTR",
-			[RDMA_USER_CM_CMD_GET_EVENT] = "ucma:GET_EVENT",
-			[RDMA_USER_CM_CMD_MIGRATE_ID] = "ucma:MIGRATE_ID",
+		[RDMA_USER_CM_CMD_CREATE_ID] = "ucma:CREATE_ID",
+		[RDMA_USER_CM_CMD_DESTROY_ID] = "ucma:DESTROY_ID",
+		[RDMA_USER_CM_CMD_BIND_IP] = "ucma:BIND_IP",
+		[RDMA_USER_CM_CMD_SET_OPTION] = "ucma:SET_OPTION",
+		[RDMA_USER_CM_CMD_RESOLVE_IP] = "ucma:RESOLVE_IP",
+		[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = "ucma:RESOLVE_ROUTE",
+		[RDMA_USER_CM_CMD_QUERY_ROUTE] = "ucma:QUERY_ROUTE",
+		[RDMA_USER_CM_CMD_CONNECT] = "ucma:CONNECT",
+		[RDMA_USER_CM_CMD_LISTEN] = "ucma:LISTEN",
+		[RDMA_USER_CM_CMD_ACCEPT] = "ucma:ACCEPT",
+		[RDMA_USER_CM_CMD_REJECT] = "ucma:REJECT",
+		[RDMA_USER_CM_CMD_DISCONNECT] = "ucma:DISCONNECT",
+		[RDMA_USER_CM_CMD_INIT_QP_ATTR] = "ucma:INIT_QP_ATTR",
+		[RDMA_USER_CM_CMD_GET_EVENT] = "ucma:GET_EVENT",
+		[RDMA_USER_CM_CMD_MIGRATE_ID] = "ucma:MIGRATE_ID",
 	};
 	const char *name = command < sizeof(names) / sizeof(*names) ? names[command] : NULL;
 	return name == NULL ? "ucma:other" : name;

@@ -92,8 +92,7 @@ void cm_notify_listeners(uint32_t type)
 	unlock();
 }
 
-void cm_push_with_data(struct cm_id *id, enum event type, int status, const uint8_t *data, size_t length,
-		size_t field)
+void cm_push_with_data(struct cm_id *id, enum event type, int status, const uint8_t *data, size_t length, size_t field)
 {
 	struct cm_event *event = cm_push(id, type, status);
 	if (event == NULL)
@@ -153,8 +152,8 @@ void cm_id_destroy(struct cm_id *id)
 	case REPLY_RECEIVED:
 	case REQUEST_RECEIVED:
 	case REPLY_SENT:
-		cm_notify_peer(id, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT,
-				CONSUMER_DEFINED, OVER);
+		cm_notify_peer(id, id->qp_type == IBV_QPT_UD ? UNREACHABLE_EVENT : REJECTED_EVENT, CONSUMER_DEFINED,
+			       OVER);
 		break;
 	case ESTABLISHED:
 		if (id->qp_type != IBV_QPT_UD)

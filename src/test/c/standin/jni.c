@@ -7,7 +7,7 @@
 #include "standin.h"
 
 JNIEXPORT void JNICALL Java_io_rpma_testing_StandIn_addFault(JNIEnv *env, jclass natives, jstring call, jint times,
-		jint error, jboolean gate)
+							     jint error, jboolean gate)
 {
 	(void)natives;
 	const char *name = (*env)->GetStringUTFChars(env, call, NULL);

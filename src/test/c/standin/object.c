@@ -14,8 +14,10 @@
 #define FREED 0x4652454544000000ULL
 #define POISON 0xdd
 
-static const char *const names[KINDS] = {"completion channel", "completion queue", "protection domain", "memory region",
-		"shared receive queue", "queue pair", "address handle", "event channel", "CM id", "CM event"};
+static const char *const names[KINDS] = {
+	"completion channel", "completion queue", "protection domain", "memory region", "shared receive queue",
+	"queue pair",	      "address handle",	  "event channel",     "CM id",		"CM event"
+};
 
 /* Headers are chained, so that a leak checker finds even freed objects reachable. */
 struct header {
@@ -30,7 +32,8 @@ static int alive[KINDS];
 
 enum { MOST = 65536, MOST_REGIONS = 1 << 20 };
 static const char *const limits[KINDS] = {
-		[CQ] = "max_cq", [PD] = "max_pd", [MR] = "max_mr", [SRQ] = "max_srq", [QP] = "max_qp", [AH] = "max_ah"};
+	[CQ] = "max_cq", [PD] = "max_pd", [MR] = "max_mr", [SRQ] = "max_srq", [QP] = "max_qp", [AH] = "max_ah"
+};
 static int most[KINDS];
 
 pthread_mutex_t big_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -127,8 +130,8 @@ const char *standin_alive(void)
 	for (int kind = 0; kind < KINDS; kind++) {
 		int count = __atomic_load_n(&alive[kind], __ATOMIC_RELAXED);
 		if (count != 0)
-			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%d %s", length == 0 ? "" : ", ",
-					count, names[kind]);
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%d %s",
+						   length == 0 ? "" : ", ", count, names[kind]);
 	}
 	return text;
 }

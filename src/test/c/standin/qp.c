@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * qp.c -- queue pairs of the stand-in: a work request is carried out by the thread that posts it. If it stalls, it is carried
- * out by the thread that posts the missing receive or makes the other side ready.
+ * qp.c -- queue pairs of the stand-in: a work request is carried out by the thread that posts it. If it stalls, it is
+ * carried out by the thread that posts the missing receive or makes the other side ready.
  */
 #include "standin.h"
 
@@ -83,19 +83,22 @@ static void complete_recv(struct qp *qp, const struct recv_wr *wr, struct ibv_wc
 static void complete_send(struct qp *qp, const struct send_wr *wr, enum ibv_wc_status status, uint32_t length)
 {
 	static const enum ibv_wc_opcode opcodes[] = {
-			[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
-			[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
-			[IBV_WR_SEND] = IBV_WC_SEND,
-			[IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND,
-			[IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
-			[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
-			[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
+		[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+		[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
+		[IBV_WR_SEND] = IBV_WC_SEND,
+		[IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND,
+		[IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
+		[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
+		[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
 	};
 	qp->silent++;
 	if (status == IBV_WC_SUCCESS && !qp->signal_all && (wr->flags & IBV_SEND_SIGNALED) == 0)
 		return;
-	struct ibv_wc wc = {.wr_id = wr->wr_id, .status = status, .opcode = opcodes[wr->opcode], .byte_len = length,
-			.qp_num = qp->public.qp_num};
+	struct ibv_wc wc = { .wr_id = wr->wr_id,
+			     .status = status,
+			     .opcode = opcodes[wr->opcode],
+			     .byte_len = length,
+			     .qp_num = qp->public.qp_num };
 	cq_push_locked((struct cq *)qp->public.send_cq, &wc, qp->silent, false);
 	qp->silent = 0;
 }
@@ -108,7 +111,7 @@ static void flush(struct qp *qp)
 	for (; qp->count > 0; qp->count--, qp->head = (qp->head + 1) % qp->size)
 		complete_send(qp, &qp->ring[qp->head], IBV_WC_WR_FLUSH_ERR, 0);
 	for (struct recv_queue *queue = &qp->queue; queue->count > 0; queue->count--) {
-		struct ibv_wc wc = {.status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_RECV};
+		struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_RECV };
 		complete_recv(qp, &queue->ring[queue->head], &wc, false);
 		queue->head = (queue->head + 1) % queue->size;
 	}
@@ -120,7 +123,7 @@ static bool check_sges(const struct qp *qp, const struct ibv_sge *sges, int coun
 	*length = 0;
 	for (int i = 0; i < count; i++) {
 		if (sges[i].length > 0 &&
-				!mr_allows_locked(sges[i].lkey, sges[i].addr, sges[i].length, access, qp->public.pd))
+		    !mr_allows_locked(sges[i].lkey, sges[i].addr, sges[i].length, access, qp->public.pd))
 			return false;
 		*length += sges[i].length;
 	}
@@ -131,7 +134,7 @@ enum direction { GATHER, SCATTER };
 
 /* Copies between pieces of memory and one range, starting at a position in the pieces. */
 static void copy(const struct ibv_sge *sges, int count, uint64_t position, uint8_t *range, uint64_t length,
-		enum direction direction)
+		 enum direction direction)
 {
 	for (int i = 0; i < count && length > 0; i++) {
 		if (position >= sges[i].length) {
@@ -150,7 +153,10 @@ static void copy(const struct ibv_sge *sges, int count, uint64_t position, uint8
 	}
 }
 
-/* Copies a message from the memory of a send to a position in the memory of a receive: a datagram leaves room for a header. */
+/*
+ * Copies a message from the memory of a send to a position in the memory of a receive: a datagram leaves room for a
+ * header.
+ */
 static void copy_message(const struct send_wr *from, const struct recv_wr *to, uint64_t position)
 {
 	if (from->flags & IBV_SEND_INLINE) {
@@ -158,7 +164,8 @@ static void copy_message(const struct send_wr *from, const struct recv_wr *to, u
 		return;
 	}
 	for (int i = 0; i < from->num_sge; i++) {
-		copy(to->sges, to->num_sge, position, (uint8_t *)(uintptr_t)from->sges[i].addr, from->sges[i].length, SCATTER);
+		copy(to->sges, to->num_sge, position, (uint8_t *)(uintptr_t)from->sges[i].addr, from->sges[i].length,
+		     SCATTER);
 		position += from->sges[i].length;
 	}
 }
@@ -166,8 +173,8 @@ static void copy_message(const struct send_wr *from, const struct recv_wr *to, u
 enum outcome { DONE, STALLED, FAILED };
 
 /* Takes the receive that a message needs, and completes it on the other side. */
-static enum outcome consume_recv(struct qp *qp, struct qp *peer, const struct send_wr *wr, uint64_t length, bool carries,
-		enum ibv_wc_status *status)
+static enum outcome consume_recv(struct qp *qp, struct qp *peer, const struct send_wr *wr, uint64_t length,
+				 bool carries, enum ibv_wc_status *status)
 {
 	struct recv_queue *queue = receives_of(peer);
 	if (queue->count == 0) {
@@ -179,12 +186,12 @@ static enum outcome consume_recv(struct qp *qp, struct qp *peer, const struct se
 	queue->count--;
 	bool imm = wr->opcode == IBV_WR_SEND_WITH_IMM || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	struct ibv_wc wc = {
-			.status = IBV_WC_SUCCESS,
-			.opcode = carries ? IBV_WC_RECV : IBV_WC_RECV_RDMA_WITH_IMM,
-			.byte_len = (uint32_t)length,
-			.imm_data = imm ? wr->imm : 0,
-			.src_qp = qp->public.qp_num,
-			.wc_flags = imm ? IBV_WC_WITH_IMM : 0,
+		.status = IBV_WC_SUCCESS,
+		.opcode = carries ? IBV_WC_RECV : IBV_WC_RECV_RDMA_WITH_IMM,
+		.byte_len = (uint32_t)length,
+		.imm_data = imm ? wr->imm : 0,
+		.src_qp = qp->public.qp_num,
+		.wc_flags = imm ? IBV_WC_WITH_IMM : 0,
 	};
 	if (carries) {
 		uint64_t room;
@@ -205,7 +212,7 @@ static enum outcome consume_recv(struct qp *qp, struct qp *peer, const struct se
 }
 
 static enum outcome access_remote(struct qp *qp, struct qp *peer, const struct send_wr *wr, uint64_t length,
-		enum ibv_wc_status *status)
+				  enum ibv_wc_status *status)
 {
 	int access = wr->opcode == IBV_WR_RDMA_READ ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
 	if (length > 0 && !mr_allows_locked(wr->rkey, wr->remote_addr, length, access, peer->public.pd)) {
@@ -238,7 +245,8 @@ static enum outcome change_remote(struct qp *peer, const struct send_wr *wr, enu
 	*status = IBV_WC_SUCCESS;
 	if (wr->remote_addr % sizeof(uint64_t) != 0)
 		*status = IBV_WC_REM_INV_REQ_ERR;
-	else if (!mr_allows_locked(wr->rkey, wr->remote_addr, sizeof(uint64_t), IBV_ACCESS_REMOTE_ATOMIC, peer->public.pd))
+	else if (!mr_allows_locked(wr->rkey, wr->remote_addr, sizeof(uint64_t), IBV_ACCESS_REMOTE_ATOMIC,
+				   peer->public.pd))
 		*status = IBV_WC_REM_ACCESS_ERR;
 	if (*status != IBV_WC_SUCCESS) {
 		flush(peer);
@@ -259,7 +267,7 @@ static void send_datagram(struct qp *qp, const struct send_wr *wr, uint64_t leng
 {
 	struct qp *peer = find(wr->ud_qpn);
 	if (peer == NULL || peer->public.qp_type != IBV_QPT_UD || peer->public.state < IBV_QPS_RTR ||
-			peer->public.state == IBV_QPS_ERR || receives_of(peer)->count == 0)
+	    peer->public.state == IBV_QPS_ERR || receives_of(peer)->count == 0)
 		return;
 	struct recv_queue *queue = receives_of(peer);
 	struct recv_wr recv = queue->ring[queue->head];
@@ -267,12 +275,12 @@ static void send_datagram(struct qp *qp, const struct send_wr *wr, uint64_t leng
 	queue->count--;
 	bool imm = wr->opcode == IBV_WR_SEND_WITH_IMM;
 	struct ibv_wc wc = {
-			.status = IBV_WC_SUCCESS,
-			.opcode = IBV_WC_RECV,
-			.byte_len = (uint32_t)length + GRH_SIZE,
-			.imm_data = imm ? wr->imm : 0,
-			.src_qp = qp->public.qp_num,
-			.wc_flags = (imm ? IBV_WC_WITH_IMM : 0) | IBV_WC_GRH,
+		.status = IBV_WC_SUCCESS,
+		.opcode = IBV_WC_RECV,
+		.byte_len = (uint32_t)length + GRH_SIZE,
+		.imm_data = imm ? wr->imm : 0,
+		.src_qp = qp->public.qp_num,
+		.wc_flags = (imm ? IBV_WC_WITH_IMM : 0) | IBV_WC_GRH,
 	};
 	uint64_t room;
 	if (!check_sges(peer, recv.sges, recv.num_sge, IBV_ACCESS_LOCAL_WRITE, &room))
@@ -369,7 +377,7 @@ static int copy_send_wr(const struct qp *qp, struct send_wr *to, const struct ib
 			if (from->sg_list[i].length > qp->max_inline - to->inline_length)
 				return EINVAL;
 			memcpy(to->inline_data + to->inline_length, (void *)(uintptr_t)from->sg_list[i].addr,
-					from->sg_list[i].length);
+			       from->sg_list[i].length);
 			to->inline_length += from->sg_list[i].length;
 		}
 	}
@@ -432,8 +440,9 @@ int qp_post_recv(struct ibv_qp *public, struct ibv_recv_wr *wr, struct ibv_recv_
 static bool is_valid(const struct ibv_qp_init_attr *attr)
 {
 	const struct ibv_qp_cap *cap = &attr->cap;
-	return attr->send_cq != NULL && attr->recv_cq != NULL && cap->max_send_wr <= MOST_WR && cap->max_recv_wr <= MOST_WR &&
-			cap->max_send_sge <= MOST_SGE && cap->max_recv_sge <= MOST_SGE && cap->max_inline_data <= MOST_INLINE;
+	return attr->send_cq != NULL && attr->recv_cq != NULL && cap->max_send_wr <= MOST_WR &&
+	       cap->max_recv_wr <= MOST_WR && cap->max_send_sge <= MOST_SGE && cap->max_recv_sge <= MOST_SGE &&
+	       cap->max_inline_data <= MOST_INLINE;
 }
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
@@ -497,7 +506,7 @@ int ibv_modify_qp(struct ibv_qp *public, struct ibv_qp_attr *attr, int mask)
 		if (public->state == IBV_QPS_ERR && attr->qp_state != IBV_QPS_ERR && attr->qp_state != IBV_QPS_RESET)
 			error = EINVAL;
 		else
-			public->state = attr->qp_state;
+		public->state = attr->qp_state;
 		if (attr->qp_state == IBV_QPS_ERR)
 			flush(qp);
 		qp_progress_stalled_locked();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ready.c -- descriptors that poll(2) reports as readable while events are pending: each is both ends of a pipe, which holds
- * one byte or none
+ * ready.c -- descriptors that poll(2) reports as readable while events are pending: each is both ends of a pipe, which
+ * holds one byte or none
  */
 #include "standin.h"
 
@@ -47,7 +47,7 @@ int ready_wait(int fd)
 		return errno;
 	if (flags & O_NONBLOCK)
 		return EAGAIN;
-	struct pollfd readable = {.fd = fd, .events = POLLIN};
+	struct pollfd readable = { .fd = fd, .events = POLLIN };
 	/* A read of a device would restart after the JVM's signals; poll(2) does not. */
 	while (poll(&readable, 1, -1) < 0)
 		if (errno != EINTR)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * standin.h -- an RDMA device inside one process: libibverbs and the kernel's connection manager, for the real librpma and
- * the real librdmacm, loaded by LD_PRELOAD
+ * standin.h -- an RDMA device inside one process: libibverbs and the kernel's connection manager, for the real librpma
+ * and the real librdmacm, loaded by LD_PRELOAD
  *
  * It carries out work requests between queue pairs of its process, with the semantics of reliable connections and of
  * datagrams, and is stricter than a device: every object carries a magic number, a freed object is poisoned and never
  * reused, and a call with a freed object ends the process. Tests make calls fail or wait.
  *
- * One lock, big_lock, guards the objects and their lists. A function whose name ends in _locked expects the caller to hold
- * the lock.
+ * One lock, big_lock, guards the objects and their lists. A function whose name ends in _locked expects the caller to
+ * hold the lock.
  */
 #ifndef STANDIN_H
 #define STANDIN_H
@@ -43,16 +43,18 @@ void unlock(void);
 int fault(const char *call);
 
 /*
- * For the tests. A call is a function's name, or "ucma:" and a command of the kernel's connection manager. With two further names,
- * ibv_post_send() fails as on a device: "siw:post_send" reports success if the queue takes a part of the work requests,
- * and "rxe:post_send" fails after the queue has taken them all, and names none.
+ * For the tests. A call is a function's name, or "ucma:" and a command of the kernel's connection manager. With two
+ * further names, ibv_post_send() fails as on a device: "siw:post_send" reports success if the queue takes a part of the
+ * work requests, and "rxe:post_send" fails after the queue has taken them all, and names none.
  */
 void standin_fault(const char *call, int times, int error, bool gate);
 /* Removes all faults, and releases the calls that wait at the gate. */
 void standin_clear_faults(void);
 /* Waits until at least this many calls wait at the gate; false after 20 s. */
 bool standin_await_gate(int calls);
-/* Sets a limit of the device by its name in struct ibv_device_attr, for example max_qp; 0 restores the initial limit. */
+/*
+ * Sets a limit of the device by its name in struct ibv_device_attr, for example max_qp; 0 restores the initial limit.
+ */
 void standin_limit(const char *name, int most);
 /* The numbers of live objects, as "2 queue pair, 1 memory region". */
 const char *standin_alive(void);

@@ -20,10 +20,10 @@ enum { VENDOR_ID = 0x123456 };
 enum { MOST_CQE = 32767, MOST_WR = 16384 };
 
 static struct ibv_device device = {
-		.node_type = IBV_NODE_CA,
-		.transport_type = IBV_TRANSPORT_IB,
-		.name = "standin0",
-		.dev_name = "standin0",
+	.node_type = IBV_NODE_CA,
+	.transport_type = IBV_TRANSPORT_IB,
+	.name = "standin0",
+	.dev_name = "standin0",
 };
 
 static int poll_cq(struct ibv_cq *cq, int entries, struct ibv_wc *wcs);
@@ -108,28 +108,28 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attr)
 		return error;
 	(void)of;
 	*attr = (struct ibv_device_attr){
-			.fw_ver = "1.0 of the stand-in",
-			.node_guid = htobe64(NODE_GUID),
-			.vendor_id = VENDOR_ID,
-			.vendor_part_id = 7,
-			.max_mr_size = UINT64_MAX,
-			.page_size_cap = 0xfffff000,
-			.max_qp = object_most(QP),
-			.max_qp_wr = MOST_WR,
-			.max_sge = MOST_SGE,
-			.max_cq = object_most(CQ),
-			.max_cqe = MOST_CQE,
-			.max_mr = object_most(MR),
-			.max_ah = object_most(AH),
-			.max_pd = object_most(PD),
-			.max_qp_rd_atom = 128,
-			.max_qp_init_rd_atom = 128,
-			.atomic_cap = IBV_ATOMIC_HCA,
-			.max_srq = object_most(SRQ),
-			.max_srq_wr = MOST_WR,
-			.max_srq_sge = MOST_SGE,
-			.max_pkeys = 1,
-			.phys_port_cnt = 1,
+		.fw_ver = "1.0 of the stand-in",
+		.node_guid = htobe64(NODE_GUID),
+		.vendor_id = VENDOR_ID,
+		.vendor_part_id = 7,
+		.max_mr_size = UINT64_MAX,
+		.page_size_cap = 0xfffff000,
+		.max_qp = object_most(QP),
+		.max_qp_wr = MOST_WR,
+		.max_sge = MOST_SGE,
+		.max_cq = object_most(CQ),
+		.max_cqe = MOST_CQE,
+		.max_mr = object_most(MR),
+		.max_ah = object_most(AH),
+		.max_pd = object_most(PD),
+		.max_qp_rd_atom = 128,
+		.max_qp_init_rd_atom = 128,
+		.atomic_cap = IBV_ATOMIC_HCA,
+		.max_srq = object_most(SRQ),
+		.max_srq_wr = MOST_WR,
+		.max_srq_sge = MOST_SGE,
+		.max_pkeys = 1,
+		.phys_port_cnt = 1,
 	};
 	return 0;
 }
@@ -170,7 +170,8 @@ int ibv_query_gid(struct ibv_context *of, uint8_t port, int index, union ibv_gid
 }
 
 /* One entry, whose network interface is the first one of the machine: the loopback interface. */
-ssize_t _ibv_query_gid_table(struct ibv_context *of, struct ibv_gid_entry *entries, size_t room, uint32_t flags, size_t size)
+ssize_t _ibv_query_gid_table(struct ibv_context *of, struct ibv_gid_entry *entries, size_t room, uint32_t flags,
+			     size_t size)
 {
 	(void)of;
 	(void)flags;
@@ -179,7 +180,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *of, struct ibv_gid_entry *entri
 		error = EINVAL;
 	if (error != 0)
 		return -error;
-	entries[0] = (struct ibv_gid_entry){.port_num = 1, .gid_type = IBV_GID_TYPE_ROCE_V2, .ndev_ifindex = 1};
+	entries[0] = (struct ibv_gid_entry){ .port_num = 1, .gid_type = IBV_GID_TYPE_ROCE_V2, .ndev_ifindex = 1 };
 	return 1;
 }
 
@@ -278,7 +279,7 @@ static struct ibv_mr *reg_mr(struct ibv_pd *public, void *addr, size_t length, i
 	if (error == 0 && (access & IBV_ACCESS_ON_DEMAND) != 0)
 		error = EOPNOTSUPP;
 	if (error == 0 && (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0 &&
-			(access & IBV_ACCESS_LOCAL_WRITE) == 0)
+	    (access & IBV_ACCESS_LOCAL_WRITE) == 0)
 		error = EINVAL;
 	if (error == 0)
 		error = object_room(MR);
@@ -406,7 +407,8 @@ int channel_pop(struct channel *channel, struct cq **cq)
 	return 0;
 }
 
-struct ibv_cq *ibv_create_cq(struct ibv_context *of, int cqe, void *cq_context, struct ibv_comp_channel *channel, int vector)
+struct ibv_cq *ibv_create_cq(struct ibv_context *of, int cqe, void *cq_context, struct ibv_comp_channel *channel,
+			     int vector)
 {
 	int error = fault("ibv_create_cq");
 	if (error == 0 && (cqe < 1 || cqe > MOST_CQE || vector != 0))
@@ -475,7 +477,9 @@ int ibv_get_cq_event(struct ibv_comp_channel *public, struct ibv_cq **cq, void *
 		if (error == 0) {
 			*cq = &ready->public;
 			*cq_context = ready->public.cq_context;
-			/* This device has no asynchronous events, so this counter counts the completion events taken. */
+			/*
+			 * This device has no asynchronous events, so this counter counts the completion events taken.
+			 */
 			ready->public.async_events_completed++;
 		}
 		int fd = public->fd;
@@ -502,7 +506,7 @@ void cq_push_locked(struct cq *cq, const struct ibv_wc *wc, uint32_t slots, bool
 	/* Like a real device, loses the completions of a full queue. A real device also reports this by an event. */
 	if (cq->count == cq->size)
 		return;
-	cq->ring[(cq->head + cq->count++) % cq->size] = (struct cqe){*wc, slots};
+	cq->ring[(cq->head + cq->count++) % cq->size] = (struct cqe){ *wc, slots };
 	if (cq->armed == ANY || (cq->armed == SOLICITED && (solicited || wc->status != IBV_WC_SUCCESS))) {
 		cq->armed = NOT_ARMED;
 		if (cq->channel != NULL)

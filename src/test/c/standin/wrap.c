@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wrap.c -- wraps functions of the real librpma, of the real librdmacm and of the C library, so that tests can make these
- * functions fail: they contain no call that the stand-in could make fail instead
+ * wrap.c -- wraps functions of the real librpma, of the real librdmacm and of the C library, so that tests can make
+ * these functions fail: they contain no call that the stand-in could make fail instead
  */
 #include "standin.h"
 
@@ -40,8 +40,9 @@ int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_pr
 {
 	static int (*real)(const struct rpma_conn *, struct rpma_conn_private_data *);
 	if (real == NULL)
-		real = (int (*)(const struct rpma_conn *, struct rpma_conn_private_data *))of_library("librpma.so.0",
-				"rpma_conn_get_private_data");
+		real = (int (*)(const struct rpma_conn *,
+				struct rpma_conn_private_data *))of_library("librpma.so.0",
+									    "rpma_conn_get_private_data");
 	return fault("rpma_conn_get_private_data") == 0 ? real(conn, data) : RPMA_E_INVAL;
 }
 
@@ -55,15 +56,15 @@ int rpma_conn_cfg_new(struct rpma_conn_cfg **cfg)
 }
 
 /*
- * Instead of a failure, the call succeeds and leaves the errno, as a registration with on-demand paging leaves that of the
- * kernel's refusal to pin the memory.
+ * Instead of a failure, the call succeeds and leaves the errno, as a registration with on-demand paging leaves that of
+ * the kernel's refusal to pin the memory.
  */
 int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage, struct rpma_mr_local **mr)
 {
 	static int (*real)(struct rpma_peer *, void *, size_t, int, struct rpma_mr_local **);
 	if (real == NULL)
-		real = (int (*)(struct rpma_peer *, void *, size_t, int, struct rpma_mr_local **))of_library("librpma.so.0",
-				"rpma_mr_reg");
+		real = (int (*)(struct rpma_peer *, void *, size_t, int,
+				struct rpma_mr_local **))of_library("librpma.so.0", "rpma_mr_reg");
 	int result = real(peer, ptr, size, usage, mr);
 	int error = fault("rpma_mr_reg");
 	if (error != 0)
@@ -71,7 +72,10 @@ int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage, struc
 	return result;
 }
 
-/* Only calls that set flags can be made to fail. The JDK makes such calls too, for example for channels that do not block. */
+/*
+ * Only calls that set flags can be made to fail. The JDK makes such calls too, for example for channels that do not
+ * block.
+ */
 int fcntl(int fd, int command, ...)
 {
 	static int (*real)(int, int, ...);

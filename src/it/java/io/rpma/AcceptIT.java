@@ -97,7 +97,9 @@ class AcceptIT extends WithPeer {
         }
     }
 
-    /** The change waits until the request is made; calls that only read the configuration do not wait for the change. */
+    /**
+     * The change waits until the request is made; calls that only read the configuration do not wait for the change.
+     */
     @Test
     void aChangeThatWaitsForASlowResolutionHoldsUpNobody() throws Exception {
         try (RpmaSrq srq = RpmaSrq.create(peer, null);

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * The set-up of tests that close objects which other threads use. The calls of these threads succeed, or throw the exception
- * for a closed object, and nothing stays open.
+ * The set-up of tests that close objects which other threads use. The calls of these threads succeed, or throw the
+ * exception for a closed object, and nothing stays open.
  */
 abstract class CloseRace {
     static final int SIZE = 64;

@@ -27,7 +27,9 @@ class CompletionIT extends WithConnection {
     private static final int SIZE = 1 << 18;
     private static final int SQ_SIZE = 16;
 
-    /** Larger than any send queue that the device makes for SQ_SIZE: the send queue fills up before this one overflows. */
+    /**
+     * Larger than any send queue that the device makes for SQ_SIZE: the send queue fills up before this one overflows.
+     */
     private static final int CQ_SIZE = 512;
 
     private static final int ALWAYS = RpmaConn.F_COMPLETION_ALWAYS;

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A user who follows the README, docs/own-project.md and docs/guide from an empty home directory. The commands are those of the documents,
- * and git clones this checkout instead of the published one.
+ * A user who follows the README, docs/own-project.md and docs/guide from an empty home directory. The commands are
+ * those of the documents, and git clones this checkout instead of the published one.
  */
 @Tag("consumers")
 class ConsumerIT {
@@ -37,7 +37,9 @@ class ConsumerIT {
     private static Path library;
     private static Path project;
 
-    /** Makes the project of the README. Maven gets the files that the build has fetched, and the rest from the network. */
+    /**
+     * Makes the project of the README. Maven gets the files that the build has fetched, and the rest from the network.
+     */
     @BeforeAll
     static void followTheReadme() throws IOException, InterruptedException {
         home = temporary.toRealPath();

@@ -92,8 +92,8 @@ class DaxFileIT {
     }
 
     /**
-     * The kernel pins no page of such a file, so that the device needs on-demand paging, which the library refuses on soft-RoCE.
-     * The writes begin with a page, because soft-RoCE puts others in the wrong place: see
+     * The kernel pins no page of such a file, so that the device needs on-demand paging, which the library refuses on
+     * soft-RoCE. The writes begin with a page, because soft-RoCE puts others in the wrong place: see
      * {@link OnDemandPagingIT#bytesInsideAPage}.
      */
     @Test

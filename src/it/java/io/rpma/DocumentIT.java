@@ -119,7 +119,9 @@ class DocumentIT {
         }
     }
 
-    /** Writes the greeting into the memory over a connection, with a key in which the bits {@code wrong} are flipped. */
+    /**
+     * Writes the greeting into the memory over a connection, with a key in which the bits {@code wrong} are flipped.
+     */
     private void writeInline(RpmaMemory memory, int wrong) throws Exception {
         int port = TestDevice.port();
         RpmaCompletions completions = RpmaCompletions.create(1);

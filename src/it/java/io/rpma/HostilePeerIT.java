@@ -29,9 +29,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A client that breaks the rules. It uses librdmacm's verbs, which take any address and any key. After each attack, another
- * connection of the server works, and the memory beside the offered region is unchanged. In the end, nothing is left of the
- * attack.
+ * A client that breaks the rules. It uses librdmacm's verbs, which take any address and any key. After each attack,
+ * another connection of the server works, and the memory beside the offered region is unchanged. In the end, nothing is
+ * left of the attack.
  */
 class HostilePeerIT extends WithPeer {
     private static final int PAGE = 4096;
@@ -172,7 +172,9 @@ class HostilePeerIT extends WithPeer {
         return new Hostile(id, victim);
     }
 
-    /** Makes each attack with a connection of its own, and checks that the server refuses it and that no byte changes. */
+    /**
+     * Makes each attack with a connection of its own, and checks that the server refuses it and that no byte changes.
+     */
     private void assertRefused(List<Attack> attacks) throws InterruptedException {
         for (int i = 0; i < attacks.size(); i++) {
             try (Hostile hostile = connect(new RdmaConnParam())) {

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A jar with librpma, with the shim and the dynamic linker of another processor. {@code LibrpmaArtifactTest} has the cases. */
+/**
+ * A jar with librpma, with the shim and the dynamic linker of another processor. {@code LibrpmaArtifactTest} has the
+ * cases.
+ */
 @Tag("aarch64")
 class LibrpmaArtifactIT {
     @Test

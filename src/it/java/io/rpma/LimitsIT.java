@@ -67,7 +67,9 @@ class LimitsIT extends WithPeer {
         }
     }
 
-    /** Returns the status of an operation on a region whose descriptor claims all usages, whatever it is registered for. */
+    /**
+     * Returns the status of an operation on a region whose descriptor claims all usages, whatever it is registered for.
+     */
     private RpmaWcStatus statusOf(Post post, RpmaMrUsage... usages) throws InterruptedException {
         try (Pair pair = Pair.connect(peer, null, null);
                 Regions regions = new Regions(peer, 64);
@@ -99,7 +101,9 @@ class LimitsIT extends WithPeer {
         }
     }
 
-    /** With native flushes, soft-RoCE checks that memory is persistent; when librpma emulates them, nothing checks it. */
+    /**
+     * With native flushes, soft-RoCE checks that memory is persistent; when librpma emulates them, nothing checks it.
+     */
     @Test
     void aPersistentFlushToMemoryThatIsNot() throws InterruptedException {
         boolean refused = flushesNatively() && TestDevice.isSoft();
@@ -116,8 +120,8 @@ class LimitsIT extends WithPeer {
     }
 
     /**
-     * The capability IPC_LOCK exempts root from the limit of locked memory, so the other process runs without it. The process
-     * connects dozens of times and collects garbage after each, which takes minutes under emulation.
+     * The capability IPC_LOCK exempts root from the limit of locked memory, so the other process runs without it. The
+     * process connects dozens of times and collects garbage after each, which takes minutes under emulation.
      */
     @Test
     @Tag("unsanitized")
@@ -176,7 +180,9 @@ class LimitsIT extends WithPeer {
                 capabilities);
     }
 
-    /** An emulated flush is a read of 8 bytes: where flushes are native, the target must be registered for reads too. */
+    /**
+     * An emulated flush is a read of 8 bytes: where flushes are native, the target must be registered for reads too.
+     */
     @Test
     void anEmulatedFlushOfATargetThatFlushesNatively() throws InterruptedException {
         Post read = (conn, local, remote) -> conn.read(local, 0, remote, 0, 8, ALWAYS, 1);

@@ -93,7 +93,10 @@ class LogIT {
         }
     }
 
-    /** The function changes the configuration of a request, waits for a loop, and closes the endpoint that the loop serves. */
+    /**
+     * The function changes the configuration of a request, waits for a loop, and closes the endpoint that the loop
+     * serves.
+     */
     @Test
     void theFunctionCanCallTheLibrary() throws Exception {
         try (RpmaPeer peer = TestDevice.peer();

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two hosts transfer bytes through a network with faults. The bytes arrive unchanged, or a failure is reported within the time
- * limit. {@code close()} returns, nothing is left, and the same JVM connects again after the fault.
+ * Two hosts transfer bytes through a network with faults. The bytes arrive unchanged, or a failure is reported within
+ * the time limit. {@code close()} returns, nothing is left, and the same JVM connects again after the fault.
  */
 @Tag("hosts")
 class NetworkFaultIT {
@@ -35,16 +35,17 @@ class NetworkFaultIT {
             "loss 2%", "loss 10%", "delay 10ms reorder 98%", "duplicate 10%", "corrupt 2%", "delay 200ms limit 10000");
 
     /**
-     * The faults in which each package completes a transfer. No packet is lost, or so few that two transfers in succession fail
-     * only once in thousands of runs: only a flush or an atomic write that is sent again fails, after half a second.
+     * The faults in which each package completes a transfer. No packet is lost, or so few that two transfers in
+     * succession fail only once in thousands of runs: only a flush or an atomic write that is sent again fails, after
+     * half a second.
      */
     private static final List<String> MILD = List.of("loss 0.5%", "duplicate 10%", "delay 200ms limit 10000");
 
     private static final String COMPLETED = "[1-9]\\d* transfers by \\S+, failures \\{%s}, [^;]*";
 
     /**
-     * No packets for a time that is shorter and one that is longer than the time limits, and no fault in the end. The interface
-     * stays up: the driver of user-mode Linux can't bring the link up again.
+     * No packets for a time that is shorter and one that is longer than the time limits, and no fault in the end. The
+     * interface stays up: the driver of user-mode Linux can't bring the link up again.
      */
     private static final List<String> LINK =
             List.of(interruption("0.5"), interruption("8"), NetworkFaultProgram.REPAIR);
@@ -76,9 +77,9 @@ class NetworkFaultIT {
     }
 
     /**
-     * The interface of the partner goes down and comes up again. It is the partner's, because soft-RoCE can't connect any more
-     * after a message of the connection manager that it could not send. Persistent memory selects QEMU: user-mode Linux can't
-     * bring its interface up again.
+     * The interface of the partner goes down and comes up again. It is the partner's, because soft-RoCE can't connect
+     * any more after a message of the connection manager that it could not send. Persistent memory selects QEMU:
+     * user-mode Linux can't bring its interface up again.
      */
     @Test
     void theLinkGoesDownAndUp() throws IOException, InterruptedException {

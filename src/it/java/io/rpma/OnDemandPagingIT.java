@@ -32,9 +32,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Regions with on-demand paging as targets, in memory of every kind. Where the device has no on-demand paging, each test checks
- * that the registration is refused. The library refuses it on soft-RoCE, too, except for these tests: they show the behaviour of
- * the kernel.
+ * Regions with on-demand paging as targets, in memory of every kind. Where the device has no on-demand paging, each
+ * test checks that the registration is refused. The library refuses it on soft-RoCE, too, except for these tests: they
+ * show the behaviour of the kernel.
  *
  * <p>The bytes of most operations begin with a page and fit into one packet: see {@link #bytesInsideAPage}.
  */
@@ -188,8 +188,8 @@ class OnDemandPagingIT extends WithConnection {
     }
 
     /**
-     * soft-RoCE up to Linux 7.3, the newest that was tested, copies each packet to and from the start of a page, whatever the
-     * offset in the page, and reports a success ({@code __rxe_odp_mr_copy()} in {@code rxe_odp.c}).
+     * soft-RoCE up to Linux 7.3, the newest that was tested, copies each packet to and from the start of a page,
+     * whatever the offset in the page, and reports a success ({@code __rxe_odp_mr_copy()} in {@code rxe_odp.c}).
      */
     @Test
     void bytesInsideAPage() throws Exception {
@@ -225,8 +225,8 @@ class OnDemandPagingIT extends WithConnection {
     }
 
     /**
-     * Gives each advice to a region with on-demand paging. Only rdma-core 59 and later advise soft-RoCE. Other devices may follow
-     * the advice or not.
+     * Gives each advice to a region with on-demand paging. Only rdma-core 59 and later advise soft-RoCE. Other devices
+     * may follow the advice or not.
      */
     static void assertAdvice(Advice advised) {
         String image = System.getenv("RPMA_IMAGE");
@@ -246,7 +246,10 @@ class OnDemandPagingIT extends WithConnection {
         }
     }
 
-    /** ext4 notices each write of the device, because the kernel takes the page back from the device when it writes the page. */
+    /**
+     * ext4 notices each write of the device, because the kernel takes the page back from the device when it writes the
+     * page.
+     */
     @Test
     void anOrdinaryFile() throws Exception {
         Path file = Files.createTempFile(RegistrationIT.ordinaryDirectory(), "rpma-java-", ".test");

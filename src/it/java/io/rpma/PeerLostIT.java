@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Checks of the other side of a connection. A send that waits for a receive stands for a dead host: the probe behind it has no
- * answer. {@link HostDeathIT} ends a host.
+ * Checks of the other side of a connection. A send that waits for a receive stands for a dead host: the probe behind it
+ * has no answer. {@link HostDeathIT} ends a host.
  */
 @Tag("stand-in")
 class PeerLostIT {

@@ -51,8 +51,8 @@ class RpmaDeviceIT {
     }
 
     /**
-     * A link-local address without its interface is ambiguous. The kernel gives each interface such an address, and can use it
-     * after it has looked for the same address of another host.
+     * A link-local address without its interface is ambiguous. The kernel gives each interface such an address, and can
+     * use it after it has looked for the same address of another host.
      */
     @Test
     void aLinkLocalAddressNeedsItsInterface() {

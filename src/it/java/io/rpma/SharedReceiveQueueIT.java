@@ -48,7 +48,9 @@ class SharedReceiveQueueIT extends WithPeer {
         }
     }
 
-    /** Creates a shared receive queue without a completion queue: receives complete in the queues of the connections. */
+    /**
+     * Creates a shared receive queue without a completion queue: receives complete in the queues of the connections.
+     */
     private RpmaSrq withoutRcq() {
         try (RpmaSrqCfg cfg = RpmaSrqCfg.create().setRcqSize(0)) {
             return RpmaSrq.create(peer, cfg);

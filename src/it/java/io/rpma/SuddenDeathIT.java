@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The other side of a connection dies at random moments of each phase, as a process or as a host. Each call of the survivor ends
- * within its time limit, {@code close()} returns, nothing is left, and the same JVM connects again.
+ * The other side of a connection dies at random moments of each phase, as a process or as a host. Each call of the
+ * survivor ends within its time limit, {@code close()} returns, nothing is left, and the same JVM connects again.
  */
 @Tag("hosts")
 class SuddenDeathIT {

@@ -42,8 +42,8 @@ final class LoopSources {
         }
 
         /**
-         * librpma drops a request if it fails after it has taken the event. Only its messages say which call has failed, and
-         * there are none if the shim has no memory for them.
+         * librpma drops a request if it fails after it has taken the event. Only its messages say which call has
+         * failed, and there are none if the shim has no memory for them.
          */
         @Override
         public boolean leavesItem(Throwable failure) {

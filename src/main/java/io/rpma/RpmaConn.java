@@ -29,13 +29,13 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Safe for use by many threads. A connection can be closed while other threads post, poll or wait. Their calls
  * finish first, or throw {@link IllegalStateException}.
  *
- * <p>A post ({@code read}, {@code write}, {@code send} and their variants, {@link #flush}) allocates nothing and does not
- * block; only {@link #writeAtomic} can wait for a page of its bytes. A post only starts an operation. A completion in
- * {@link #getCq()}, with the operation context of the post, reports the end of the operation. An operation that has no
- * completion has ended when a later operation completes. Do not change or use the local memory before the end.
+ * <p>A post ({@code read}, {@code write}, {@code send} and their variants, {@link #flush}) allocates nothing and does
+ * not block; only {@link #writeAtomic} can wait for a page of its bytes. A post only starts an operation. A completion
+ * in {@link #getCq()}, with the operation context of the post, reports the end of the operation. An operation that has
+ * no completion has ended when a later operation completes. Do not change or use the local memory before the end.
  *
- * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's ports if that is smaller
- * ({@code max_msg_sz} of ibv_devinfo(1)).
+ * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's ports if that is
+ * smaller ({@code max_msg_sz} of ibv_devinfo(1)).
  *
  * <p>The other side executes operations in the order of their posts, with one exception: a later operation can overtake
  * a read, and therefore also a flush that is emulated by a read. {@link #atomicWrite} documents the flushes that an
@@ -50,12 +50,12 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>The connecting side must take {@link RpmaConnEvent#ESTABLISHED} by {@link #nextEvent()}. This completes the
  * handshake. The accepting side receives its own event after that.
  *
- * <p>A single failed operation breaks the connection (see {@link RpmaWcStatus}). No event reports this. No event reports
- * that the other host is dead, either: {@link RpmaEventLoop#onPeerLost onPeerLost} notices it.
+ * <p>A single failed operation breaks the connection (see {@link RpmaWcStatus}). No event reports this. No event
+ * reports that the other host is dead, either: {@link RpmaEventLoop#onPeerLost onPeerLost} notices it.
  *
- * <p>Manual pages: rpma_read(3), rpma_write(3), rpma_write_with_imm(3), rpma_atomic_write(3), rpma_flush(3), rpma_send(3),
- * rpma_send_with_imm(3), rpma_recv(3), rpma_conn_wait(3), rpma_conn_get_rcq(3), rpma_conn_get_compl_fd(3),
- * rpma_conn_get_event_fd(3), rpma_conn_get_qp_num(3), rpma_conn_next_event(3),
+ * <p>Manual pages: rpma_read(3), rpma_write(3), rpma_write_with_imm(3), rpma_atomic_write(3), rpma_flush(3),
+ * rpma_send(3), rpma_send_with_imm(3), rpma_recv(3), rpma_conn_wait(3), rpma_conn_get_rcq(3),
+ * rpma_conn_get_compl_fd(3), rpma_conn_get_event_fd(3), rpma_conn_get_qp_num(3), rpma_conn_next_event(3),
  * rpma_conn_get_private_data(3), rpma_conn_apply_remote_peer_cfg(3), rpma_conn_disconnect(3), rpma_conn_delete(3).
  */
 public final class RpmaConn implements AutoCloseable {

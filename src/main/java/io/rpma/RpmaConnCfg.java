@@ -325,7 +325,10 @@ public final class RpmaConnCfg implements AutoCloseable {
             return cfg == null ? 0 : cfg.object.handle();
         }
 
-        /** Returns the result of a native call with this handle, or fails if the configuration was closed before the call. */
+        /**
+         * Returns the result of a native call with this handle, or fails if the configuration was closed before the
+         * call.
+         */
         long checkOpen(long result) {
             if (result == Result.CLOSED && cfg != null) {
                 cfg.object.checkOpen();

@@ -181,10 +181,10 @@ public final class RpmaConnReq implements AutoCloseable {
      * Consumes the request, even if the call fails in librpma.
      *
      * <p>If an incoming request can't be accepted because descriptors or locked memory are exhausted, it is rejected.
-     * If the device or the kernel refuses the acceptance, librpma leaks the id of the connection. If librpma fails after
-     * it has accepted the request, it leaks the id and usually a descriptor, which nothing can close. The call may then
-     * block until the client has answered the disconnection, or the answer times out. Meanwhile no other request of the
-     * endpoint is taken.
+     * If the device or the kernel refuses the acceptance, librpma leaks the id of the connection. If librpma fails
+     * after it has accepted the request, it leaks the id and usually a descriptor, which nothing can close. The call
+     * may then block until the client has answered the disconnection, or the answer times out. Meanwhile no other
+     * request of the endpoint is taken.
      *
      * @param privateData the data for the other side; the maximum on InfiniBand and RoCE is 56 bytes with an outgoing
      *     request and 196 bytes with the answer to an incoming request, elsewhere 255 bytes

@@ -35,8 +35,8 @@ import java.util.stream.LongStream;
  * <p>A device needs no close: it stays open for the life of the process. Safe for use by many threads. The searches of
  * {@link #local} and {@link #remote} run one after the other. The other methods do not wait for them, and do not block.
  *
- * <p>Each method except {@link #name()} asks the device anew. If the query fails, the method throws {@link RpmaException}:
- * for example, if the device was removed.
+ * <p>Each method except {@link #name()} asks the device anew. If the query fails, the method throws
+ * {@link RpmaException}: for example, if the device was removed.
  *
  * <p>Manual pages: rpma_utils_get_ibv_context(3), rpma_utils_ibv_context_is_odp_capable(3), rdma_get_devices(3),
  * ibv_query_device_ex(3).
@@ -64,12 +64,12 @@ public final class RpmaDevice {
      * {@return all RDMA devices of this process that librdmacm can use; empty if there is none}
      *
      * <p>A device that {@link #local} finds is equal to one of the list. A device without its file in
-     * {@code /dev/infiniband}, for example in a container, is not in the list. Neither is a device that was removed. The
-     * method opens all devices, which stay open. So does {@link #local} if no device has the address.
+     * {@code /dev/infiniband}, for example in a container, is not in the list. Neither is a device that was removed.
+     * The method opens all devices, which stay open. So does {@link #local} if no device has the address.
      *
-     * @throws RpmaException if there are devices, and librdmacm can't open any of them, for example for lack of permissions.
-     *     Some releases of librdmacm list no device if they can't open one of several. The exception names the devices that
-     *     can't be opened.
+     * @throws RpmaException if there are devices, and librdmacm can't open any of them, for example for lack of
+     *     permissions. Some releases of librdmacm list no device if they can't open one of several. The exception names
+     *     the devices that can't be opened.
      */
     public static List<RpmaDevice> list() {
         Loader.ensureLoaded();
@@ -86,12 +86,12 @@ public final class RpmaDevice {
      *
      * <p>Blocks while a host name is resolved.
      *
-     * @param address an IPv4 or IPv6 address of this machine, or a host name; a link-local address needs its interface, as in
-     *     {@code fe80::1%eth0}
+     * @param address an IPv4 or IPv6 address of this machine, or a host name; a link-local address needs its interface,
+     *     as in {@code fe80::1%eth0}
      * @return the device
      * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters
-     * @throws RpmaException if no RDMA device has the address, as none has 127.0.0.1. The message has the addresses of the
-     *     devices.
+     * @throws RpmaException if no RDMA device has the address, as none has 127.0.0.1. The message has the addresses of
+     *     the devices.
      */
     public static RpmaDevice local(String address) {
         return find(address, false);
@@ -135,7 +135,10 @@ public final class RpmaDevice {
                 || (detail.contains("rdma_bind_addr(") && detail.contains(Errno.message(Errno.EINVAL)));
     }
 
-    /** Returns the advice for a search that has found no device. It must not replace the failure of the search by its own. */
+    /**
+     * Returns the advice for a search that has found no device. It must not replace the failure of the search by its
+     * own.
+     */
     private static String advice() {
         try {
             List<RpmaDevice> devices = list();
@@ -186,8 +189,8 @@ public final class RpmaDevice {
     }
 
     /**
-     * {@return whether the device supports on-demand paging, which the registration of a file of a DAX file system
-     * requires} The library refuses on-demand paging on soft-RoCE: see {@link RpmaPeer#register(RpmaMemory, RpmaMrUsage...)}.
+     * {@return whether the device supports on-demand paging, which the registration of a file of a DAX file system requires}
+     * The library refuses on-demand paging on soft-RoCE: see {@link RpmaPeer#register(RpmaMemory, RpmaMrUsage...)}.
      *
      * @throws RpmaException if the query of the device fails
      */
@@ -249,10 +252,11 @@ public final class RpmaDevice {
     /**
      * {@return the limits of the device, by their names in {@code struct ibv_device_attr}, such as {@code max_qp}}
      *
-     * <p>Exceptions use the same names for the limits that were reached, and {@code ibv_devinfo -v} prints them. The names
-     * are {@code max_pd}, {@code max_mr}, {@code max_mr_size} (bytes), {@code max_cq}, {@code max_cqe}, {@code max_qp},
-     * {@code max_qp_wr}, {@code max_sge}, {@code max_sge_rd}, {@code max_qp_rd_atom}, {@code max_qp_init_rd_atom},
-     * {@code max_srq}, {@code max_srq_wr}, {@code max_srq_sge} and {@code max_ah}, in this order. The map can't be modified.
+     * <p>Exceptions use the same names for the limits that were reached, and {@code ibv_devinfo -v} prints them. The
+     * names are {@code max_pd}, {@code max_mr}, {@code max_mr_size} (bytes), {@code max_cq}, {@code max_cqe},
+     * {@code max_qp}, {@code max_qp_wr}, {@code max_sge}, {@code max_sge_rd}, {@code max_qp_rd_atom},
+     * {@code max_qp_init_rd_atom}, {@code max_srq}, {@code max_srq_wr}, {@code max_srq_sge} and {@code max_ah}, in this
+     * order. The map can't be modified.
      */
     public Map<String, Long> limits() {
         Map<String, Long> limits = new LinkedHashMap<>();

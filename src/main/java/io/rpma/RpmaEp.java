@@ -44,9 +44,9 @@ public final class RpmaEp implements AutoCloseable {
     private final ReentrantLock requests = new ReentrantLock();
 
     /**
-     * The lock is held while the endpoint is marked as closed: this waits for a thread that is taking a request, because the
-     * provisional request of that thread would prevent the close. The endpoint is shut down without the lock: the kernel
-     * may take long, and no thread can reach the endpoint any more.
+     * The lock is held while the endpoint is marked as closed: this waits for a thread that is taking a request,
+     * because the provisional request of that thread would prevent the close. The endpoint is shut down without the
+     * lock: the kernel may take long, and no thread can reach the endpoint any more.
      */
     private static final class Shutdown extends ObjectKind {
         Shutdown(ReentrantLock requests) {
@@ -74,8 +74,8 @@ public final class RpmaEp implements AutoCloseable {
      *     requests that come through another device fail
      * @param port 1 to 65535; independent of the ports of TCP
      * @return the endpoint, which the caller closes before the peer
-     * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters, or {@code port} is out
-     *     of range
+     * @throws IllegalArgumentException if {@code address} is empty or has more than 255 characters, or {@code port} is
+     *     out of range
      * @throws IllegalStateException if the peer is closed
      * @throws RpmaException if no device has the address, or another endpoint listens there
      */
@@ -203,8 +203,8 @@ public final class RpmaEp implements AutoCloseable {
      * <p>Blocks while the kernel ends the listening, and while a request of this endpoint is taken, accepted or
      * rejected.
      *
-     * @throws IllegalStateException if a request of this endpoint is neither connected nor closed; the message names it,
-     *     and nothing is closed
+     * @throws IllegalStateException if a request of this endpoint is neither connected nor closed; the message names
+     *     it, and nothing is closed
      * @throws RpmaException if librpma reports a failure; the endpoint is closed nevertheless
      */
     @Override

@@ -39,8 +39,8 @@ import java.util.function.BiConsumer;
  * }</pre>
  *
  * <p>{@code accept} connects the request and adds the connection to {@code conns}. {@code end} gives the connection to
- * an executor, which closes it. {@code failed} logs the failure and ends the connection. No event reports that a client's
- * host is dead: {@link #onPeerLost onPeerLost} notices this.
+ * an executor, which closes it. {@code failed} logs the failure and ends the connection. No event reports that a
+ * client's host is dead: {@link #onPeerLost onPeerLost} notices this.
  *
  * <p><b>Turns.</b> {@link #run()} works in turns. In each turn it runs the tasks that are due, and then calls the
  * handler of each ready object once. A busy object therefore does not starve the others. The loop takes completions in
@@ -255,9 +255,9 @@ public final class RpmaEventLoop implements AutoCloseable {
      * <p>This loop must serve the completions of {@link RpmaConn#getCq()}. After each {@code period} it checks whether
      * an operation has completed since the previous check. If none has, it posts a probe: a write of 0 bytes. If
      * nothing completes within {@code limit} after that, the other side is lost. So the handler is called at most
-     * {@code 2 * period + limit} after the other host has died, if no slow handler delays the loop. With an executor for
-     * the completions, the shorter of {@code period} and {@code limit} can be added. The time of the registration counts
-     * as a completion, and each completion in {@code getCq()} counts, also of a receive.
+     * {@code 2 * period + limit} after the other host has died, if no slow handler delays the loop. With an executor
+     * for the completions, the shorter of {@code period} and {@code limit} can be added. The time of the registration
+     * counts as a completion, and each completion in {@code getCq()} counts, also of a receive.
      *
      * <pre>{@code
      * loop.onCompletion(conn.getCq(), 16, (cq, completions) -> answer(conn, completions));
@@ -266,21 +266,22 @@ public final class RpmaEventLoop implements AutoCloseable {
      *
      * <p>The handler is also called at the check after a failed probe, because a connection with a failed operation is
      * unusable. It is not called for a failed operation of the program, whose completion goes to the handler of
-     * completions; the probe after it fails. {@link RpmaConnEvent#CLOSED} reports the orderly end of the other side, and
-     * the end of its process: close the connection then. Otherwise the next probe has no answer, and this handler is
-     * called too.
+     * completions; the probe after it fails. {@link RpmaConnEvent#CLOSED} reports the orderly end of the other side,
+     * and the end of its process: close the connection then. Otherwise the next probe has no answer, and this handler
+     * is called too.
      *
-     * <p><b>Transport.</b> On InfiniBand and RoCE, the device of the other side answers each write. On iWARP, a write can
-     * complete when TCP has accepted its bytes, without an answer: a dead host is then noticed only after TCP has given up,
-     * which takes minutes.
+     * <p><b>Transport.</b> On InfiniBand and RoCE, the device of the other side answers each write. On iWARP, a write
+     * can complete when TCP has accepted its bytes, without an answer: a dead host is then noticed only after TCP has
+     * given up, which takes minutes.
      *
      * <p><b>Limit.</b> The device carries out operations in order, so a probe waits for the operations that were posted
      * before it. Choose a limit that is longer than the longest transfer that the send queue can hold. The other side
      * also counts as lost if an operation waits for longer than the limit for a receive that the other side has not
      * posted. A full send queue prevents the probe, but is no failure: the completion of any operation shows that the
      * other side answers, and the limit begins again when the queue has room for the probe. A completion that waits for
-     * a slow handler counts too: the other side is lost only if the queue is empty after the limit. A pause of the whole
-     * host, for example of a virtual machine, can count as silence: choose a limit that is longer than such a pause.
+     * a slow handler counts too: the other side is lost only if the queue is empty after the limit. A pause of the
+     * whole host, for example of a virtual machine, can count as silence: choose a limit that is longer than such a
+     * pause.
      *
      * <p><b>Cost.</b> A connection whose operations complete has no probes. On another connection, at most one probe at
      * a time occupies one place in the send queue and one in the completion queue: add one to

@@ -21,7 +21,8 @@ public final class RpmaException extends RuntimeException {
     private final String errnoName;
 
     /**
-     * @param errno the error of librdmacm or the system; 0 if only the messages of librpma in {@code detail} can name it
+     * @param errno the error of librdmacm or the system; 0 if only the messages of librpma in {@code detail} can name
+     *     it
      * @param hint the remedy, or an empty text
      */
     RpmaException(String operation, RpmaError error, int errno, String detail, String hint) {
@@ -71,8 +72,9 @@ public final class RpmaException extends RuntimeException {
     /**
      * {@return the error number of the system, for example 110 for {@code ETIMEDOUT}; 0 if there is none}
      *
-     * <p>For a failure of librpma, this is the error of the first message in {@link #detail()} that ends with {@code failed:} and
-     * the text of an error. A failure of {@code rdma_getaddrinfo}, and the refusal of an argument, have no such message.
+     * <p>For a failure of librpma, this is the error of the first message in {@link #detail()} that ends with
+     * {@code failed:} and the text of an error. A failure of {@code rdma_getaddrinfo}, and the refusal of an argument,
+     * have no such message.
      */
     public int errno() {
         return errno;

@@ -10,11 +10,11 @@ import io.rpma.internal.Check;
  */
 public enum RpmaFlushType {
     /**
-     * The bytes of the range reach the persistence domain: they survive a power failure. This requires persistent memory
-     * ({@link RpmaMemory#isPersistent()}), and either a native flush ({@link RpmaConn#isFlushNative()}) or a platform of
-     * the other side that writes the bytes to persistent memory directly ({@link RpmaPeerCfg#setDirectWriteToPmem}).
-     * soft-RoCE with native flush refuses to register memory that is not persistent for this flush: see
-     * {@link RpmaMrUsage#FLUSH_TYPE_PERSISTENT}.
+     * The bytes of the range reach the persistence domain: they survive a power failure. This requires persistent
+     * memory ({@link RpmaMemory#isPersistent()}), and either a native flush ({@link RpmaConn#isFlushNative()}) or a
+     * platform of the other side that writes the bytes to persistent memory directly
+     * ({@link RpmaPeerCfg#setDirectWriteToPmem}). soft-RoCE with native flush refuses to register memory that is not
+     * persistent for this flush: see {@link RpmaMrUsage#FLUSH_TYPE_PERSISTENT}.
      */
     PERSISTENT,
     /** The bytes become visible to the processors of the other side. */

@@ -172,7 +172,8 @@ public final class RpmaMemory implements AutoCloseable {
      * @param path the path of a file or of a device DAX
      * @param size the size in bytes, at least 1; for a device DAX a multiple of its alignment
      * @return the memory; the caller closes it
-     * @throws IllegalArgumentException if {@code size} is not positive, or {@code path} is not in the default file system
+     * @throws IllegalArgumentException if {@code size} is not positive, or {@code path} is not in the default file
+     *     system
      * @throws IOException if the file or device can't be mapped, or has too little room
      */
     public static RpmaMemory map(Path path, long size) throws IOException {

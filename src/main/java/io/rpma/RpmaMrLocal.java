@@ -182,9 +182,9 @@ public final class RpmaMrLocal implements AutoCloseable {
 
     /**
      * Advises the device about pages that will be used. Applies to regions of an {@link RpmaMemory} of the kind
-     * {@link RpmaMemory.Kind#FILE_DAX}, which have on-demand paging. A region of a buffer or of an address can have on-demand
-     * paging too, if the memory is a mapping of a DAX file. It can't be advised, because librpma does not report whether a
-     * region has on-demand paging.
+     * {@link RpmaMemory.Kind#FILE_DAX}, which have on-demand paging. A region of a buffer or of an address can have
+     * on-demand paging too, if the memory is a mapping of a DAX file. It can't be advised, because librpma does not
+     * report whether a region has on-demand paging.
      *
      * @param offset the offset in the region in bytes
      * @param length the number of bytes, 0 to 2^31 - 1

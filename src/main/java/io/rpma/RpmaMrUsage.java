@@ -29,9 +29,9 @@ public enum RpmaMrUsage {
      * The other side flushes the region for persistence.
      *
      * <p>If flushes are emulated, any memory can be registered for this usage, so that programs can be tested without
-     * persistent memory. A device with native flush can refuse memory that is not persistent: soft-RoCE refuses anonymous
-     * memory and tmpfs with {@link RpmaError#PROVIDER}. Check {@link RpmaMemory#isPersistent()} before you rely on
-     * persistence, and use {@link #FLUSH_TYPE_VISIBILITY} for other memory.
+     * persistent memory. A device with native flush can refuse memory that is not persistent: soft-RoCE refuses
+     * anonymous memory and tmpfs with {@link RpmaError#PROVIDER}. Check {@link RpmaMemory#isPersistent()} before you
+     * rely on persistence, and use {@link #FLUSH_TYPE_VISIBILITY} for other memory.
      *
      * <p>Register {@link #READ_SRC} too: a side without native flush emulates the flush by a read.
      */

@@ -20,8 +20,8 @@ import java.util.Objects;
  * }
  * }</pre>
  *
- * <p>Safe for use by many threads. {@link #close} throws {@link IllegalStateException} while an object of the peer is open;
- * {@link RpmaObjects#closeAll} closes them together.
+ * <p>Safe for use by many threads. {@link #close} throws {@link IllegalStateException} while an object of the peer is
+ * open; {@link RpmaObjects#closeAll} closes them together.
  *
  * <p>Manual pages: rpma_peer_new(3), rpma_mr_reg(3).
  */
@@ -64,8 +64,8 @@ public final class RpmaPeer implements AutoCloseable {
      *
      * @param device the device
      * @return the peer; the caller closes it
-     * @throws RpmaException if the device refuses; with {@link RpmaError#NOSUPP} if librpma was built with rdma-core 45 or
-     *     later, and an earlier rdma-core is loaded; rdma-core 44 is refused only for a librpma with native flush
+     * @throws RpmaException if the device refuses; with {@link RpmaError#NOSUPP} if librpma was built with rdma-core 45
+     *     or later, and an earlier rdma-core is loaded; rdma-core 44 is refused only for a librpma with native flush
      */
     public static RpmaPeer create(RpmaDevice device) {
         byte[] mismatch = Natives.versionsMismatch();
@@ -103,9 +103,9 @@ public final class RpmaPeer implements AutoCloseable {
      * on-demand paging ({@link RpmaDevice#isOdpCapable()}) instead, which pins no pages. The memory stays reachable and
      * mapped until the region is closed, even if nothing else refers to it.
      *
-     * <p>With on-demand paging, soft-RoCE up to Linux 7.3, the newest that was tested, copies bytes to a wrong offset in
-     * their page and reports a success. Such a registration therefore fails on soft-RoCE with {@link RpmaError#NOSUPP},
-     * unless the system property {@code io.rpma.softRoceOnDemandPaging} is {@code true}.
+     * <p>With on-demand paging, soft-RoCE up to Linux 7.3, the newest that was tested, copies bytes to a wrong offset
+     * in their page and reports a success. Such a registration therefore fails on soft-RoCE with
+     * {@link RpmaError#NOSUPP}, unless the system property {@code io.rpma.softRoceOnDemandPaging} is {@code true}.
      *
      * @param memory the memory, which can't be closed before the region
      * @param usages the usages of the region, at least one

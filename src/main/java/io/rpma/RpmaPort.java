@@ -29,9 +29,10 @@ import java.util.stream.Stream;
  * @param linkLayer the link layer
  * @param activeMtu the largest payload of a packet in bytes, from 256 to 4096; 0 if the device reports none
  * @param maxMessage the largest message in bytes. One operation of this library also has at most 2^31 - 1 bytes.
- * @param interfaces the names of the network interfaces, without the interfaces of InfiniBand (IPoIB) that have no address
- * @param addresses the addresses of this machine for which {@link RpmaDevice#local} finds the device, link-local addresses
- *     last
+ * @param interfaces the names of the network interfaces, without the interfaces of InfiniBand (IPoIB) that have no
+ *     address
+ * @param addresses the addresses of this machine for which {@link RpmaDevice#local} finds the device, link-local
+ *     addresses last
  */
 public record RpmaPort(
         int number,

@@ -23,8 +23,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The tables of docs/guide/coming-from.md: the classes and members of this library that their columns after the first name
- * exist.
+ * The tables of docs/guide/coming-from.md: the classes and members of this library that their columns after the first
+ * name exist.
  */
 class ComingFromTest {
     private static final Path SOURCES = Path.of("src/main/java");

@@ -28,7 +28,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The device has no room for another object: an exception that names the limit, and the next object when there is room again. */
+/**
+ * The device has no room for another object: an exception that names the limit, and the next object when there is room
+ * again.
+ */
 @Tag("stand-in")
 class DeviceLimitsTest {
     private static final int ROOM = 3;

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The list of devices and the properties of a device. The address of the stand-in is no address of this machine, so its port has
- * no address.
+ * The list of devices and the properties of a device. The address of the stand-in is no address of this machine, so its
+ * port has no address.
  */
 @Tag("stand-in")
 class DeviceListTest {

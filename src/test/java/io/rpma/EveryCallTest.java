@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Each call that librpma and the shim make in sessions of {@code io.rpma} fails once, takes longer once and loses its event once. */
+/**
+ * Each call that librpma and the shim make in sessions of {@code io.rpma} fails once, takes longer once and loses its
+ * event once.
+ */
 @Tag("stand-in")
 class EveryCallTest {
     private static final int TIMEOUT_MS = 5_000;

@@ -26,7 +26,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Failures of the kernel, of librdmacm and of librpma: the exception names the call that failed, and nothing is lost. */
+/**
+ * Failures of the kernel, of librdmacm and of librpma: the exception names the call that failed, and nothing is lost.
+ */
 @Tag("stand-in")
 class FailingKernelTest {
     private static final int EPERM = 1;
@@ -245,7 +247,9 @@ class FailingKernelTest {
         RpmaConnCfg.create().close();
     }
 
-    /** After a registration with on-demand paging, the shim asks whether the device is soft-RoCE. The stand-in is not. */
+    /**
+     * After a registration with on-demand paging, the shim asks whether the device is soft-RoCE. The stand-in is not.
+     */
     @Test
     void aRegionWithOnDemandPagingIsGivenBackIfTheDeviceIsUnknown() {
         int handles = Natives.handleCount();

@@ -56,7 +56,9 @@ class FirstCheckTest {
         }
     }
 
-    /** Nobody polls the queue of the operations, and the queue of the receives, which has none, says nothing about them. */
+    /**
+     * Nobody polls the queue of the operations, and the queue of the receives, which has none, says nothing about them.
+     */
     @Test
     void thePollOfTheReceivesAfterTheLimit() throws Exception {
         try (RpmaConnCfg cfg = RpmaConnCfg.create().setRcqSize(4);

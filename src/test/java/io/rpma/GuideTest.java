@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The guide: its Java code is a part of sources that {@code SamplesIT}, {@code ReplicatedMapIT}, {@code EventLoopIT}, {@code
- * ConsumerIT} and {@code ObservabilityTest} run, and its links lead to files and headings that exist.
+ * The guide: its Java code is a part of sources that {@code SamplesIT}, {@code ReplicatedMapIT}, {@code EventLoopIT},
+ * {@code ConsumerIT} and {@code ObservabilityTest} run, and its links lead to files and headings that exist.
  */
 class GuideTest {
     private static final Path GUIDE = Path.of("docs/guide");
@@ -89,8 +89,8 @@ class GuideTest {
     }
 
     /**
-     * The list of blocks is in {@code DocumentTest.everyBlockIsReadByATest}, and has the blocks of each {@link Document} by their
-     * names. So no page may have a block that is not found there.
+     * The list of blocks is in {@code DocumentTest.everyBlockIsReadByATest}, and has the blocks of each
+     * {@link Document} by their names. So no page may have a block that is not found there.
      */
     @ParameterizedTest
     @MethodSource("pagesAndReadme")

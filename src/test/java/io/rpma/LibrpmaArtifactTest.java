@@ -15,7 +15,10 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The choice between the librpma of the artifact and the one of the system. {@code PackagingTest} writes with the former. */
+/**
+ * The choice between the librpma of the artifact and the one of the system. {@code PackagingTest} writes with the
+ * former.
+ */
 class LibrpmaArtifactTest {
     /** A source file, because it runs without the test classes on the module path. */
     private static final String PROGRAM = "src/test/java/io/rpma/programs/LibrpmaProgram.java";

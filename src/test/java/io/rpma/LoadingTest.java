@@ -47,7 +47,9 @@ class LoadingTest {
         return Jvm.onClassPath(Jvm.libraryJar(), Jvm.testClasses());
     }
 
-    /** Without the sanitizer, which would report that the C library leaks memory when it refuses a file that is no shim. */
+    /**
+     * Without the sanitizer, which would report that the C library leaks memory when it refuses a file that is no shim.
+     */
     private static Jvm withNothingOfOurs(Path library) {
         return jvm().options("-Dio.rpma.library=" + library).withoutSanitizer();
     }
@@ -135,8 +137,8 @@ class LoadingTest {
     }
 
     /**
-     * Runs as another user, because the limit counts the threads of a user and does not apply to root. No process has this user,
-     * not even one of another run of this test. The user can't write the log of the JVM.
+     * Runs as another user, because the limit counts the threads of a user and does not apply to root. No process has
+     * this user, not even one of another run of this test. The user can't write the log of the JVM.
      */
     @Test
     void theLimitOfThreads() throws Exception {
@@ -352,7 +354,10 @@ class LoadingTest {
         assertThat(lines[2]).contains("already loaded").contains("loader 2");
     }
 
-    /** Compiles a copy of the library in the package {@code moved.io.rpma}, also in strings, as build tools relocate packages. */
+    /**
+     * Compiles a copy of the library in the package {@code moved.io.rpma}, also in strings, as build tools relocate
+     * packages.
+     */
     private Path compileMovedCopy() throws IOException {
         Path sources = directory.resolve("sources");
         List<String> files = new ArrayList<>();

@@ -347,8 +347,8 @@ class LoopServiceTest {
     }
 
     /**
-     * The handler of one object stops the loop while the object has more things and another object is ready. The executor runs
-     * its tasks in the thread of the loop.
+     * The handler of one object stops the loop while the object has more things and another object is ready. The
+     * executor runs its tasks in the thread of the loop.
      */
     @Test
     void aStopEndsTheTurnOfAnExecutorInTheThreadOfTheLoop() throws Exception {
@@ -691,7 +691,10 @@ class LoopServiceTest {
         assertThat(failures).isEmpty();
     }
 
-    /** Threads do all this at random times: only the documented exceptions occur, and the loop still serves a new object. */
+    /**
+     * Threads do all this at random times: only the documented exceptions occur, and the loop still serves a new
+     * object.
+     */
     @Test
     void allThatInAnyOrder() throws Exception {
         Signal[] shared = new Signal[8];

@@ -35,7 +35,9 @@ class ObservabilityTest {
     @TempDir
     private Path directory;
 
-    /** Runs commands of the guide in a shell, in the directory, with the stand-in for the JVMs, and not for the shell. */
+    /**
+     * Runs commands of the guide in a shell, in the directory, with the stand-in for the JVMs, and not for the shell.
+     */
     private String run(String commands) throws IOException, InterruptedException {
         return Tool.run(
                 "env",

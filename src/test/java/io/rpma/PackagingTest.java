@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.loader.launch.JarLauncher;
 
 /**
- * An application, {@code src/it/consumer/application}, in each form in which applications use the jar. JDKs that can do so deny
- * native access that was not enabled.
+ * An application, {@code src/it/consumer/application}, in each form in which applications use the jar. JDKs that can do
+ * so deny native access that was not enabled.
  */
 @Tag("stand-in")
 @Tag("consumers")
@@ -251,7 +251,9 @@ class PackagingTest {
         return Jvm.of(image);
     }
 
-    /** As spring-boot-maven-plugin packages an application: the jars are nested, and Spring's class loader reads them. */
+    /**
+     * As spring-boot-maven-plugin packages an application: the jars are nested, and Spring's class loader reads them.
+     */
     @ParameterizedTest
     @MethodSource("jdks")
     @Tag("newer-jdk")

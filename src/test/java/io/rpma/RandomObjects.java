@@ -211,7 +211,9 @@ final class RandomObjects {
         calls.add(2, "RpmaMemoryPool.close", c -> pools.one(c).close());
     }
 
-    /** Adds the calls of connections that need no local region. A connection that is not established refuses the posts. */
+    /**
+     * Adds the calls of connections that need no local region. A connection that is not established refuses the posts.
+     */
     private void addConnections() {
         Class<RpmaException> fails = RpmaException.class;
         calls.add(8, "RpmaConn.read nothing", c -> conns.one(c).read(c.flags(), c.context()), fails);

@@ -248,7 +248,9 @@ class RpmaBatchTest {
         assertThatIllegalArgumentException().isThrownBy(() -> full.write(conn, 0, 0));
     }
 
-    /** Failed operations stay in the batch in the order of recording: the exceptions name their functions in this order. */
+    /**
+     * Failed operations stay in the batch in the order of recording: the exceptions name their functions in this order.
+     */
     @Test
     void keepsWhatCanNotBePosted() {
         List<BooleanSupplier> records = List.of(

@@ -45,7 +45,10 @@ class RpmaMemoryPersistTest {
         memory.buffer().put(bytes);
     }
 
-    /** Checks the choice of the instruction, and that none fails. No program can observe whether bytes have left the caches. */
+    /**
+     * Checks the choice of the instruction, and that none fails. No program can observe whether bytes have left the
+     * caches.
+     */
     @Test
     void everyInstructionOfThisProcessor() throws Exception {
         String program = CProgram.compile(directory, "persist.c").toString();
@@ -150,7 +153,9 @@ class RpmaMemoryPersistTest {
         }
     }
 
-    /** A lost page of a file stands for a broken page: the write-back instructions alone would end the process there. */
+    /**
+     * A lost page of a file stands for a broken page: the write-back instructions alone would end the process there.
+     */
     @Test
     void whatIsGoneOfAFileIsNotWrittenBack() throws IOException {
         try (RpmaMemory memory = file();

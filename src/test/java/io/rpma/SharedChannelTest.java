@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The order in which a connection takes the completions of its two queues. On the stand-in, an operation has completed when
- * its post returns. On a device, a program can't know when all completions have arrived.
+ * The order in which a connection takes the completions of its two queues. On the stand-in, an operation has completed
+ * when its post returns. On a device, a program can't know when all completions have arrived.
  */
 @Tag("stand-in")
 class SharedChannelTest {

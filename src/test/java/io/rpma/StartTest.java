@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The first method handle makes the JDK initialize its method handle code, which takes longer than the rest of a start. */
+/**
+ * The first method handle makes the JDK initialize its method handle code, which takes longer than the rest of a start.
+ */
 class StartTest {
     @Test
     void needsNoMethodHandles() throws Exception {

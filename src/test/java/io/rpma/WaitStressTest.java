@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Many threads wait for completions with all kinds of timeouts while others post and interrupt. Each completion is taken
- * once, no completion remains while a thread waits, and the close of the connection ends every wait.
+ * Many threads wait for completions with all kinds of timeouts while others post and interrupt. Each completion is
+ * taken once, no completion remains while a thread waits, and the close of the connection ends every wait.
  * {@code -Drpma.stress.seconds} sets the duration of each test.
  */
 @Tag("stand-in")

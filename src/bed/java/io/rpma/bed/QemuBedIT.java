@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * An emulated guest: its directories, and the programs of its JDK, because code that HotSpot compiles with profiling crashes
- * there.
+ * An emulated guest: its directories, and the programs of its JDK, because code that HotSpot compiles with profiling
+ * crashes there.
  */
 @Tag("bed")
 class QemuBedIT {
@@ -27,8 +27,8 @@ class QemuBedIT {
     private Path temporary;
 
     /**
-     * The option of the JVMs is not on the command line, and no JVM prints it. The shared archive of classes fits. The test of
-     * the directories is in the same guest, because its boot takes long.
+     * The option of the JVMs is not on the command line, and no JVM prints it. The shared archive of classes fits. The
+     * test of the directories is in the same guest, because its boot takes long.
      */
     @Test
     void eachJvmRunsWithoutProfilingAndSeesTheDirectories() throws IOException, InterruptedException {

@@ -134,7 +134,10 @@ class RxePartsIT {
                 .isEqualTo(sign);
     }
 
-    /** The parts of a file hs_err that matter: the processor, the signal, EFLAGS, TRAPNO, and the bytes at and before the pc. */
+    /**
+     * The parts of a file hs_err that matter: the processor, the signal, EFLAGS, TRAPNO, and the bytes at and before
+     * the pc.
+     */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     QEMU TCG CPU | SIGSEGV | 10246    | d | 00 00 | 31 c0 89 df | a fault of the instruction 31 c0 89, which accesses no memory

@@ -120,8 +120,9 @@ class UmlBedEndIT {
     }
 
     /**
-     * A process of the guest needs more mappings than this host permits, which lets the kernel of user-mode Linux repeat a page
-     * fault for ever, also after the process has given back some mappings. A host that permits more is no limit.
+     * A process of the guest needs more mappings than this host permits, which lets the kernel of user-mode Linux
+     * repeat a page fault for ever, also after the process has given back some mappings. A host that permits more is no
+     * limit.
      */
     @Test
     void byAProcessWithTooManyMappings() throws IOException, InterruptedException {

@@ -146,7 +146,9 @@ class UmlBedShareIT {
         assertThat(data).exists();
     }
 
-    /** As on a machine without a JVM of root: with a /tmp that has only the checkout and the cache, if they are there. */
+    /**
+     * As on a machine without a JVM of root: with a /tmp that has only the checkout and the cache, if they are there.
+     */
     @Test
     void noDirectoryForPerformanceDataIsLeft() throws IOException, InterruptedException {
         String script = "exec 8<. 9<\"$1\"; mount -t tmpfs tmpfs /tmp && mkdir -p \"$PWD\" \"$1\" &&"

@@ -22,7 +22,10 @@ class GuideCommandsIT {
     @TempDir
     private Path directory;
 
-    /** One guest for all blocks, because its boot takes long. The guest has no udev and no systemd, which mounts hugetlbfs. */
+    /**
+     * One guest for all blocks, because its boot takes long. The guest has no udev and no systemd, which mounts
+     * hugetlbfs.
+     */
     @Test
     void persistentMemoryAndHugePages() throws IOException, InterruptedException {
         String script = String.join(
@@ -66,8 +69,8 @@ class GuideCommandsIT {
     }
 
     /**
-     * The device files that a container needs. The directory /dev of the command has these files and those of each container. The
-     * command is the example of the README.
+     * The device files that a container needs. The directory /dev of the command has these files and those of each
+     * container. The command is the example of the README.
      */
     @Test
     void theFilesOfAContainer() throws IOException, InterruptedException {

@@ -76,7 +76,9 @@ final class ThroughputSamples {
         }
     }
 
-    /** Writes a number from a buffer of the pool. Returns false if a buffer or the send queue must become free first. */
+    /**
+     * Writes a number from a buffer of the pool. Returns false if a buffer or the send queue must become free first.
+     */
     static boolean writeNumber(
             RpmaConn conn, RpmaMrRemote remote, RpmaMemoryPool pool, RpmaMrLocal region, long number) {
         long ticket = pool.take();

@@ -34,8 +34,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The other process of {@code CollectedMemoryIT}: registers memory, drops its objects, collects garbage, and meanwhile checks
- * its other memory.
+ * The other process of {@code CollectedMemoryIT}: registers memory, drops its objects, collects garbage, and meanwhile
+ * checks its other memory.
  */
 public final class CollectedProgram {
     public static final int SIZE = 1 << 16;

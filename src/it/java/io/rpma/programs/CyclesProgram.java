@@ -38,8 +38,8 @@ public final class CyclesProgram {
     private static final int SIZE = 64;
 
     /**
-     * The time after which the listener looks for a second request: the kernel repeats a request that gets no answer within
-     * 4 s, and a repetition that arrives after the rejection counts as another request.
+     * The time after which the listener looks for a second request: the kernel repeats a request that gets no answer
+     * within 4 s, and a repetition that arrives after the rejection counts as another request.
      */
     private static final int REPEATED_S = 30;
 

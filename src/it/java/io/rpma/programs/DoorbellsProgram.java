@@ -14,8 +14,8 @@ public final class DoorbellsProgram {
     private DoorbellsProgram() {}
 
     /**
-     * @param arguments the way to post: {@code batch}, {@code prepared} or {@code single}; the number of sequences; and the
-     *     number of writes in each
+     * @param arguments the way to post: {@code batch}, {@code prepared} or {@code single}; the number of sequences; and
+     *     the number of writes in each
      */
     public static void main(String[] arguments) throws InterruptedException {
         int sequences = Integer.parseInt(arguments[1]);

@@ -20,8 +20,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Transfers bytes to and from {@link PartnerProgram} with both packages at the same time while the network has a fault. Each line
- * of the standard input is the shell's command that makes a fault.
+ * Transfers bytes to and from {@link PartnerProgram} with both packages at the same time while the network has a fault.
+ * Each line of the standard input is the shell's command that makes a fault.
  */
 public final class NetworkFaultProgram {
     public static final String BEGIN = "begin";

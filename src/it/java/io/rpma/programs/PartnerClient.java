@@ -96,7 +96,10 @@ abstract class PartnerClient implements AutoCloseable {
         checkRead(Arrays.equals(written, read));
     }
 
-    /** With soft-RoCE on a faulty network, a read can succeed with wrong bytes. The next operation then fails: see docs/guarantees.md. */
+    /**
+     * With soft-RoCE on a faulty network, a read can succeed with wrong bytes. The next operation then fails: see
+     * docs/guarantees.md.
+     */
     private void checkRead(boolean right) throws InterruptedException, ReportedException {
         if (!right && faultyNetwork) {
             try {

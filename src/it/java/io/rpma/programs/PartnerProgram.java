@@ -43,7 +43,8 @@ public final class PartnerProgram {
     }
 
     /**
-     * @param arguments the address, and the port for the clients of io.rpma; the next port is for those of io.rpma.rdmacm
+     * @param arguments the address, and the port for the clients of io.rpma; the next port is for those of
+     *     io.rpma.rdmacm
      */
     public static void main(String[] arguments) throws InterruptedException {
         String address = arguments[0];

@@ -7,7 +7,9 @@ import io.rpma.RpmaFlushType;
 import io.rpma.testing.Pair;
 import io.rpma.testing.Regions;
 
-/** Posts a flush and an atomic write, and prints the address of the remote region and the opcodes of the completions. */
+/**
+ * Posts a flush and an atomic write, and prints the address of the remote region and the opcodes of the completions.
+ */
 public final class PostsProgram {
     private PostsProgram() {}
 

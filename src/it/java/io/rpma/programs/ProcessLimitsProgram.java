@@ -44,8 +44,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The process of {@code LimitsIT}: reaches limits of the process. Each failure names the limit, leaves nothing open, and a
- * connection works when the limit is not reached any more.
+ * The process of {@code LimitsIT}: reaches limits of the process. Each failure names the limit, leaves nothing open,
+ * and a connection works when the limit is not reached any more.
  */
 public final class ProcessLimitsProgram {
     private static final int PAGE = 4096;

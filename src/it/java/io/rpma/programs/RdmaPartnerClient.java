@@ -78,8 +78,8 @@ final class RdmaPartnerClient extends PartnerClient {
     }
 
     /**
-     * The atomic operation whose result depends on the times that it is executed. The result is the value if the bytes that were
-     * read last are the bytes of the target.
+     * The atomic operation whose result depends on the times that it is executed. The result is the value if the bytes
+     * that were read last are the bytes of the target.
      */
     @Override
     boolean postAtomicWrite(long value) {

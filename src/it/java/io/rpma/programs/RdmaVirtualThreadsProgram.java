@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** The process of {@code RdmaVirtualThreadsIT}: many virtual threads, each of which waits for its own id of librdmacm. */
+/**
+ * The process of {@code RdmaVirtualThreadsIT}: many virtual threads, each of which waits for its own id of librdmacm.
+ */
 public final class RdmaVirtualThreadsProgram {
     public static final String REQUESTS = "requests: ";
     public static final String COMPLETIONS = "completions: ";

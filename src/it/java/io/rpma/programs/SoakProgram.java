@@ -48,10 +48,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The process of {@code SoakIT}: several threads connect, use each kind of operation on both sides, and disconnect, with both
- * packages in turn. Between the intervals there is no connection; then the program checks that the same objects are open as
- * after the first interval and that the same number of threads runs as after the first connections, and writes a sample of the
- * resources of the process. At the end it checks that the resident memory has not grown.
+ * The process of {@code SoakIT}: several threads connect, use each kind of operation on both sides, and disconnect,
+ * with both packages in turn. Between the intervals there is no connection; then the program checks that the same
+ * objects are open as after the first interval and that the same number of threads runs as after the first connections,
+ * and writes a sample of the resources of the process. At the end it checks that the resident memory has not grown.
  */
 public final class SoakProgram {
     public static final int THREADS = 8;
@@ -67,8 +67,8 @@ public final class SoakProgram {
     private static final int FEWEST_CONNECTIONS = 2 * THREADS * FEWEST_INTERVALS;
 
     /**
-     * The growth that the JVM and malloc may cause in half of a run, in KiB. In a short run the JVM still compiles code then.
-     * In a run of 100,000 connections, a leak of 170 bytes with each connection exceeds this bound.
+     * The growth that the JVM and malloc may cause in half of a run, in KiB. In a short run the JVM still compiles code
+     * then. In a run of 100,000 connections, a leak of 170 bytes with each connection exceeds this bound.
      */
     private static final long MOST_GROWTH = 8 << 10;
 

@@ -14,9 +14,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * Repeats one phase of a connection to {@link PartnerProgram} until the partner dies, closes everything, and connects to the next
- * partner. Each round has three lines on the standard input: the package and the phase, {@link #DYING} before the death, which
- * this program repeats, and {@link #REPLACED} when the next partner listens. A failure before the death is a defect.
+ * Repeats one phase of a connection to {@link PartnerProgram} until the partner dies, closes everything, and connects
+ * to the next partner. Each round has three lines on the standard input: the package and the phase, {@link #DYING}
+ * before the death, which this program repeats, and {@link #REPLACED} when the next partner listens. A failure before
+ * the death is a defect.
  */
 public final class SuddenDeathProgram {
     public static final String BEGIN = "begin: ";
@@ -100,9 +101,9 @@ public final class SuddenDeathProgram {
     }
 
     /**
-     * Repeats the phase until a failure. If the host of the partner dies while this side connects or disconnects, the next host can
-     * answer, because the connection manager sends its message again. So the phases that connect each time also end when the
-     * partner is replaced.
+     * Repeats the phase until a failure. If the host of the partner dies while this side connects or disconnects, the
+     * next host can answer, because the connection manager sends its message again. So the phases that connect each
+     * time also end when the partner is replaced.
      */
     private void repeat(String library, Phase phase) throws IOException, InterruptedException, ReportedException {
         do {

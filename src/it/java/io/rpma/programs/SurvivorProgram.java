@@ -18,7 +18,9 @@ import io.rpma.testing.Pair;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** Writes into another host's memory until that host is gone, and prints the completion and the event that report it. */
+/**
+ * Writes into another host's memory until that host is gone, and prints the completion and the event that report it.
+ */
 public final class SurvivorProgram {
     public static final String WRITING = "writing";
     public static final String LOST = "lost: ";

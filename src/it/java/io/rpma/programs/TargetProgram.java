@@ -16,7 +16,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32;
 
-/** The other side in {@code TwoProcessesIT} and {@code HostDeathIT}: offers memory to a client, and prints its checksum. */
+/**
+ * The other side in {@code TwoProcessesIT} and {@code HostDeathIT}: offers memory to a client, and prints its checksum.
+ */
 public final class TargetProgram {
     public static final int SIZE = 1 << 20;
     public static final String LISTENING = "listening";

@@ -16,7 +16,10 @@ import io.rpma.testing.Pair;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
-/** Connects to another host by librpma and by librdmacm, posts nothing, and prints when a loop notices that the host is gone. */
+/**
+ * Connects to another host by librpma and by librdmacm, posts nothing, and prints when a loop notices that the host is
+ * gone.
+ */
 public final class WatcherProgram {
     public static final String WATCHING = "watching";
     public static final String LOST = "lost: ";

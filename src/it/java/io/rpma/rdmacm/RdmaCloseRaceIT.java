@@ -32,7 +32,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Closes ids, regions and other objects of librdmacm that other threads use; {@code io.rpma.CloseRaceIT} is for librpma. */
+/**
+ * Closes ids, regions and other objects of librdmacm that other threads use; {@code io.rpma.CloseRaceIT} is for
+ * librpma.
+ */
 @Tag("soak")
 @Tag("stand-in")
 class RdmaCloseRaceIT {
@@ -507,8 +510,8 @@ class RdmaCloseRaceIT {
     }
 
     /**
-     * Concurrent use is forbidden, but must do no harm. The inline data consist of the handles of an id, which the shim must
-     * never take for the handles of regions.
+     * Concurrent use is forbidden, but must do no harm. The inline data consist of the handles of an id, which the shim
+     * must never take for the handles of regions.
      */
     @Test
     void threadsUseOneBatchAtOnce() throws Exception {

@@ -21,7 +21,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Checks of the other side of an id. As in {@code PeerLostIT}, a send that waits for a receive stands for a dead host. */
+/**
+ * Checks of the other side of an id. As in {@code PeerLostIT}, a send that waits for a receive stands for a dead host.
+ */
 @Tag("stand-in")
 class RdmaPeerLostIT {
     private static final int SIGNALED = RdmaQp.F_SIGNALED;

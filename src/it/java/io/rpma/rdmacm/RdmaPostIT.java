@@ -459,7 +459,9 @@ class RdmaPostIT {
         }
     }
 
-    /** Two threads wait and one polls: each completion is taken once, and no waiter blocks while there is a completion. */
+    /**
+     * Two threads wait and one polls: each completion is taken once, and no waiter blocks while there is a completion.
+     */
     @Test
     void waitsAndPollsAddUp() throws Exception {
         Taken taken = new Taken();

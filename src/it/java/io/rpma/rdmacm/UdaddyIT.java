@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Datagrams to and from {@code udaddy} of rdmacm-utils. On each connection, the client sends datagrams, and the server answers
- * with as many. The immediate data of a datagram is the number of its sender's queue pair.
+ * Datagrams to and from {@code udaddy} of rdmacm-utils. On each connection, the client sends datagrams, and the server
+ * answers with as many. The immediate data of a datagram is the number of its sender's queue pair.
  */
 @Tag("processes")
 @ResourceLock("udaddy's port")
@@ -72,7 +72,9 @@ class UdaddyIT {
         return node;
     }
 
-    /** Connects to the server. Repeats requests until it listens, because it does not report when it begins to listen. */
+    /**
+     * Connects to the server. Repeats requests until it listens, because it does not report when it begins to listen.
+     */
     private RdmaEvent connect(Jvm.Running server, int count, int size) throws InterruptedException {
         while (true) {
             Node node = node(RdmaPair.resolved(RdmaPortSpace.UDP, PORT), count, size);
@@ -88,7 +90,9 @@ class UdaddyIT {
         }
     }
 
-    /** The server answers with the bytes of its memory: the header of a datagram from here, and the first of its bytes. */
+    /**
+     * The server answers with the bytes of its memory: the header of a datagram from here, and the first of its bytes.
+     */
     @ParameterizedTest
     @CsvSource({"1, 1, 1", "1, 10, 100", "3, 20, 1000"})
     void toTheServerInC(int connections, int count, int size) throws Exception {

@@ -8,11 +8,11 @@ import java.util.Arrays;
 import java.util.NoSuchElementException;
 
 /**
- * The operations of a batch: a queue of records, each an array of 64-bit fields. A batch records operations at the end of the
- * queue, and posts the operations at its beginning.
+ * The operations of a batch: a queue of records, each an array of 64-bit fields. A batch records operations at the end
+ * of the queue, and posts the operations at its beginning.
  *
- * <p>Not safe for use by several threads at once. Threads that break this rule can lose and mix records. The indices that this
- * class returns remain inside the queue.
+ * <p>Not safe for use by several threads at once. Threads that break this rule can lose and mix records. The indices
+ * that this class returns remain inside the queue.
  */
 public final class BatchRecords {
     /** The bytes of a cache line. Records that begin on a cache line are copied faster. */
@@ -52,7 +52,8 @@ public final class BatchRecords {
      * @param capacity the maximum number of records
      * @param fields the number of fields of each record
      * @param header the first fields in front of the records in native memory
-     * @throws IllegalArgumentException if {@code capacity} is less than 1, or the records are larger than 2^31 - 1 bytes
+     * @throws IllegalArgumentException if {@code capacity} is less than 1, or the records are larger than 2^31 - 1
+     *     bytes
      */
     public BatchRecords(int capacity, int fields, long... header) {
         int perLine = LINE / Long.BYTES;

@@ -27,8 +27,8 @@ public final class Call {
     }
 
     /**
-     * As {@link #check(String, long, NativeObject...)}, for one object. Allocates nothing if the call succeeded, so that a lack
-     * of memory can't lose the result.
+     * As {@link #check(String, long, NativeObject...)}, for one object. Allocates nothing if the call succeeded, so
+     * that a lack of memory can't lose the result.
      *
      * @param operation the C function
      * @param result the result of the native method
@@ -46,8 +46,8 @@ public final class Call {
     /**
      * {@return the exception for a failed call}
      *
-     * <p>The thread of the call must use this method before it calls another native method and before it can park: the shim
-     * keeps librpma's messages for the operating-system thread, which is the carrier of a virtual thread.
+     * <p>The thread of the call must use this method before it calls another native method and before it can park: the
+     * shim keeps librpma's messages for the operating-system thread, which is the carrier of a virtual thread.
      *
      * @param operation the C function
      * @param result the result of the native method

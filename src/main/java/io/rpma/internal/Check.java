@@ -8,7 +8,10 @@ public final class Check {
     /** The maximum length of one operation. Some devices use bit 31 of a length for another purpose. */
     public static final long MAX_LENGTH = Integer.MAX_VALUE;
 
-    /** The maximum length of a host name (RFC 1123, 2.1). With a longer name, librpma's log loses the reason of a failure. */
+    /**
+     * The maximum length of a host name (RFC 1123, 2.1). With a longer name, librpma's log loses the reason of a
+     * failure.
+     */
     private static final int MAX_ADDRESS = 255;
 
     private Check() {}

@@ -5,19 +5,19 @@ import java.util.Arrays;
 import java.util.Collection;
 
 /**
- * A close of many objects. It ends the uses of all objects in one native call, which waits once for the calls under way.
+ * A close of many objects. It ends the uses of all objects in one native call, which waits once for the calls under
+ * way.
  *
- * <p>Each object that this close has marked as closed is freed, even if memory runs out: no step after the mark can fail for
- * lack of memory.
- * No code of the user runs meanwhile, so that no close runs inside another close.
+ * <p>Each object that this close has marked as closed is freed, even if memory runs out: no step after the mark can
+ * fail for lack of memory. No code of the user runs meanwhile, so that no close runs inside another close.
  */
 final class Closing {
     /** Newest first: most objects are made after their parents, so that few objects must be marked in a second turn. */
     private final NativeObject[] objects;
 
     /**
-     * The objects that this close has marked, children before their parents; then the objects that wait for their children;
-     * then the objects that this close does not close.
+     * The objects that this close has marked, children before their parents; then the objects that wait for their
+     * children; then the objects that this close does not close.
      */
     private final NativeObject[] order;
 
@@ -129,7 +129,9 @@ final class Closing {
         failure = joined(failure, e);
     }
 
-    /** {@return the first failure, which gets the next one as a suppressed exception if there is memory; either can be null} */
+    /**
+     * {@return the first failure, which gets the next one as a suppressed exception if there is memory; either can be null}
+     */
     static Throwable joined(Throwable first, Throwable next) {
         if (first == null) {
             return next;

@@ -21,8 +21,8 @@ public abstract class CompletionWait<C, Q> {
     private final NativeObject channel;
 
     /**
-     * Admits one waiting thread at a time, which arms the queue before it polls it. A second sleeping thread would not be woken
-     * for the completions that the first thread leaves in the queue.
+     * Admits one waiting thread at a time, which arms the queue before it polls it. A second sleeping thread would not
+     * be woken for the completions that the first thread leaves in the queue.
      */
     private final ReentrantLock waiting = new ReentrantLock();
 
@@ -63,8 +63,8 @@ public abstract class CompletionWait<C, Q> {
     protected abstract boolean arm(boolean solicitedOnly);
 
     /**
-     * Waits as {@link #park} does, in one native call: blocks until the channel is readable, takes the event, arms the queue
-     * and polls it.
+     * Waits as {@link #park} does, in one native call: blocks until the channel is readable, takes the event, arms the
+     * queue and polls it.
      *
      * @param completions the array to fill
      * @param solicitedOnly whether to wait for solicited completions only
@@ -86,7 +86,8 @@ public abstract class CompletionWait<C, Q> {
      * Waits until a queue has completions, and takes them.
      *
      * @param completions the array to fill
-     * @param solicitedOnly whether only solicited completions end the wait; completions that are already there prevent the wait
+     * @param solicitedOnly whether only solicited completions end the wait; completions that are already there prevent
+     *     the wait
      * @param nanos the timeout, or {@link Waiter#FOREVER}
      * @return the queue, or null if the wait times out
      * @throws InterruptedException if the thread is interrupted before or during the wait
@@ -188,7 +189,8 @@ public abstract class CompletionWait<C, Q> {
     }
 
     /**
-     * Takes completions without waiting. If there are none, arms the queue: the next completion makes the channel readable.
+     * Takes completions without waiting. If there are none, arms the queue: the next completion makes the channel
+     * readable.
      *
      * <p>A queue with completions is not armed, so that a busy queue causes no events.
      *

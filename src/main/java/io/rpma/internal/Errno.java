@@ -37,8 +37,8 @@ public final class Errno {
     }
 
     /**
-     * Returns the number of the first error in messages of librpma, which ends a message with the text of the error, or 0 if no
-     * message does.
+     * Returns the number of the first error in messages of librpma, which ends a message with the text of the error, or
+     * 0 if no message does.
      */
     public static int ofMessages(String messages) {
         for (String message : messages.split(Log.BETWEEN_REASONS)) {

@@ -19,8 +19,8 @@ import jdk.jfr.Unsigned;
 /**
  * The events for JDK Flight Recorder.
  *
- * <p>The class of an event is loaded only if the process has begun a recording: the load initializes Flight Recorder and method
- * handles. No method throws an exception, because an operation that has succeeded must not fail afterwards.
+ * <p>The class of an event is loaded only if the process has begun a recording: the load initializes Flight Recorder
+ * and method handles. No method throws an exception, because an operation that has succeeded must not fail afterwards.
  */
 public final class FlightEvents {
     private static final String CATEGORY = "RDMA";

@@ -55,7 +55,10 @@ final class Hint {
         return hint.isEmpty() && noMemory && operation.matches("(ibv|rdma|rpma)_.*") ? memory() : hint;
     }
 
-    /** Returns the hint for a call of librpma, of librdmacm, of libibverbs or of the kernel; an empty text if there is none. */
+    /**
+     * Returns the hint for a call of librpma, of librdmacm, of libibverbs or of the kernel; an empty text if there is
+     * none.
+     */
     private static String ofCall(String operation, String messages, NativeObject... objects) {
         switch (operation) {
             case "rpma_peer_new":
@@ -207,8 +210,8 @@ final class Hint {
     }
 
     /**
-     * Returns the remedy if the creation of a queue has failed; an empty text for another failure. The providers of most devices
-     * pin the memory of queues.
+     * Returns the remedy if the creation of a queue has failed; an empty text for another failure. The providers of
+     * most devices pin the memory of queues.
      */
     private static String queues(String operation, String messages, NativeObject... objects) {
         String[] names = limitsOf(operation, messages);

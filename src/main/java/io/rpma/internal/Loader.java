@@ -27,8 +27,9 @@ public final class Loader {
     public static final String LIBRARY_PROPERTY = "io.rpma.library";
 
     /**
-     * The system property with the name of the class loader that has loaded the shim. A build tool that moves the classes to
-     * another package also replaces the package in strings, but not in this one, so that all copies of the library share it.
+     * The system property with the name of the class loader that has loaded the shim. A build tool that moves the
+     * classes to another package also replaces the package in strings, but not in this one, so that all copies of the
+     * library share it.
      */
     private static final String CLAIM_PROPERTY = "rpma-java.claim";
 
@@ -38,7 +39,10 @@ public final class Loader {
     /** The module of the artifact with the classifier librpma. */
     public static final String ARTIFACT = "io.rpma.librpma";
 
-    /** A class of the artifact, beside its libraries. To find a class is faster than to find a resource: the JDK's are not opened. */
+    /**
+     * A class of the artifact, beside its libraries. To find a class is faster than to find a resource: the JDK's are
+     * not opened.
+     */
     private static final String NEIGHBOUR = "io.rpma.librpma.Librpma";
 
     private static final String LIBRARY = "librpma-java.so";
@@ -60,11 +64,11 @@ public final class Loader {
     private Loader() {}
 
     /**
-     * Loads the shim, unless it is loaded. After a failure the next call tries again, because a lack of descriptors or memory
-     * is temporary.
+     * Loads the shim, unless it is loaded. After a failure the next call tries again, because a lack of descriptors or
+     * memory is temporary.
      *
-     * @throws UnsatisfiedLinkError if the shim can't be loaded; the message names the remedy, and the failure of the first
-     *     attempt if it was a different one
+     * @throws UnsatisfiedLinkError if the shim can't be loaded; the message names the remedy, and the failure of the
+     *     first attempt if it was a different one
      */
     public static void ensureLoaded() {
         if (!loaded) {
@@ -120,8 +124,8 @@ public final class Loader {
     }
 
     /**
-     * Reserves the shim for this class loader. librpma has one log function for the whole process, which a second copy of the
-     * shim would replace.
+     * Reserves the shim for this class loader. librpma has one log function for the whole process, which a second copy
+     * of the shim would replace.
      */
     private static void reserve() {
         ClassLoader loader = Loader.class.getClassLoader();
@@ -157,8 +161,9 @@ public final class Loader {
     }
 
     /**
-     * Loads the librpma of the artifact, if the program has the artifact. The dynamic linker then takes it for the librpma that
-     * the shim needs, because it has the name that the shim needs. After a failure of the shim it stays loaded.
+     * Loads the librpma of the artifact, if the program has the artifact. The dynamic linker then takes it for the
+     * librpma that the shim needs, because it has the name that the shim needs. After a failure of the shim it stays
+     * loaded.
      */
     private static void loadLibrpma(String directory) throws IOException {
         if (unpackedLibrpma != null) {
@@ -191,9 +196,9 @@ public final class Loader {
     }
 
     /**
-     * Returns the bytes of a resource, or null if the class is not from an ordinary jar file that has the resource. Reads the
-     * jar itself, because the class loader would first open the JDK's resources, which takes longer than the rest of the
-     * loading.
+     * Returns the bytes of a resource, or null if the class is not from an ordinary jar file that has the resource.
+     * Reads the jar itself, because the class loader would first open the JDK's resources, which takes longer than the
+     * rest of the loading.
      */
     private static byte[] readFromJar(Class<?> neighbour, String resource) {
         CodeSource source = neighbour.getProtectionDomain().getCodeSource();
@@ -209,7 +214,10 @@ public final class Loader {
         }
     }
 
-    /** Loads a library that is beside a class, and returns the path of the copy. In messages, the name replaces the path. */
+    /**
+     * Loads a library that is beside a class, and returns the path of the copy. In messages, the name replaces the
+     * path.
+     */
     private static String loadCopy(Class<?> neighbour, String resource, String name) throws IOException {
         byte[] library = read(neighbour, resource);
         if (library == null) {
@@ -241,8 +249,8 @@ public final class Loader {
     }
 
     /**
-     * Creates a directory that only the user can access. Avoids parts of the JDK that are slow to start: the random names of
-     * createTempDirectory need all security providers, and a file with permissions needs channels.
+     * Creates a directory that only the user can access. Avoids parts of the JDK that are slow to start: the random
+     * names of createTempDirectory need all security providers, and a file with permissions needs channels.
      */
     private static Path createDirectory() throws IOException {
         Path parent = Path.of(temporaryDirectory());
@@ -338,7 +346,10 @@ public final class Loader {
         return message;
     }
 
-    /** Returns a space and the version of a librpma before 1.0, or an empty text. librpma has it in the names of its symbols. */
+    /**
+     * Returns a space and the version of a librpma before 1.0, or an empty text. librpma has it in the names of its
+     * symbols.
+     */
     private static String versionOf(Path librpma) {
         try {
             Matcher version = Pattern.compile("LIBRPMA_([\\d.]+)")

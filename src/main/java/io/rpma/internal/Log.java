@@ -10,9 +10,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /**
- * Delivers librpma's messages, in their order, from the ring of the shim to the logger "io.rpma" or to a function of the user.
- * Only one thread, which holds no lock, delivers them and calls the user's function. So a call of the library that causes
- * messages can be made under any lock. The exit of the JVM waits for this thread for up to a second.
+ * Delivers librpma's messages, in their order, from the ring of the shim to the logger "io.rpma" or to a function of
+ * the user. Only one thread, which holds no lock, delivers them and calls the user's function. So a call of the library
+ * that causes messages can be made under any lock. The exit of the JVM waits for this thread for up to a second.
  */
 public final class Log {
     /** The levels of librpma, which range from DISABLED (-1) to DEBUG. */
@@ -37,8 +37,8 @@ public final class Log {
     private static final Queue<Delivery> FORMER = new ArrayDeque<>();
 
     /**
-     * The threshold of the user. The threshold of librpma stays at least at ERROR, because exceptions take their reason from
-     * the messages.
+     * The threshold of the user. The threshold of librpma stays at least at ERROR, because exceptions take their reason
+     * from the messages.
      */
     private static volatile int threshold = DEBUG;
 
@@ -205,7 +205,10 @@ public final class Log {
         }
     }
 
-    /** Calls the handler of uncaught exceptions, and ignores what the handler throws, as the JVM does when a thread ends. */
+    /**
+     * Calls the handler of uncaught exceptions, and ignores what the handler throws, as the JVM does when a thread
+     * ends.
+     */
     public static void reportUncaught(Throwable failure) {
         Thread thread = Thread.currentThread();
         try {
@@ -228,7 +231,9 @@ public final class Log {
         }
     }
 
-    /** Returns the logger. Call this method only to log: to find the logger, the JDK reads its logging configuration. */
+    /**
+     * Returns the logger. Call this method only to log: to find the logger, the JDK reads its logging configuration.
+     */
     public static System.Logger logger() {
         return System.getLogger("io.rpma");
     }

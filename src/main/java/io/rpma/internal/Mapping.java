@@ -9,8 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Mapped pages. An access to unmapped pages would end the JVM. So the pages stay mapped while a buffer of them is reachable or
- * a call uses them.
+ * Mapped pages. An access to unmapped pages would end the JVM. So the pages stay mapped while a buffer of them is
+ * reachable or a call uses them.
  */
 public final class Mapping {
     /** A separate cleaner, because the logger of the program can block the thread that reports leaks. */
@@ -119,7 +119,10 @@ public final class Mapping {
         return result;
     }
 
-    /** Returns the bytes of the path and a final zero. {@code toString()} would lose bytes that its charset can't decode. */
+    /**
+     * Returns the bytes of the path and a final zero. {@code toString()} would lose bytes that its charset can't
+     * decode.
+     */
     private static byte[] nativePath(Path path) {
         String encoded = path.toAbsolutePath().toUri().getRawPath();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -149,8 +152,8 @@ public final class Mapping {
     }
 
     /**
-     * Returns a buffer, which counts as a use of the pages until it is collected. Its slices and duplicates keep it reachable,
-     * so they need no count of their own.
+     * Returns a buffer, which counts as a use of the pages until it is collected. Its slices and duplicates keep it
+     * reachable, so they need no count of their own.
      */
     public synchronized ByteBuffer view(long offset, int length) {
         enter();
@@ -168,7 +171,8 @@ public final class Mapping {
     }
 
     /**
-     * Writes the bytes back from the caches of the processors. The pages must be of a kind that no truncation can remove.
+     * Writes the bytes back from the caches of the processors. The pages must be of a kind that no truncation can
+     * remove.
      *
      * @return an errno, or 0 after a success
      */
@@ -188,8 +192,8 @@ public final class Mapping {
      * @param offset the offset of the first byte
      * @param length the number of bytes, at least 1
      * @param all whether to write the pages that the kernel considers unchanged, too
-     * @return an errno, or 0 after a success: {@code EFAULT} if the file has lost a page, {@code EOPNOTSUPP} if the kernel can't
-     *     write all pages
+     * @return an errno, or 0 after a success: {@code EFAULT} if the file has lost a page, {@code EOPNOTSUPP} if the
+     *     kernel can't write all pages
      */
     public int sync(long offset, long length, boolean all) {
         enter();

@@ -24,12 +24,12 @@ import java.util.stream.Collectors;
  *                            closed
  * </pre>
  *
- * <p>An object that is being made or open is a child of its parents. {@code markClosed} refuses to close a parent before its
- * children. A part has no life cycle of its own: it is closed with its whole.
+ * <p>An object that is being made or open is a child of its parents. {@code markClosed} refuses to close a parent
+ * before its children. A part has no life cycle of its own: it is closed with its whole.
  *
- * <p>A {@code NativeObject} stays reachable through its parents. It does not refer to its facade, so that the garbage collector
- * can detect a facade that was dropped without {@code close()}. Exception: while an event loop serves the object, the object
- * refers to its facade.
+ * <p>A {@code NativeObject} stays reachable through its parents. It does not refer to its facade, so that the garbage
+ * collector can detect a facade that was dropped without {@code close()}. Exception: while an event loop serves the
+ * object, the object refers to its facade.
  */
 public final class NativeObject {
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
@@ -79,9 +79,9 @@ public final class NativeObject {
     private volatile boolean closed;
 
     /**
-     * Creates an object for {@link #make}, or for {@link #begin}, {@link #made} and {@link #endMaking}. All Java objects that
-     * belong to the native object must exist before these calls. Otherwise a lack of memory could leave a native object that
-     * nothing can close.
+     * Creates an object for {@link #make}, or for {@link #begin}, {@link #made} and {@link #endMaking}. All Java
+     * objects that belong to the native object must exist before these calls. Otherwise a lack of memory could leave a
+     * native object that nothing can close.
      *
      * @param facade the object whose collection before {@code close()} is reported
      * @param type the name of the type, for messages
@@ -118,9 +118,9 @@ public final class NativeObject {
     }
 
     /**
-     * Makes this object a child of its parents, so that no parent can be closed while the native object is made. The caller
-     * must then call {@link #made} if it makes the native object, and {@link #endMaking} in any case. An object without parents
-     * needs {@link #made} only.
+     * Makes this object a child of its parents, so that no parent can be closed while the native object is made. The
+     * caller must then call {@link #made} if it makes the native object, and {@link #endMaking} in any case. An object
+     * without parents needs {@link #made} only.
      *
      * @throws IllegalStateException if a parent is closed
      */
@@ -211,7 +211,9 @@ public final class NativeObject {
         return handle;
     }
 
-    /** Returns the limits of the device of this object or of a parent, as {@link ObjectKind#deviceLimits} does; or null. */
+    /**
+     * Returns the limits of the device of this object or of a parent, as {@link ObjectKind#deviceLimits} does; or null.
+     */
     byte[] deviceLimits() {
         byte[] limits = whole.kind.deviceLimits(whole);
         for (int i = 0; limits == null && i < whole.parents.length; i++) {
@@ -233,13 +235,13 @@ public final class NativeObject {
     }
 
     /**
-     * Closes the native object, once. Needs no memory if no thread contends for a lock, so that an object can be closed after
-     * an {@link OutOfMemoryError}. Otherwise it can fail before the object is closed.
+     * Closes the native object, once. Needs no memory if no thread contends for a lock, so that an object can be closed
+     * after an {@link OutOfMemoryError}. Otherwise it can fail before the object is closed.
      *
      * @return true if this call has closed the object, false if it was already closed
      * @throws IllegalStateException if other objects depend on this object, which stays open
-     * @throws io.rpma.RpmaException if the native method failed; it has freed the native object nevertheless, and this object
-     *     is closed
+     * @throws io.rpma.RpmaException if the native method failed; it has freed the native object nevertheless, and this
+     *     object is closed
      */
     public boolean close() {
         if (!markClosed(null)) {
@@ -260,8 +262,8 @@ public final class NativeObject {
      * Closes objects, children before their parents. Skips objects that are closed.
      *
      * @param objects the objects, in any order
-     * @throws IllegalStateException if an object that is not in {@code objects} depends on one of them; nothing is closed,
-     *     unless another thread has made the object during the call
+     * @throws IllegalStateException if an object that is not in {@code objects} depends on one of them; nothing is
+     *     closed, unless another thread has made the object during the call
      * @throws io.rpma.RpmaException if a native method failed; all objects are closed nevertheless
      */
     public static void closeAll(Collection<NativeObject> objects) {
@@ -269,8 +271,8 @@ public final class NativeObject {
     }
 
     /**
-     * Closes this object and all objects that depend on it, as {@link #closeAll} does. Closes nothing if one of these objects is
-     * being made, or if a part of another object depends on one of them.
+     * Closes this object and all objects that depend on it, as {@link #closeAll} does. Closes nothing if one of these
+     * objects is being made, or if a part of another object depends on one of them.
      */
     public void closeTree() {
         Set<NativeObject> objects = new LinkedHashSet<>();
@@ -298,7 +300,8 @@ public final class NativeObject {
     }
 
     /**
-     * Closes an object whose native object the caller then hands over to a native method. {@link #leaveParents} must follow.
+     * Closes an object whose native object the caller then hands over to a native method. {@link #leaveParents} must
+     * follow.
      *
      * @return false if the object was already closed
      * @throws IllegalStateException if other objects depend on this object, which stays open
@@ -314,8 +317,8 @@ public final class NativeObject {
     }
 
     /**
-     * As {@link #markClosed()}, but {@link #endUses} and {@link #free} must follow, and children that the close contains can
-     * remain if they are closed.
+     * As {@link #markClosed()}, but {@link #endUses} and {@link #free} must follow, and children that the close
+     * contains can remain if they are closed.
      *
      * @param by the close of many objects, or null
      * @return false if the object was already closed, or such a child is still open
@@ -392,8 +395,8 @@ public final class NativeObject {
     }
 
     /**
-     * Ends the waits for the closed object and its registrations with event loops. The caller must not hold a lock, because the
-     * actions take locks. Throws nothing, because {@link #free} must follow.
+     * Ends the waits for the closed object and its registrations with event loops. The caller must not hold a lock,
+     * because the actions take locks. Throws nothing, because {@link #free} must follow.
      *
      * @return the first failure of an action, which has the others as suppressed exceptions; or null
      */

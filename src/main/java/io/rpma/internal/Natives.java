@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 /**
  * The native methods of the shim. The comment before each group names the C file of its functions.
  *
- * <p>Code that can be the first to call a native method must call {@link Loader#ensureLoaded} before. This class has no static
- * initialiser that loads the shim, because a failure there would be permanent.
+ * <p>Code that can be the first to call a native method must call {@link Loader#ensureLoaded} before. This class has no
+ * static initialiser that loads the shim, because a failure there would be permanent.
  *
  * <p>Handles identify objects: see native/handle.h. A native method that returns a handle or a number returns a
  * negative number if it fails: an error code of librpma or a code of {@link Result}.
@@ -25,9 +25,9 @@ public final class Natives {
     public static native boolean handleIsOpen(long handle);
 
     /**
-     * Ends all uses of the objects and of their parts: no new use begins, waits are woken, and the calls under way are over.
-     * Runs {@code membarrier(2)} once. Skips numbers that are no open handles. Does not fail. The objects must then be
-     * deleted.
+     * Ends all uses of the objects and of their parts: no new use begins, waits are woken, and the calls under way are
+     * over. Runs {@code membarrier(2)} once. Skips numbers that are no open handles. Does not fail. The objects must
+     * then be deleted.
      */
     public static native void handleEndUses(long[] handles, int count);
 
@@ -49,8 +49,8 @@ public final class Natives {
     public static native int deviceMaxMessage(long device);
 
     /**
-     * Returns the number of ports, the numbers of the vendor and of the part, the GUID in hexadecimal digits and the version of
-     * the firmware, separated by spaces; or null if the query fails.
+     * Returns the number of ports, the numbers of the vendor and of the part, the GUID in hexadecimal digits and the
+     * version of the firmware, separated by spaces; or null if the query fails.
      */
     public static native byte[] deviceIdentity(long device);
 
@@ -58,8 +58,8 @@ public final class Natives {
     public static native int devicePort(long device, int port, long[] values);
 
     /**
-     * Writes a line for each GID that belongs to a network interface: the number of the port, a space and the name of the
-     * interface. Returns the number of bytes.
+     * Writes a line for each GID that belongs to a network interface: the number of the port, a space and the name of
+     * the interface. Returns the number of bytes.
      *
      * @param gids the length of the tables of all ports together
      * @param lines 20 bytes for each GID
@@ -89,8 +89,8 @@ public final class Natives {
 
     // versions.c
     /**
-     * Returns null if librpma suits the loaded libibverbs. Otherwise returns a description of the two libraries: librpma calls
-     * functions that queue pairs of this libibverbs lack, and would end the process.
+     * Returns null if librpma suits the loaded libibverbs. Otherwise returns a description of the two libraries:
+     * librpma calls functions that queue pairs of this libibverbs lack, and would end the process.
      */
     public static native byte[] versionsMismatch();
 
@@ -257,7 +257,8 @@ public final class Natives {
      * Posts records, until a post fails.
      *
      * @param address the address of record 0
-     * @param range upper half: the number of the first record to post; lower half: the number after that of the last one
+     * @param range upper half: the number of the first record to post; lower half: the number after that of the last
+     *     one
      * @return lower half: the number of posts; upper half: the result of the post that failed, or 0
      */
     public static native long batchPost(long address, long range);
@@ -271,7 +272,8 @@ public final class Natives {
      * Waits for completions, and takes them.
      *
      * @param conn the connection if its queues share the channel, otherwise 0
-     * @param cq the queue with the descriptor of the channel; its uses end together with those of {@code conn} and {@code rcq}
+     * @param cq the queue with the descriptor of the channel; its uses end together with those of {@code conn} and
+     *     {@code rcq}
      * @param rcq the second queue, or 0
      * @param rcqFirst whether to poll the second queue first
      * @return the number of completions, plus {@link Result#SECOND_QUEUE} if they are of {@code rcq}; or the result of
@@ -451,7 +453,8 @@ public final class Natives {
     /**
      * Posts a write, a read or a send of bytes of a region.
      *
-     * @param what the operation ({@code enum ibv_wr_opcode}) in the lowest 8 bits, the flags in 24 bits, and the immediate data
+     * @param what the operation ({@code enum ibv_wr_opcode}) in the lowest 8 bits, the flags in 24 bits, and the
+     *     immediate data
      * @return {@link Result#POSTED}, {@link Result#QUEUE_FULL} or a failure
      */
     public static native int postRegion(
@@ -477,7 +480,10 @@ public final class Natives {
             long swap,
             long context);
 
-    /** As {@link #postRegion}, for a datagram. With {@code IBV_SEND_INLINE}, {@code offset} is the address of inline data. */
+    /**
+     * As {@link #postRegion}, for a datagram. With {@code IBV_SEND_INLINE}, {@code offset} is the address of inline
+     * data.
+     */
     public static native int postDatagram(
             long queue,
             long what,
@@ -497,8 +503,8 @@ public final class Natives {
     /**
      * As {@link #batchPost}, for the records of {@code RdmaBatch}.
      *
-     * @param address the address of the header, which is in front of record 0: the addresses of the parts and of the inline
-     *     data
+     * @param address the address of the header, which is in front of record 0: the addresses of the parts and of the
+     *     inline data
      * @param range as {@link #batchPost}
      * @return as {@link #batchPost}
      */

@@ -4,8 +4,8 @@ package io.rpma.internal;
 import java.util.concurrent.locks.Lock;
 
 /**
- * The part of a close that depends on the kind of the object. It must not refer to the facade, because a facade that its
- * parents reach is never reported as dropped.
+ * The part of a close that depends on the kind of the object. It must not refer to the facade, because a facade that
+ * its parents reach is never reported as dropped.
  */
 public abstract class ObjectKind {
     private final String operation;
@@ -42,8 +42,8 @@ public abstract class ObjectKind {
     }
 
     /**
-     * Locks a lock for {@link #delete}, which must not fail. On JDK 17 to 20, a lock that is held by another thread fails if
-     * there is no memory.
+     * Locks a lock for {@link #delete}, which must not fail. On JDK 17 to 20, a lock that is held by another thread
+     * fails if there is no memory.
      *
      * @param guard the lock
      */
@@ -70,8 +70,8 @@ public abstract class ObjectKind {
      * Returns the limits of the device of an object that has one of its own, for the message of an exception.
      *
      * @param object the object
-     * @return the name of the device and its limits, such as {@code rxe0 max_qp=16 max_cq=32}; null if there is no device, or if
-     *     the device does not report its limits
+     * @return the name of the device and its limits, such as {@code rxe0 max_qp=16 max_cq=32}; null if there is no
+     *     device, or if the device does not report its limits
      */
     protected byte[] deviceLimits(NativeObject object) {
         return null;

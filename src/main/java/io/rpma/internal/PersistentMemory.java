@@ -11,14 +11,17 @@ import java.util.Set;
 
 /** Regions of persistent memory, which sysfs describes. */
 public final class PersistentMemory {
-    /** A store is safe after it has left the processor's caches (memory_controller), or already in the caches (cpu_cache). */
+    /**
+     * A store is safe after it has left the processor's caches (memory_controller), or already in the caches
+     * (cpu_cache).
+     */
     private static final Set<String> SAFE_DOMAINS = Set.of("memory_controller", "cpu_cache");
 
     private PersistentMemory() {}
 
     /**
-     * Returns whether the block device of a file system is in regions of persistent memory. The kernel maps files with {@code
-     * MAP_SYNC} on volatile regions too.
+     * Returns whether the block device of a file system is in regions of persistent memory. The kernel maps files with
+     * {@code MAP_SYNC} on volatile regions too.
      *
      * @param path a file of the file system
      */
@@ -33,7 +36,10 @@ public final class PersistentMemory {
         }
     }
 
-    /** Returns the link to the directory of a device. {@code type} is block or char, {@code device} the number of stat(2). */
+    /**
+     * Returns the link to the directory of a device. {@code type} is block or char, {@code device} the number of
+     * stat(2).
+     */
     static Path link(String type, long device) {
         long major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfffL);
         long minor = (device & 0xff) | (device >> 12 & ~0xffL);
@@ -56,12 +62,12 @@ public final class PersistentMemory {
     }
 
     /**
-     * Returns whether the device is in regions of persistent memory for which the platform reports a persistence domain. The
-     * existence of a device proves nothing: volatile memory can be a device too, even on the bus of NVDIMMs. virtio-pmem has no
-     * persistence domain, because the host must execute each flush.
+     * Returns whether the device is in regions of persistent memory for which the platform reports a persistence
+     * domain. The existence of a device proves nothing: volatile memory can be a device too, even on the bus of
+     * NVDIMMs. virtio-pmem has no persistence domain, because the host must execute each flush.
      *
-     * @param sysfs the directory of the device. It is below the directory of the region. The directory of a logical volume is
-     *     not; its subdirectory {@code slaves} has links to the devices of the volume
+     * @param sysfs the directory of the device. It is below the directory of the region. The directory of a logical
+     *     volume is not; its subdirectory {@code slaves} has links to the devices of the volume
      */
     static boolean contains(Path sysfs) throws IOException {
         for (Path directory = sysfs; directory.getParent() != null; directory = directory.getParent()) {

@@ -44,14 +44,20 @@ public final class Poller {
         return this;
     }
 
-    /** The registration of an object. Each {@link #arm} makes the poller report the object, once or until {@link #disarm}. */
+    /**
+     * The registration of an object. Each {@link #arm} makes the poller report the object, once or until
+     * {@link #disarm}.
+     */
     public final class Watch {
         private final NativeObject object;
         private final Runnable whenReady;
         private final boolean once;
         private final Long number = lastNumber.incrementAndGet();
 
-        /** Whether the epoll instance contains the descriptor. Unguarded: only one thread at a time may arm, disarm or end. */
+        /**
+         * Whether the epoll instance contains the descriptor. Unguarded: only one thread at a time may arm, disarm or
+         * end.
+         */
         private boolean added;
 
         private Watch(NativeObject object, Runnable whenReady, boolean once) {

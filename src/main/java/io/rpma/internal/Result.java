@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal;
 
-/** The codes that native methods return instead of a handle or a number. native/result.h and librpma.h have the same codes. */
+/**
+ * The codes that native methods return instead of a handle or a number. native/result.h and librpma.h have the same
+ * codes.
+ */
 public final class Result {
     /** The operation is posted. */
     public static final int POSTED = 0;

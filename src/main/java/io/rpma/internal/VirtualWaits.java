@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The waits of virtual threads. A waiting virtual thread parks, so that its carrier can run other virtual threads. One thread
- * of the JVM watches the objects of all waits.
+ * The waits of virtual threads. A waiting virtual thread parks, so that its carrier can run other virtual threads. One
+ * thread of the JVM watches the objects of all waits.
  */
 final class VirtualWaits {
     private static final MethodHandle IS_VIRTUAL = findIsVirtual();
@@ -21,9 +21,9 @@ final class VirtualWaits {
     private static final AtomicReference<Poller> POLLER = new AtomicReference<>();
 
     /**
-     * The waits of each object. The monitor of this map guards the map and the waits. A monitor is safe, because no thread
-     * parks while it holds the monitor. A lock could be handed over to a virtual thread that has no carrier, while the threads
-     * that wait for the lock occupy all carriers.
+     * The waits of each object. The monitor of this map guards the map and the waits. A monitor is safe, because no
+     * thread parks while it holds the monitor. A lock could be handed over to a virtual thread that has no carrier,
+     * while the threads that wait for the lock occupy all carriers.
      */
     private static final Map<NativeObject, Awaited> AWAITED = new HashMap<>();
 

@@ -20,10 +20,16 @@ public final class Waiter extends Interruptible {
     /** An idle waiter, taken before the waiters of {@link #IDLE}. A single waiting thread avoids the monitor. */
     private static final AtomicReference<Waiter> SPARE = new AtomicReference<>();
 
-    /** The eventfd. It is created after the Java object: otherwise, a failure to create the object would leak the eventfd. */
+    /**
+     * The eventfd. It is created after the Java object: otherwise, a failure to create the object would leak the
+     * eventfd.
+     */
     private int fd;
 
-    /** Set by the interrupting thread. If set late, the next wait of this waiter ends as woken, and its caller waits again. */
+    /**
+     * Set by the interrupting thread. If set late, the next wait of this waiter ends as woken, and its caller waits
+     * again.
+     */
     private volatile boolean woken;
 
     private Waiter() {}
@@ -161,7 +167,9 @@ public final class Waiter extends Interruptible {
         return waiter;
     }
 
-    /** Clears the eventfd after an interruption. Few waits are interrupted: the flag saves all others the system call. */
+    /**
+     * Clears the eventfd after an interruption. Few waits are interrupted: the flag saves all others the system call.
+     */
     private void reset() {
         if (woken) {
             woken = false;

@@ -3,8 +3,8 @@ package io.rpma.rdmacm;
 
 /**
  * The permitted uses of a memory region: {@code enum ibv_access_flags}. Any combination is valid, except that
- * {@link #REMOTE_WRITE} and {@link #REMOTE_ATOMIC} require {@link #LOCAL_WRITE}. The source of a send or a write needs no
- * permission.
+ * {@link #REMOTE_WRITE} and {@link #REMOTE_ATOMIC} require {@link #LOCAL_WRITE}. The source of a send or a write needs
+ * no permission.
  *
  * <p>Manual page: ibv_reg_mr(3).
  */

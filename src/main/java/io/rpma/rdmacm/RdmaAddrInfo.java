@@ -54,8 +54,8 @@ public final class RdmaAddrInfo implements AutoCloseable {
      * @param port 1 to 65535
      * @param portSpace the port space of the id
      * @return the address information; the caller closes it
-     * @throws IllegalArgumentException if {@code node} is empty or longer than 255 characters, or {@code port} is out of
-     *     range
+     * @throws IllegalArgumentException if {@code node} is empty or longer than 255 characters, or {@code port} is out
+     *     of range
      * @throws io.rpma.RpmaException if the name is unknown or there is no RDMA device
      */
     public static RdmaAddrInfo active(String node, int port, RdmaPortSpace portSpace) {
@@ -73,8 +73,8 @@ public final class RdmaAddrInfo implements AutoCloseable {
      * @param port 1 to 65535, or 0 for a free port
      * @param portSpace the port space of the id
      * @return the address information; the caller closes it
-     * @throws IllegalArgumentException if {@code node} is empty or longer than 255 characters, or {@code port} is out of
-     *     range
+     * @throws IllegalArgumentException if {@code node} is empty or longer than 255 characters, or {@code port} is out
+     *     of range
      * @throws io.rpma.RpmaException if the name is unknown or there is no RDMA device
      */
     public static RdmaAddrInfo passive(String node, int port, RdmaPortSpace portSpace) {

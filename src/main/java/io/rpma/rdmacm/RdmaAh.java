@@ -21,8 +21,8 @@ import java.util.function.LongSupplier;
  * }
  * }</pre>
  *
- * <p>Safe for use by many threads. An address handle must be closed before its id, and after the completions of the datagrams
- * that were posted with it.
+ * <p>Safe for use by many threads. An address handle must be closed before its id, and after the completions of the
+ * datagrams that were posted with it.
  *
  * <p>Manual pages: ibv_create_ah(3), ibv_create_ah_from_wc(3).
  */
@@ -61,8 +61,8 @@ public final class RdmaAh implements AutoCloseable {
     /**
      * Returns the native handle. Part of the hot path.
      *
-     * @throws NullPointerException if the address handle is null; checked explicitly, because the exception of compiled code has
-     *     no message
+     * @throws NullPointerException if the address handle is null; checked explicitly, because the exception of compiled
+     *     code has no message
      */
     static long use(RdmaAh ah) {
         if (ah == null) {

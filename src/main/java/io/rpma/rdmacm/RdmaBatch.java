@@ -12,12 +12,12 @@ import java.util.Arrays;
 import java.util.NoSuchElementException;
 
 /**
- * A sequence of operations that are recorded first and then posted in one downcall. The operations can be of different kinds
- * and of different queues.
+ * A sequence of operations that are recorded first and then posted in one downcall. The operations can be of different
+ * kinds and of different queues.
  *
  * <p>{@link #post()} posts each run of operations of one queue as a chain: one call of {@code ibv_post_send},
- * {@code ibv_post_recv} or {@code ibv_post_srq_recv}. A chain of sends needs one doorbell on a network card and one system call
- * on soft-RoCE. A chain has at most 64 operations, and its lists have at most 128 parts.
+ * {@code ibv_post_recv} or {@code ibv_post_srq_recv}. A chain of sends needs one doorbell on a network card and one
+ * system call on soft-RoCE. A chain has at most 64 operations, and its lists have at most 128 parts.
  *
  * <pre>{@code
  * RdmaBatch batch = RdmaBatch.create(16);
@@ -29,26 +29,29 @@ import java.util.NoSuchElementException;
  * System.out.println(posted + " are posted, " + batch.count() + " wait for room in the send queue");
  * }</pre>
  *
- * <p>A recording method takes the queue and the arguments of the post. It checks the arguments as the post does, but not
- * whether the objects are open. It allocates nothing. {@link #post()} posts the operations in the order in which they were
- * recorded. It throws an exception if an object of the next operation is closed, or if the device refuses the operation.
+ * <p>A recording method takes the queue and the arguments of the post. It checks the arguments as the post does, but
+ * not whether the objects are open. It allocates nothing. {@link #post()} posts the operations in the order in which
+ * they were recorded. It throws an exception if an object of the next operation is closed, or if the device refuses the
+ * operation.
  *
- * <p><b>Signalling.</b> Some devices free the entries of the send queue only when a completion is polled. The completion of an
- * operation frees the entries of all earlier operations of the same queue pair. One completion for each batch is therefore
- * enough: record the operations without {@link RdmaQp#F_SIGNALED}, and call {@link #signalLast} after the last operation of
- * each queue pair. On such a device, {@link RdmaQp#maxSendWr} operations without a signalled one fill the send queue for good. A
- * batch therefore records no more operations of the same queue pair after so many in succession, until {@link #signalLast}.
+ * <p><b>Signalling.</b> Some devices free the entries of the send queue only when a completion is polled. The
+ * completion of an operation frees the entries of all earlier operations of the same queue pair. One completion for
+ * each batch is therefore enough: record the operations without {@link RdmaQp#F_SIGNALED}, and call {@link #signalLast}
+ * after the last operation of each queue pair. On such a device, {@link RdmaQp#maxSendWr} operations without a
+ * signalled one fill the send queue for good. A batch therefore records no more operations of the same queue pair after
+ * so many in succession, until {@link #signalLast}.
  *
- * <p><b>Copies.</b> A recording method copies inline data and lists of parts, so that both can change when the method returns.
- * {@link #create(int, int, int)} sets the size of the room for the copies. If there is too little room, the method returns
- * {@code false}. All of the room is free again when the batch is empty. A list or inline data that exceed all of the room cause
- * an {@link IllegalArgumentException}.
+ * <p><b>Copies.</b> A recording method copies inline data and lists of parts, so that both can change when the method
+ * returns. {@link #create(int, int, int)} sets the size of the room for the copies. If there is too little room, the
+ * method returns {@code false}. All of the room is free again when the batch is empty. A list or inline data that
+ * exceed all of the room cause an {@link IllegalArgumentException}.
  *
- * <p>{@link #prepare()} makes a chain of sends, writes and reads of one queue pair, which is built once and posted repeatedly.
+ * <p>{@link #prepare()} makes a chain of sends, writes and reads of one queue pair, which is built once and posted
+ * repeatedly.
  *
- * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and outlives its
- * ids. A recorded operation neither keeps an object reachable nor prevents its close. The memory of a region stays reachable
- * while the region is open.
+ * <p>Not safe for use by several threads at once. A batch is plain memory: it needs no close, can be reused, and
+ * outlives its ids. A recorded operation neither keeps an object reachable nor prevents its close. The memory of a
+ * region stays reachable while the region is open.
  *
  * <p>Manual pages: see {@link RdmaQp}.
  */
@@ -120,8 +123,8 @@ public final class RdmaBatch {
     private long lastQueue;
 
     /**
-     * The number of operations of this queue since the last signalled one, or since another queue was used, or since the batch
-     * was empty.
+     * The number of operations of this queue since the last signalled one, or since another queue was used, or since
+     * the batch was empty.
      */
     private int unsignaled;
 
@@ -135,7 +138,8 @@ public final class RdmaBatch {
     /**
      * Creates an empty batch for operations without inline data and without lists of parts.
      *
-     * @param capacity the maximum number of operations, at least 1; each takes 88 bytes on the heap and 88 bytes outside it
+     * @param capacity the maximum number of operations, at least 1; each takes 88 bytes on the heap and 88 bytes
+     *     outside it
      * @return the batch
      * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,221
      */
@@ -146,12 +150,13 @@ public final class RdmaBatch {
     /**
      * Creates an empty batch, with room for lists of parts and for inline data.
      *
-     * @param capacity the maximum number of operations, at least 1; each takes 88 bytes on the heap and 88 bytes outside it
+     * @param capacity the maximum number of operations, at least 1; each takes 88 bytes on the heap and 88 bytes
+     *     outside it
      * @param parts the maximum number of parts of all lists together, at least 0; each takes 24 bytes outside the heap
      * @param inlineBytes the maximum number of bytes of all inline data together, at least 0
      * @return the batch
-     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,221, {@code parts} is negative or
-     *     more than 89,478,485, or {@code inlineBytes} is negative
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,221, {@code parts} is
+     *     negative or more than 89,478,485, or {@code inlineBytes} is negative
      */
     public static RdmaBatch create(int capacity, int parts, int inlineBytes) {
         if (parts < 0 || parts > MAX_PARTS) {
@@ -185,15 +190,16 @@ public final class RdmaBatch {
      * @param src the region to read from
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param remoteAddr the remote address
      * @param rkey the key of the remote region
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean write(
             RdmaQp qp, RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
@@ -207,14 +213,16 @@ public final class RdmaBatch {
      *
      * @param qp the queue pair
      * @param src the parts to read from, in this order
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param remoteAddr the remote address
      * @param rkey the key of the remote region
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IllegalArgumentException if there are more parts than the queue takes in one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalArgumentException if there are more parts than the queue takes in one operation, or the flags are
+     *     invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean writev(RdmaQp qp, RdmaSgeList src, int flags, long remoteAddr, int rkey, long context) {
         RdmaQp.checkConnected(qp, flags);
@@ -228,15 +236,16 @@ public final class RdmaBatch {
      * @param qp the queue pair
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param remoteAddr the remote address
      * @param rkey the key of the remote region
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
      * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean writeInline(
             RdmaQp qp, RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, long context) {
@@ -252,7 +261,8 @@ public final class RdmaBatch {
      * @param src the region to read from
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param remoteAddr the remote address
      * @param rkey the key of the remote region
      * @param imm the immediate data
@@ -260,8 +270,8 @@ public final class RdmaBatch {
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean writeWithImm(
             RdmaQp qp,
@@ -284,7 +294,8 @@ public final class RdmaBatch {
      * @param qp the queue pair
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param remoteAddr the remote address
      * @param rkey the key of the remote region
      * @param imm the immediate data
@@ -292,8 +303,8 @@ public final class RdmaBatch {
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
      * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean writeWithImmInline(
             RdmaQp qp, RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, int imm, long context) {
@@ -309,16 +320,17 @@ public final class RdmaBatch {
      * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param remoteAddr the remote address
      * @param rkey the key of the remote region
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code length}
-     *     exceeds the maximum of one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE},
+     *     {@code length} exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean read(
             RdmaQp qp, RdmaMr dst, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
@@ -332,15 +344,16 @@ public final class RdmaBatch {
      *
      * @param qp the queue pair
      * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param remoteAddr the remote address
      * @param rkey the key of the remote region
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, there are more parts
-     *     than the queue takes in one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, there are more
+     *     parts than the queue takes in one operation, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean readv(RdmaQp qp, RdmaSgeList dst, int flags, long remoteAddr, int rkey, long context) {
         RdmaQp.checkConnected(qp, flags);
@@ -355,13 +368,14 @@ public final class RdmaBatch {
      * @param src the region to read from
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean send(RdmaQp qp, RdmaMr src, long offset, long length, int flags, long context) {
         RdmaQp.checkConnected(qp, flags);
@@ -374,12 +388,14 @@ public final class RdmaBatch {
      *
      * @param qp the queue pair
      * @param src the parts to read from, in this order
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IllegalArgumentException if there are more parts than the queue takes in one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalArgumentException if there are more parts than the queue takes in one operation, or the flags are
+     *     invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean sendv(RdmaQp qp, RdmaSgeList src, int flags, long context) {
         RdmaQp.checkConnected(qp, flags);
@@ -393,13 +409,14 @@ public final class RdmaBatch {
      * @param qp the queue pair
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
      * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean sendInline(RdmaQp qp, RdmaInlineData src, int length, int flags, long context) {
         RdmaQp.checkConnected(qp, flags);
@@ -414,14 +431,15 @@ public final class RdmaBatch {
      * @param src the region to read from
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param imm the immediate data
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean sendWithImm(RdmaQp qp, RdmaMr src, long offset, long length, int flags, int imm, long context) {
         RdmaQp.checkConnected(qp, flags);
@@ -435,14 +453,15 @@ public final class RdmaBatch {
      * @param qp the queue pair
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param imm the immediate data
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
      * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean sendWithImmInline(RdmaQp qp, RdmaInlineData src, int length, int flags, int imm, long context) {
         RdmaQp.checkConnected(qp, flags);
@@ -456,7 +475,8 @@ public final class RdmaBatch {
      * @param qp the queue pair
      * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param offset the offset in the region, in bytes
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param remoteAddr the remote address, a multiple of 8
      * @param rkey the key of the remote region
      * @param compare the expected value
@@ -464,10 +484,10 @@ public final class RdmaBatch {
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code remoteAddr}
-     *     is not a multiple of 8, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE},
+     *     {@code remoteAddr} is not a multiple of 8, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean compareAndSwap(
             RdmaQp qp,
@@ -491,17 +511,18 @@ public final class RdmaBatch {
      * @param qp the queue pair
      * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param offset the offset in the region, in bytes
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param remoteAddr the remote address, a multiple of 8
      * @param rkey the key of the remote region
      * @param add the number to add
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code remoteAddr}
-     *     is not a multiple of 8, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE},
+     *     {@code remoteAddr} is not a multiple of 8, or the flags are invalid
+     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
+     *     queue for good: see {@link #signalLast}
      */
     public boolean fetchAndAdd(
             RdmaQp qp, RdmaMr dst, long offset, int flags, long remoteAddr, int rkey, long add, long context) {
@@ -518,7 +539,8 @@ public final class RdmaBatch {
      * @param src the region to read from
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param ah the destination
      * @param remoteQpn the number of the remote queue pair
      * @param remoteQkey the key of the remote queue pair
@@ -526,8 +548,8 @@ public final class RdmaBatch {
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its
+     *     send queue for good: see {@link #signalLast}
      */
     public boolean udSend(
             RdmaQp qp,
@@ -551,7 +573,8 @@ public final class RdmaBatch {
      * @param qp the queue pair
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param ah the destination
      * @param remoteQpn the number of the remote queue pair
      * @param remoteQkey the key of the remote queue pair
@@ -559,8 +582,8 @@ public final class RdmaBatch {
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
      * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its
+     *     send queue for good: see {@link #signalLast}
      */
     public boolean udSendInline(
             RdmaQp qp,
@@ -584,7 +607,8 @@ public final class RdmaBatch {
      * @param src the region to read from
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to 2^31 - 1
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param ah the destination
      * @param remoteQpn the number of the remote queue pair
      * @param remoteQkey the key of the remote queue pair
@@ -593,8 +617,8 @@ public final class RdmaBatch {
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its
+     *     send queue for good: see {@link #signalLast}
      */
     public boolean udSendWithImm(
             RdmaQp qp,
@@ -620,7 +644,8 @@ public final class RdmaBatch {
      * @param qp the queue pair
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED}, or 0
+     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
+     *     or 0
      * @param ah the destination
      * @param remoteQpn the number of the remote queue pair
      * @param remoteQkey the key of the remote queue pair
@@ -629,8 +654,8 @@ public final class RdmaBatch {
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
      * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its send queue
-     *     for good: see {@link #signalLast}
+     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its
+     *     send queue for good: see {@link #signalLast}
      */
     public boolean udSendWithImmInline(
             RdmaQp qp,
@@ -659,8 +684,8 @@ public final class RdmaBatch {
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or {@code length}
-     *     exceeds the maximum of one operation
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or
+     *     {@code length} exceeds the maximum of one operation
      * @throws IllegalStateException if the queue pair has a shared receive queue: record the receive for that queue
      */
     public boolean recv(RdmaQp qp, RdmaMr dst, long offset, long length, long context) {
@@ -677,8 +702,8 @@ public final class RdmaBatch {
      * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are more
-     *     parts than the queue takes in one operation
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are
+     *     more parts than the queue takes in one operation
      * @throws IllegalStateException if the queue pair has a shared receive queue: record the receive for that queue
      */
     public boolean recvv(RdmaQp qp, RdmaSgeList dst, long context) {
@@ -698,8 +723,8 @@ public final class RdmaBatch {
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or {@code length}
-     *     exceeds the maximum of one operation
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or
+     *     {@code length} exceeds the maximum of one operation
      */
     public boolean recv(RdmaSrq srq, RdmaMr dst, long offset, long length, long context) {
         long queue = RdmaSrq.use(srq);
@@ -714,8 +739,8 @@ public final class RdmaBatch {
      * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are more
-     *     parts than the queue takes in one operation
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are
+     *     more parts than the queue takes in one operation
      */
     public boolean recvv(RdmaSrq srq, RdmaSgeList dst, long context) {
         long queue = RdmaSrq.use(srq);
@@ -724,8 +749,8 @@ public final class RdmaBatch {
     }
 
     /**
-     * Sets {@link RdmaQp#F_SIGNALED} for the last operation in the batch that is not a receive. Its completion then stands for
-     * all operations before it of the same queue pair.
+     * Sets {@link RdmaQp#F_SIGNALED} for the last operation in the batch that is not a receive. Its completion then
+     * stands for all operations before it of the same queue pair.
      *
      * @throws NoSuchElementException if the batch is empty
      * @throws IllegalStateException if all operations in the batch are receives, which always have completions
@@ -956,18 +981,19 @@ public final class RdmaBatch {
     }
 
     /**
-     * Posts the operations in their order, until all are posted or one can't be posted. Posted operations leave the batch. The
-     * others stay in it, in their order.
+     * Posts the operations in their order, until all are posted or one can't be posted. Posted operations leave the
+     * batch. The others stay in it, in their order.
      *
      * <p>Does not block. The close of an object that the batch uses waits for at most 64 posts of the batch.
      *
      * @return the number of operations posted. If the queue of the next operation is full, this is less than the number
      *     recorded: poll completions and call this method again. {@link #firstContext()} identifies the next operation
-     * @throws IllegalStateException if the id, region or address handle of the next operation is closed; the message names it.
-     *     That operation is then the first in the batch: {@link #firstContext()} returns its context, {@link #removeFirst()} or
-     *     {@link #clear()} drops it, and {@link #posted()} returns the number of operations posted before it
-     * @throws io.rpma.RpmaException if the id of the next operation is not connected yet ({@code ENOTCONN}), or the device
-     *     refuses the operation; the batch is in the same state as after an {@code IllegalStateException}
+     * @throws IllegalStateException if the id, region or address handle of the next operation is closed; the message
+     *     names it. That operation is then the first in the batch: {@link #firstContext()} returns its context,
+     *     {@link #removeFirst()} or {@link #clear()} drops it, and {@link #posted()} returns the number of operations
+     *     posted before it
+     * @throws io.rpma.RpmaException if the id of the next operation is not connected yet ({@code ENOTCONN}), or the
+     *     device refuses the operation; the batch is in the same state as after an {@code IllegalStateException}
      */
     public int post() {
         int to = records.copy();
@@ -1018,10 +1044,10 @@ public final class RdmaBatch {
      *
      * @return the prepared batch, which takes 152 bytes outside the heap for each operation, and the inline data
      * @throws NoSuchElementException if this batch is empty
-     * @throws IllegalArgumentException if this batch has more than 64 operations, operations of several queue pairs, or others
-     *     than sends, writes and reads of a region or of inline data; this batch then keeps its operations
-     * @throws IllegalStateException if the queue pair or the region of an operation is closed; this batch then keeps its
-     *     operations
+     * @throws IllegalArgumentException if this batch has more than 64 operations, operations of several queue pairs, or
+     *     others than sends, writes and reads of a region or of inline data; this batch then keeps its operations
+     * @throws IllegalStateException if the queue pair or the region of an operation is closed; this batch then keeps
+     *     its operations
      * @throws io.rpma.RpmaException if there is no memory
      */
     public RdmaPreparedBatch prepare() {

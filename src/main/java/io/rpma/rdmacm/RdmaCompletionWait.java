@@ -20,7 +20,10 @@ final class RdmaCompletionWait extends CompletionWait<RpmaCompletions, RdmaCompl
 
     private final boolean send;
 
-    /** Whether the queue is armed for all completions, not only for solicited ones. Only the waiting thread uses this field. */
+    /**
+     * Whether the queue is armed for all completions, not only for solicited ones. Only the waiting thread uses this
+     * field.
+     */
     private boolean armedForAny;
 
     /** A copy of the handle, which saves an indirection in each poll. Set by {@link #made}. */

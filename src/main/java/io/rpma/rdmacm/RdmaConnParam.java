@@ -4,16 +4,16 @@ package io.rpma.rdmacm;
 import io.rpma.internal.Natives;
 
 /**
- * The connection parameters that a request or its acceptance sends to the other side: {@code struct rdma_conn_param}. The
- * initial values are the defaults that librdmacm uses if a C program passes {@code NULL}.
+ * The connection parameters that a request or its acceptance sends to the other side: {@code struct rdma_conn_param}.
+ * The initial values are the defaults that librdmacm uses if a C program passes {@code NULL}.
  *
  * <pre>{@code
  * byte[] greeting = {1, 2, 3};
  * id.connect(new RdmaConnParam().privateData(greeting).retryCount(5));
  * }</pre>
  *
- * <p>Not safe for use by several threads at once. The call that takes the parameters reads them; later changes have no effect
- * on the connection.
+ * <p>Not safe for use by several threads at once. The call that takes the parameters reads them; later changes have no
+ * effect on the connection.
  *
  * <p>Manual pages: rdma_connect(3), rdma_accept(3).
  */
@@ -37,8 +37,8 @@ public final class RdmaConnParam {
     /**
      * Sets the private data.
      *
-     * <p>On InfiniBand and RoCE, the maximum length for {@link RdmaPortSpace#TCP} is 56 bytes to connect, 196 to accept and
-     * 148 to reject. For {@link RdmaPortSpace#UDP} it is 180, 136 and 136. A call with longer data throws
+     * <p>On InfiniBand and RoCE, the maximum length for {@link RdmaPortSpace#TCP} is 56 bytes to connect, 196 to accept
+     * and 148 to reject. For {@link RdmaPortSpace#UDP} it is 180, 136 and 136. A call with longer data throws
      * {@link IllegalArgumentException}. The other side receives data of the maximum length, padded with zeroes.
      *
      * @param data 0 to 255 bytes, which are copied
@@ -83,7 +83,8 @@ public final class RdmaConnParam {
     }
 
     /**
-     * Sets whether this side reports end-to-end flow control to the other side. The value does not configure the queue pair.
+     * Sets whether this side reports end-to-end flow control to the other side. The value does not configure the queue
+     * pair.
      *
      * @param wanted true to report flow control
      * @return this
@@ -106,8 +107,9 @@ public final class RdmaConnParam {
     }
 
     /**
-     * Sets how often the other side resends a message for which this side has no receive posted. After the last attempt, the
-     * message completes on the other side with {@link io.rpma.RpmaWcStatus#RNR_RETRY_EXC_ERR}, and the connection is broken.
+     * Sets how often the other side resends a message for which this side has no receive posted. After the last
+     * attempt, the message completes on the other side with {@link io.rpma.RpmaWcStatus#RNR_RETRY_EXC_ERR}, and the
+     * connection is broken.
      *
      * @param count 0 to 6, or 7 to resend indefinitely
      * @return this

@@ -6,7 +6,8 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * An event of an id: {@code struct rdma_cm_event}. This object is a copy; the event of librdmacm is already acknowledged.
+ * An event of an id: {@code struct rdma_cm_event}. This object is a copy; the event of librdmacm is already
+ * acknowledged.
  *
  * <p>Manual page: rdma_get_cm_event(3).
  */
@@ -84,14 +85,15 @@ public final class RdmaEvent {
         return number(FLOW_CONTROL) != 0;
     }
 
-    /** {@return the number of times that a packet without an acknowledgement is resent; set only in a connection request} */
+    /**
+     * {@return the number of times that a packet without an acknowledgement is resent; set only in a connection request}
+     */
     public int retryCount() {
         return number(RETRY_COUNT);
     }
 
     /**
-     * {@return the number of times that this side resends a message for which the other side has no receive posted; 7 means
-     * indefinitely. The other side determines this number}
+     * {@return the number of times that this side resends a message for which the other side has no receive posted; 7 means indefinitely. The other side determines this number}
      */
     public int rnrRetryCount() {
         return number(RNR_RETRY_COUNT);

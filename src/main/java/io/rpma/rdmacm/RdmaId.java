@@ -27,10 +27,10 @@ import java.util.function.LongSupplier;
 /**
  * A communication identifier ({@code struct rdma_cm_id}): one end of a connection, or a listener.
  *
- * <p>{@link #resolveAddr}, {@link #resolveRoute}, {@link #connect}, {@link #accept} and {@link #disconnect} start an operation
- * and do not wait for its end. An event reports the end. The program must take the events with {@link #nextEvent} or
- * {@link #awaitEvent}, because librdmacm processes an event when it is taken. For example, the connection of the accepting side
- * is established only after the connecting side has taken its event.
+ * <p>{@link #resolveAddr}, {@link #resolveRoute}, {@link #connect}, {@link #accept} and {@link #disconnect} start an
+ * operation and do not wait for its end. An event reports the end. The program must take the events with
+ * {@link #nextEvent} or {@link #awaitEvent}, because librdmacm processes an event when it is taken. For example, the
+ * connection of the accepting side is established only after the connecting side has taken its event.
  *
  * <p>A client connects. {@link #createEp} replaces the calls up to the resolved route.
  *
@@ -48,8 +48,8 @@ import java.util.function.LongSupplier;
  * }
  * }</pre>
  *
- * <p>A server listens, and accepts a request. {@link #createEp} replaces {@link #create} and {@link #bindAddr}. The server
- * can {@link #reject} the request instead.
+ * <p>A server listens, and accepts a request. {@link #createEp} replaces {@link #create} and {@link #bindAddr}. The
+ * server can {@link #reject} the request instead.
  *
  * <pre>{@code
  * try (RdmaId listener = RdmaId.create(RdmaPortSpace.TCP)) {
@@ -67,11 +67,12 @@ import java.util.function.LongSupplier;
  * }</pre>
  *
  * <p>An {@link RpmaEventLoop} can serve many ids in one thread: see {@link #onRequest} and {@link #onEvent}, and
- * {@link RdmaQp#onSendComp} and {@link RdmaQp#onRecvComp} for the completions. {@link RdmaQp#onPeerLost} reports that the other
- * host is dead.
+ * {@link RdmaQp#onSendComp} and {@link RdmaQp#onRecvComp} for the completions. {@link RdmaQp#onPeerLost} reports that
+ * the other host is dead.
  *
- * <p>Safe for use by many threads. {@link #close} wakes waiting threads. It throws {@link IllegalStateException} while a memory
- * region or an address handle of this id is open, or while another id uses the shared receive queue of this id.
+ * <p>Safe for use by many threads. {@link #close} wakes waiting threads. It throws {@link IllegalStateException} while
+ * a memory region or an address handle of this id is open, or while another id uses the shared receive queue of this
+ * id.
  *
  * <p>Manual pages: rdma_create_id(3), rdma_create_ep(3), rdma_bind_addr(3), rdma_listen(3), rdma_get_request(3),
  * rdma_resolve_addr(3), rdma_resolve_route(3), rdma_create_qp(3), rdma_create_srq(3), rdma_connect(3), rdma_accept(3),
@@ -114,8 +115,8 @@ public final class RdmaId implements AutoCloseable {
     private final RdmaQpInitAttr requestAttr;
 
     /**
-     * Guards the native id, because librdmacm does not lock it. Posts, polls, the registration of memory, the creation of
-     * address handles and the destruction of the id do not take this lock. No call blocks while it holds the lock.
+     * Guards the native id, because librdmacm does not lock it. Posts, polls, the registration of memory, the creation
+     * of address handles and the destruction of the id do not take this lock. No call blocks while it holds the lock.
      */
     private final ReentrantLock control = new ReentrantLock();
 
@@ -130,8 +131,8 @@ public final class RdmaId implements AutoCloseable {
     private volatile int maxMessage;
 
     /**
-     * The lock is held while the id is marked as closed, so that the id then gets no new queue. The id is destroyed without the
-     * lock: the kernel can take seconds, and threads that wait for the lock must see the closed id soon.
+     * The lock is held while the id is marked as closed, so that the id then gets no new queue. The id is destroyed
+     * without the lock: the kernel can take seconds, and threads that wait for the lock must see the closed id soon.
      */
     private static final class Destruction extends ObjectKind {
         Destruction(ReentrantLock control) {
@@ -174,12 +175,13 @@ public final class RdmaId implements AutoCloseable {
     /**
      * Creates an id that is ready to connect or to listen.
      *
-     * <p>Blocks until the address and the route are resolved, at most 2 seconds each. Nothing ends the call earlier, and
-     * closing {@code info} waits for the call. Use {@link #create} for other timeouts and for waits that an interruption ends.
+     * <p>Blocks until the address and the route are resolved, at most 2 seconds each. Nothing ends the call earlier,
+     * and closing {@code info} waits for the call. Use {@link #create} for other timeouts and for waits that an
+     * interruption ends.
      *
      * @param info the address to connect to or to listen on; it can be closed after the call
-     * @param attr the attributes of the queue pair of this id or, if {@code info} is for listening, of the queue pairs of the
-     *     ids that {@link #getRequest} returns; null for no queue pair
+     * @param attr the attributes of the queue pair of this id or, if {@code info} is for listening, of the queue pairs
+     *     of the ids that {@link #getRequest} returns; null for no queue pair
      * @return the id; the caller closes it
      * @throws IllegalStateException if {@code info} or the shared receive queue of {@code attr} is closed
      * @throws io.rpma.RpmaException if the address can't be resolved or bound to, or the queue pair can't be created
@@ -201,7 +203,10 @@ public final class RdmaId implements AutoCloseable {
         return info.object().handle();
     }
 
-    /** Creates the queue pair of a new id. If this fails, closes the id. The close rejects the request, if the id has one. */
+    /**
+     * Creates the queue pair of a new id. If this fails, closes the id. The close rejects the request, if the id has
+     * one.
+     */
     private void createFirstQp(RdmaQpInitAttr attr) {
         if (attr == null) {
             return;
@@ -232,7 +237,8 @@ public final class RdmaId implements AutoCloseable {
      * @param address an address of this machine, or the wildcard address for all addresses; port 0 for a free port
      * @throws IllegalArgumentException if the host name of the address is unknown
      * @throws IllegalStateException if closed
-     * @throws io.rpma.RpmaException if no RDMA device has the address, the address is in use, or the id is already bound
+     * @throws io.rpma.RpmaException if no RDMA device has the address, the address is in use, or the id is already
+     *     bound
      */
     public void bindAddr(InetSocketAddress address) {
         byte[] bytes = SocketAddress.toBytes(address);
@@ -247,13 +253,13 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Sets whether other ids can have the address and port of this id. The other ids need this option too. An id can't listen
-     * while another id has its address and port, and no other id can get the address and port of an id that listens. So the
-     * option is for ids that connect from the same port.
+     * Sets whether other ids can have the address and port of this id. The other ids need this option too. An id can't
+     * listen while another id has its address and port, and no other id can get the address and port of an id that
+     * listens. So the option is for ids that connect from the same port.
      *
      * @param reuse true to share the address and port, false (the initial value) to have them alone
-     * @throws IllegalStateException if closed, after {@link #bindAddr}, {@link #resolveAddr} or {@link #listen}, or if the id
-     *     is from {@link #createEp} or {@link #getRequest}
+     * @throws IllegalStateException if closed, after {@link #bindAddr}, {@link #resolveAddr} or {@link #listen}, or if
+     *     the id is from {@link #createEp} or {@link #getRequest}
      * @throws io.rpma.RpmaException if the system refuses the call
      */
     public void setReuseAddr(boolean reuse) {
@@ -261,11 +267,12 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Sets the type of service of an id that connects: the traffic class of its packets. RoCE v2 sends it in the field TOS of
-     * IPv4 or in the traffic class of IPv6: 6 bits for the code point of differentiated services, then 2 bits for the
-     * notification of congestion. The side that accepts the request sends with the same traffic class.
+     * Sets the type of service of an id that connects: the traffic class of its packets. RoCE v2 sends it in the field
+     * TOS of IPv4 or in the traffic class of IPv6: 6 bits for the code point of differentiated services, then 2 bits
+     * for the notification of congestion. The side that accepts the request sends with the same traffic class.
      *
-     * @param tos 0 to 255; without this call, the class is that of the system ({@code default_roce_tos} in configfs, usually 0)
+     * @param tos 0 to 255; without this call, the class is that of the system ({@code default_roce_tos} in configfs,
+     *     usually 0)
      * @throws IllegalArgumentException if {@code tos} is out of range
      * @throws IllegalStateException if closed, after {@link #resolveRoute} or {@link #listen}, if {@link #createEp} has
      *     resolved the route, or if the id is from {@link #getRequest}
@@ -277,21 +284,22 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Sets the time after which a packet without an acknowledgement is resent: 4.096 &micro;s * 2<sup>timeout</sup>, for example
-     * 67 ms for 14. {@link RdmaConnParam#retryCount} is the number of times that a packet is resent.
+     * Sets the time after which a packet without an acknowledgement is resent: 4.096 &micro;s * 2<sup>timeout</sup>,
+     * for example 67 ms for 14. {@link RdmaConnParam#retryCount} is the number of times that a packet is resent.
      *
-     * <p>The timeout is a field of the queue pair, which the system sets when the connection is made: set the timeout before
-     * {@link #connect} or {@link #accept}. Each side has its own timeout. The ids that {@link #getRequest} returns do not have
-     * the timeout of the listener. On RoCE, a timeout that was set before {@link #resolveRoute} also determines the timeout of
-     * the side that accepts the request, if that side sets none.
+     * <p>The timeout is a field of the queue pair, which the system sets when the connection is made: set the timeout
+     * before {@link #connect} or {@link #accept}. Each side has its own timeout. The ids that {@link #getRequest}
+     * returns do not have the timeout of the listener. On RoCE, a timeout that was set before {@link #resolveRoute}
+     * also determines the timeout of the side that accepts the request, if that side sets none.
      *
-     * <p>Devices differ: the InfiniBand specification lets a device wait for up to four times as long, and a device can have a
-     * minimum above the smallest timeouts. iWARP, whose packets TCP resends, has no such field: the call has no effect.
+     * <p>Devices differ: the InfiniBand specification lets a device wait for up to four times as long, and a device can
+     * have a minimum above the smallest timeouts. iWARP, whose packets TCP resends, has no such field: the call has no
+     * effect.
      *
      * @param timeout 1 (8.192 &micro;s) to 31 (2.4 hours), or 0 to wait indefinitely
      * @throws IllegalArgumentException if {@code timeout} is out of range
-     * @throws IllegalStateException if closed, after {@link #listen}, {@link #connect} or {@link #accept}, or if the id is for
-     *     {@link RdmaPortSpace#UDP}
+     * @throws IllegalStateException if closed, after {@link #listen}, {@link #connect} or {@link #accept}, or if the id
+     *     is for {@link RdmaPortSpace#UDP}
      * @throws io.rpma.RpmaException if the system refuses the call
      */
     public void setAckTimeout(int timeout) {
@@ -321,8 +329,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Starts the resolution of an address. {@link RdmaEventType#ADDR_RESOLVED} or {@link RdmaEventType#ADDR_ERROR} reports its
-     * end.
+     * Starts the resolution of an address. {@link RdmaEventType#ADDR_RESOLVED} or {@link RdmaEventType#ADDR_ERROR}
+     * reports its end.
      *
      * @param source the local address to connect from, or null for the address that the route selects
      * @param destination the address to connect to
@@ -341,8 +349,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Starts the resolution of the route. {@link RdmaEventType#ROUTE_RESOLVED} or {@link RdmaEventType#ROUTE_ERROR} reports its
-     * end.
+     * Starts the resolution of the route. {@link RdmaEventType#ROUTE_RESOLVED} or {@link RdmaEventType#ROUTE_ERROR}
+     * reports its end.
      *
      * @param timeoutMs the timeout of the resolution in milliseconds, 0 or more
      * @throws IllegalArgumentException if the timeout is negative
@@ -361,8 +369,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Starts to listen for requests, which {@link #getRequest} takes. No thread may wait for an event of the id during this
-     * call: the id moves to another event channel, whose events do not end a wait that started before.
+     * Starts to listen for requests, which {@link #getRequest} takes. No thread may wait for an event of the id during
+     * this call: the id moves to another event channel, whose events do not end a wait that started before.
      *
      * @param backlog the maximum number of pending requests, 0 for the maximum of the system
      * @throws IllegalArgumentException if {@code backlog} is negative
@@ -399,9 +407,10 @@ public final class RdmaId implements AutoCloseable {
      * @return an id for the request, to accept or to reject; the caller closes it, before or after this id
      * @throws InterruptedException if the thread is interrupted before or during the call
      * @throws IllegalStateException if closed before or during the wait, or if not listening
-     * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created (the request is then rejected),
-     *     or if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; in both cases this id continues to
-     *     listen. If librdmacm can't create the id and another event follows, the rejection is not reported.
+     * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created (the request is then
+     *     rejected), or if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; in both cases this
+     *     id continues to listen. If librdmacm can't create the id and another event follows, the rejection is not
+     *     reported.
      */
     public RdmaId getRequest() throws InterruptedException {
         return nextRequest(Waiter.FOREVER).orElseThrow();
@@ -412,14 +421,15 @@ public final class RdmaId implements AutoCloseable {
      *
      * @param timeout the maximum time to wait; 0 does not wait
      * @param unit the unit of {@code timeout}
-     * @return an id for the request, to accept or to reject; the caller closes it, before or after this id. Empty if the wait
-     *     times out
+     * @return an id for the request, to accept or to reject; the caller closes it, before or after this id. Empty if
+     *     the wait times out
      * @throws InterruptedException if the thread is interrupted before or during the call
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws IllegalStateException if closed before or during the wait, or if not listening
-     * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created (the request is then rejected),
-     *     or if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; in both cases this id continues to
-     *     listen. If librdmacm can't create the id and another event follows, the rejection is not reported.
+     * @throws io.rpma.RpmaException if the id of the request or its queue pair can't be created (the request is then
+     *     rejected), or if another event occurs, for example {@link RdmaEventType#DEVICE_REMOVAL}; in both cases this
+     *     id continues to listen. If librdmacm can't create the id and another event follows, the rejection is not
+     *     reported.
      */
     public Optional<RdmaId> getRequest(long timeout, TimeUnit unit) throws InterruptedException {
         return nextRequest(Waiter.nanos(timeout, unit));
@@ -473,9 +483,10 @@ public final class RdmaId implements AutoCloseable {
      *
      * @param attr the requested attributes
      * @return the queue pair, which is closed with this id
-     * @throws IllegalStateException if closed or not bound to a device, if the id already has a queue pair, or if the shared
-     *     receive queue of {@code attr} is closed, or belongs to another id although this id has one
-     * @throws io.rpma.RpmaException if the device refuses the queue pair, usually because an attribute exceeds its limit
+     * @throws IllegalStateException if closed or not bound to a device, if the id already has a queue pair, or if the
+     *     shared receive queue of {@code attr} is closed, or belongs to another id although this id has one
+     * @throws io.rpma.RpmaException if the device refuses the queue pair, usually because an attribute exceeds its
+     *     limit
      */
     public RdmaQp createQp(RdmaQpInitAttr attr) {
         int[] numbers = attr.numbers();
@@ -542,8 +553,8 @@ public final class RdmaId implements AutoCloseable {
      * @param maxSge the maximum number of parts of a receive, 1 to {@link RdmaSgeList#MAX_CAPACITY}
      * @return the queue, which is closed with this id
      * @throws IllegalArgumentException if a number is out of range
-     * @throws IllegalStateException if closed or not bound to a device, or if the id already has a shared receive queue or a
-     *     queue pair
+     * @throws IllegalStateException if closed or not bound to a device, or if the id already has a shared receive queue
+     *     or a queue pair
      * @throws io.rpma.RpmaException if the device refuses the queue, usually because a number exceeds its limit
      */
     public RdmaSrq createSrq(int maxWr, int maxSge) {
@@ -572,14 +583,14 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Starts to connect. {@link RdmaEventType#ESTABLISHED}, {@link RdmaEventType#REJECTED}, {@link RdmaEventType#UNREACHABLE}
-     * or {@link RdmaEventType#CONNECT_ERROR} reports the result.
+     * Starts to connect. {@link RdmaEventType#ESTABLISHED}, {@link RdmaEventType#REJECTED},
+     * {@link RdmaEventType#UNREACHABLE} or {@link RdmaEventType#CONNECT_ERROR} reports the result.
      *
      * @param param the parameters for the other side
      * @throws IllegalArgumentException if the private data is too long: see {@link RdmaConnParam#privateData}
      * @throws IllegalStateException if closed, or if there is no device or no queue pair
-     * @throws io.rpma.RpmaException if the route is not resolved, or if the responder resources or the initiator depth exceed
-     *     the limit of the device
+     * @throws io.rpma.RpmaException if the route is not resolved, or if the responder resources or the initiator depth
+     *     exceed the limit of the device
      */
     public void connect(RdmaConnParam param) {
         qp();
@@ -588,7 +599,9 @@ public final class RdmaId implements AutoCloseable {
         FlightEvents.connection(object, false, this::peerAddr);
     }
 
-    /** Refuses private data that is too long: rdma_accept would break the queue pair before the kernel refuses the data. */
+    /**
+     * Refuses private data that is too long: rdma_accept would break the queue pair before the kernel refuses the data.
+     */
     private void checkPrivateData(String operation, int length, int most) {
         if (length > most && call(operation, () -> Natives.idIsInfiniBand(object.handle())) != 0) {
             throw new IllegalArgumentException(
@@ -602,8 +615,8 @@ public final class RdmaId implements AutoCloseable {
      * @param param the parameters for the other side
      * @throws IllegalArgumentException if the private data is too long: see {@link RdmaConnParam#privateData}
      * @throws IllegalStateException if closed, or if there is no device or no queue pair
-     * @throws io.rpma.RpmaException if there is no request, if the other side has given up, or if the responder resources or
-     *     the initiator depth exceed the limit of the device; the id must then be closed
+     * @throws io.rpma.RpmaException if there is no request, if the other side has given up, or if the responder
+     *     resources or the initiator depth exceed the limit of the device; the id must then be closed
      */
     public void accept(RdmaConnParam param) {
         qp();
@@ -617,7 +630,8 @@ public final class RdmaId implements AutoCloseable {
      *
      * @param privateData the private data for the other side: see {@link RdmaConnParam#privateData}
      * @throws IllegalArgumentException if {@code privateData} is too long
-     * @throws IllegalStateException if closed, if the request is already accepted, or if the id is not from {@link #getRequest}
+     * @throws IllegalStateException if closed, if the request is already accepted, or if the id is not from
+     *     {@link #getRequest}
      * @throws io.rpma.RpmaException if the request is already rejected
      */
     public void reject(byte[] privateData) {
@@ -627,8 +641,8 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Refuses the call if this id has no request, or has sent a request or an acceptance. After such a message, Linux would
-     * accept the rejection, but continue to resend the message, and closing the id would take a minute.
+     * Refuses the call if this id has no request, or has sent a request or an acceptance. After such a message, Linux
+     * would accept the rejection, but continue to resend the message, and closing the id would take a minute.
      */
     private long rejectRequest(byte[] data) {
         object.checkOpen();
@@ -639,10 +653,11 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Starts to disconnect. Outstanding operations complete with an error. {@link RdmaEventType#DISCONNECTED} reports the end
-     * to both sides. The side that did not start the disconnection gets the event first, and answers with {@code disconnect()}
-     * or {@link #close}. The side that started the disconnection gets its event after this answer. After both sides have
-     * disconnected, a call does nothing. A check of the other side ({@link RdmaQp#onPeerLost}) ends.
+     * Starts to disconnect. Outstanding operations complete with an error. {@link RdmaEventType#DISCONNECTED} reports
+     * the end to both sides. The side that did not start the disconnection gets the event first, and answers with
+     * {@code disconnect()} or {@link #close}. The side that started the disconnection gets its event after this answer.
+     * After both sides have disconnected, a call does nothing. A check of the other side ({@link RdmaQp#onPeerLost})
+     * ends.
      *
      * <p>A call before the connection is established breaks the queue pair, and the id must then be closed.
      *
@@ -655,8 +670,9 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Refuses the call if there is no connection. On a listening id, librdmacm would take a connection request as the answer to
-     * the disconnection. On any other id, librdmacm would break the queue pair before the kernel refuses the call.
+     * Refuses the call if there is no connection. On a listening id, librdmacm would take a connection request as the
+     * answer to the disconnection. On any other id, librdmacm would break the queue pair before the kernel refuses the
+     * call.
      */
     private long disconnectOnly() {
         object.checkOpen();
@@ -699,9 +715,9 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Waits for the next event, and throws an exception if the event is of another type, as synchronous ids of librdmacm do.
-     * The exception lacks the private data of the event, for example of a rejection. To get the private data, call
-     * {@link #nextEvent(long, TimeUnit)} instead.
+     * Waits for the next event, and throws an exception if the event is of another type, as synchronous ids of
+     * librdmacm do. The exception lacks the private data of the event, for example of a rejection. To get the private
+     * data, call {@link #nextEvent(long, TimeUnit)} instead.
      *
      * @param type the expected type
      * @param timeout the maximum time to wait; 0 does not wait
@@ -711,8 +727,8 @@ public final class RdmaId implements AutoCloseable {
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws IllegalStateException if closed before or during the wait, or if listening
      * @throws io.rpma.RpmaException with {@code ETIMEDOUT} if the wait times out, with {@code ECONNREFUSED} for
-     *     {@link RdmaEventType#REJECTED}, and with the status for any other event, or {@code EPROTO} if the status is 0; also
-     *     if the system fails
+     *     {@link RdmaEventType#REJECTED}, and with the status for any other event, or {@code EPROTO} if the status is
+     *     0; also if the system fails
      */
     public RdmaEvent awaitEvent(RdmaEventType type, long timeout, TimeUnit unit) throws InterruptedException {
         Objects.requireNonNull(type, "type");
@@ -771,10 +787,10 @@ public final class RdmaId implements AutoCloseable {
 
     /**
      * Registers a handler of the requests of this listening id with an event loop. The loop takes the requests as
-     * {@link #getRequest()} does. If the handler throws an exception, the loop closes the memory regions and the address
-     * handles of the request's id, and the id itself, and the registration continues. They stay open if another id uses
-     * the shared receive queue of the request's id, or another thread is making an object of the id. The registration ends if
-     * the shared receive queue of the attributes of {@link #createEp} is closed.
+     * {@link #getRequest()} does. If the handler throws an exception, the loop closes the memory regions and the
+     * address handles of the request's id, and the id itself, and the registration continues. They stay open if another
+     * id uses the shared receive queue of the request's id, or another thread is making an object of the id. The
+     * registration ends if the shared receive queue of the attributes of {@link #createEp} is closed.
      *
      * @param loop the loop
      * @param handler accepts, rejects or closes the id of each request
@@ -793,7 +809,8 @@ public final class RdmaId implements AutoCloseable {
      * @param loop the loop
      * @param handler handles each event
      * @return the registration
-     * @throws IllegalStateException if this id or the loop is closed, if listening, or if a loop already serves the events
+     * @throws IllegalStateException if this id or the loop is closed, if listening, or if a loop already serves the
+     *     events
      * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
      */
     public RpmaEventLoop.Registration onEvent(RpmaEventLoop loop, RpmaEventLoop.Handler<? super RdmaEvent> handler) {
@@ -889,8 +906,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * {@return the request of an id that {@link #getRequest} returned, with the private data of the other side; empty for any
-     * other id}
+     * {@return the request of an id that {@link #getRequest} returned, with the private data of the other side; empty for any other id}
      */
     public Optional<RdmaEvent> request() {
         return Optional.ofNullable(request);
@@ -959,7 +975,8 @@ public final class RdmaId implements AutoCloseable {
      * @param offset the offset of the receive in the region, where the header of 40 bytes is
      * @return the address handle; the caller closes it before this id
      * @throws IndexOutOfBoundsException if there is no such completion, or if the header is not inside the region
-     * @throws IllegalStateException if closed or not bound to a device, if the region is closed, or if the receive failed
+     * @throws IllegalStateException if closed or not bound to a device, if the region is closed, or if the receive
+     *     failed
      * @throws io.rpma.RpmaException if the header can't be read, or the device refuses the address handle
      */
     public RdmaAh createAh(RpmaCompletions completions, int index, RdmaMr region, long offset) {
@@ -989,11 +1006,12 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /**
-     * Closes the id, its queue pair and its shared receive queue, in any state. Does nothing if the id is already closed.
-     * Blocks until the device has released all outstanding operations, which takes seconds if the other host is dead.
+     * Closes the id, its queue pair and its shared receive queue, in any state. Does nothing if the id is already
+     * closed. Blocks until the device has released all outstanding operations, which takes seconds if the other host is
+     * dead.
      *
-     * @throws IllegalStateException if a memory region or an address handle of this id is open, or if another id uses its
-     *     shared receive queue; the message names the object, and nothing is closed
+     * @throws IllegalStateException if a memory region or an address handle of this id is open, or if another id uses
+     *     its shared receive queue; the message names the object, and nothing is closed
      * @throws io.rpma.RpmaException if the system reports a failure; the id is closed nevertheless
      */
     @Override

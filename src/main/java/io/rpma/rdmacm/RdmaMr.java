@@ -30,15 +30,15 @@ import java.util.function.LongSupplier;
  * }
  * }</pre>
  *
- * <p>Registration pins the pages, which takes time in proportion to their size. The memory stays reachable until the region
- * is closed, even if nothing else refers to the memory or the region, because the other side can still write to the memory.
- * All ids of the device can use the region. It must be closed before the id that it was registered with.
+ * <p>Registration pins the pages, which takes time in proportion to their size. The memory stays reachable until the
+ * region is closed, even if nothing else refers to the memory or the region, because the other side can still write to
+ * the memory. All ids of the device can use the region. It must be closed before the id that it was registered with.
  *
  * <p>An offset of an operation is relative to the start of the region, also if the region is a part of a memory.
  * {@link #address()} is the address of the first byte of the region.
  *
- * <p>Registrations of several threads run in parallel, so that threads can register a large memory in parts. Each part is a
- * region of its own, with its own keys. An operation can't go beyond its region.
+ * <p>Registrations of several threads run in parallel, so that threads can register a large memory in parts. Each part
+ * is a region of its own, with its own keys. An operation can't go beyond its region.
  *
  * <p>Safe for use by many threads.
  *
@@ -92,8 +92,8 @@ public final class RdmaMr implements AutoCloseable {
      * @return the region; the caller closes it before the id
      * @throws IllegalArgumentException if {@code memory} is read-only
      * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the limit of
-     *     locked memory
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the
+     *     limit of locked memory
      */
     public static RdmaMr regMsgs(RdmaId id, RpmaMemory memory) {
         return register("rdma_reg_msgs", id, memory, MSGS);
@@ -124,8 +124,8 @@ public final class RdmaMr implements AutoCloseable {
      * @param buffer a direct buffer; later changes of its position and limit have no effect
      * @return the region; the caller closes it before the id
      * @throws IllegalArgumentException if {@code buffer} is not direct, has no remaining bytes or is read-only
-     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of {@code buffer} is
-     *     closed
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of
+     *     {@code buffer} is closed
      * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
      */
     public static RdmaMr regMsgs(RdmaId id, ByteBuffer buffer) {
@@ -140,8 +140,8 @@ public final class RdmaMr implements AutoCloseable {
      * @return the region; the caller closes it before the id
      * @throws IllegalArgumentException if {@code memory} is read-only
      * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the limit of
-     *     locked memory
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the
+     *     limit of locked memory
      */
     public static RdmaMr regRead(RdmaId id, RpmaMemory memory) {
         return register("rdma_reg_read", id, memory, READ);
@@ -172,8 +172,8 @@ public final class RdmaMr implements AutoCloseable {
      * @param buffer a direct buffer; later changes of its position and limit have no effect
      * @return the region; the caller closes it before the id
      * @throws IllegalArgumentException if {@code buffer} is not direct, has no remaining bytes or is read-only
-     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of {@code buffer} is
-     *     closed
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of
+     *     {@code buffer} is closed
      * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
      */
     public static RdmaMr regRead(RdmaId id, ByteBuffer buffer) {
@@ -188,8 +188,8 @@ public final class RdmaMr implements AutoCloseable {
      * @return the region; the caller closes it before the id
      * @throws IllegalArgumentException if {@code memory} is read-only
      * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the limit of
-     *     locked memory
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the
+     *     limit of locked memory
      */
     public static RdmaMr regWrite(RdmaId id, RpmaMemory memory) {
         return register("rdma_reg_write", id, memory, WRITE);
@@ -220,8 +220,8 @@ public final class RdmaMr implements AutoCloseable {
      * @param buffer a direct buffer; later changes of its position and limit have no effect
      * @return the region; the caller closes it before the id
      * @throws IllegalArgumentException if {@code buffer} is not direct, has no remaining bytes or is read-only
-     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of {@code buffer} is
-     *     closed
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of
+     *     {@code buffer} is closed
      * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
      */
     public static RdmaMr regWrite(RdmaId id, ByteBuffer buffer) {
@@ -229,26 +229,27 @@ public final class RdmaMr implements AutoCloseable {
     }
 
     /**
-     * Registers memory for any combination of uses, including combinations for which librdmacm has no function: remote reads
-     * together with remote writes, and atomics.
+     * Registers memory for any combination of uses, including combinations for which librdmacm has no function: remote
+     * reads together with remote writes, and atomics.
      *
      * @param id an id that is bound to a device
      * @param memory the memory; it can't be closed before the region
      * @param access the permitted uses; none for a source of sends and writes
      * @return the region; the caller closes it before the id
-     * @throws IllegalArgumentException if {@code memory} is read-only and {@code access} permits writes, or {@code access} has
-     *     {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} without {@link RdmaAccess#LOCAL_WRITE}
+     * @throws IllegalArgumentException if {@code memory} is read-only and {@code access} permits writes, or
+     *     {@code access} has {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} without
+     *     {@link RdmaAccess#LOCAL_WRITE}
      * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
-     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the limit of
-     *     locked memory
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because of the
+     *     limit of locked memory
      */
     public static RdmaMr reg(RdmaId id, RpmaMemory memory, RdmaAccess... access) {
         return register("ibv_reg_mr", id, memory, access);
     }
 
     /**
-     * Registers a part of a memory, as {@link #reg(RdmaId, RpmaMemory, RdmaAccess...)}. The offsets of the region in operations
-     * are relative to the start of the part.
+     * Registers a part of a memory, as {@link #reg(RdmaId, RpmaMemory, RdmaAccess...)}. The offsets of the region in
+     * operations are relative to the start of the part.
      *
      * @param id an id that is bound to a device
      * @param memory the memory; it can't be closed before the region
@@ -257,8 +258,8 @@ public final class RdmaMr implements AutoCloseable {
      * @param access the permitted uses; none for a source of sends and writes
      * @return the region; the caller closes it before the id
      * @throws IndexOutOfBoundsException if a byte is outside the memory
-     * @throws IllegalArgumentException if {@code length} is 0, {@code memory} is read-only and {@code access} permits writes, or
-     *     {@code access} has {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} without
+     * @throws IllegalArgumentException if {@code length} is 0, {@code memory} is read-only and {@code access} permits
+     *     writes, or {@code access} has {@link RdmaAccess#REMOTE_WRITE} or {@link RdmaAccess#REMOTE_ATOMIC} without
      *     {@link RdmaAccess#LOCAL_WRITE}
      * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code memory} is closed
      * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
@@ -274,11 +275,11 @@ public final class RdmaMr implements AutoCloseable {
      * @param buffer a direct buffer; later changes of its position and limit have no effect
      * @param access the permitted uses; none for a source of sends and writes
      * @return the region; the caller closes it before the id
-     * @throws IllegalArgumentException if {@code buffer} is not direct or has no remaining bytes, if it is read-only and
-     *     {@code access} permits writes, or if {@code access} has {@link RdmaAccess#REMOTE_WRITE} or
+     * @throws IllegalArgumentException if {@code buffer} is not direct or has no remaining bytes, if it is read-only
+     *     and {@code access} permits writes, or if {@code access} has {@link RdmaAccess#REMOTE_WRITE} or
      *     {@link RdmaAccess#REMOTE_ATOMIC} without {@link RdmaAccess#LOCAL_WRITE}
-     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of {@code buffer} is
-     *     closed
+     * @throws IllegalStateException if {@code id} is closed or not bound to a device, or the {@code Arena} of
+     *     {@code buffer} is closed
      * @throws io.rpma.RpmaException if the device or the kernel refuses the registration
      */
     public static RdmaMr reg(RdmaId id, ByteBuffer buffer, RdmaAccess... access) {
@@ -289,8 +290,8 @@ public final class RdmaMr implements AutoCloseable {
      * Registers memory by its address, for example the address of a {@code MemorySegment}.
      *
      * <p>The caller is responsible for the address: the memory must stay mapped until the region is closed. Until then,
-     * {@code owner} stays reachable. An {@code owner} that is an {@link RpmaMemory} can't be closed before the region. With any
-     * other {@code owner}, the program can still free the memory, for example by closing its {@code Arena}.
+     * {@code owner} stays reachable. An {@code owner} that is an {@link RpmaMemory} can't be closed before the region.
+     * With any other {@code owner}, the program can still free the memory, for example by closing its {@code Arena}.
      *
      * @param id an id that is bound to a device
      * @param address the address of the first byte
@@ -303,8 +304,8 @@ public final class RdmaMr implements AutoCloseable {
      *     {@link RdmaAccess#LOCAL_WRITE}
      * @throws IllegalStateException if {@code id} is closed or not bound to a device, or {@code owner} is a closed
      *     {@link RpmaMemory}
-     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because the memory is not
-     *     mapped
+     * @throws io.rpma.RpmaException if the device or the kernel refuses the registration, for example because the
+     *     memory is not mapped
      */
     public static RdmaMr reg(RdmaId id, long address, long length, Object owner, RdmaAccess... access) {
         Objects.requireNonNull(owner, "owner");
@@ -409,8 +410,8 @@ public final class RdmaMr implements AutoCloseable {
     /**
      * Checks the bytes that an operation reads, and returns the native handle. Part of the hot path.
      *
-     * @throws NullPointerException if the region is null; checked explicitly, because the exception of compiled code has no
-     *     message
+     * @throws NullPointerException if the region is null; checked explicitly, because the exception of compiled code
+     *     has no message
      * @throws IndexOutOfBoundsException if the bytes are not all inside the region
      */
     static long use(RdmaMr region, long offset, long length) {

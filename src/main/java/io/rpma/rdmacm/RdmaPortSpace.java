@@ -18,8 +18,8 @@ public enum RdmaPortSpace {
     private final int rejectData;
 
     /**
-     * Takes the maximum lengths of the private data, which the message formats of InfiniBand determine. In a request, RDMA CM
-     * itself uses 36 bytes of the private data.
+     * Takes the maximum lengths of the private data, which the message formats of InfiniBand determine. In a request,
+     * RDMA CM itself uses 36 bytes of the private data.
      */
     RdmaPortSpace(int value, int connectData, int acceptData, int rejectData) {
         this.value = value;

@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A chain of sends, writes and reads of one queue pair, which is built once and posted repeatedly, each time with one call of
- * {@code ibv_post_send}.
+ * A chain of sends, writes and reads of one queue pair, which is built once and posted repeatedly, each time with one
+ * call of {@code ibv_post_send}.
  *
  * <pre>{@code
  * RdmaBatch batch = RdmaBatch.create(2);
@@ -28,18 +28,20 @@ import java.nio.ByteOrder;
  * }
  * }</pre>
  *
- * <p>{@link RdmaBatch#prepare()} makes a prepared batch. The number of an operation is its place in the chain, from 0. The range in
- * the local region, the inline data, the remote address, the immediate data and the context of an operation can be changed between
- * posts, and nothing else. The methods allocate nothing. A length can be changed up to the recorded length: record each operation
- * with its greatest length.
+ * <p>{@link RdmaBatch#prepare()} makes a prepared batch. The number of an operation is its place in the chain, from 0.
+ * The range in the local region, the inline data, the remote address, the immediate data and the context of an
+ * operation can be changed between posts, and nothing else. The methods allocate nothing. A length can be changed up to
+ * the recorded length: record each operation with its greatest length.
  *
- * <p>{@link #post()} checks each time that the queue pair and the regions are open. The change of a range checks the range.
+ * <p>{@link #post()} checks each time that the queue pair and the regions are open. The change of a range checks the
+ * range.
  *
- * <p>The last operation should have {@link RdmaQp#F_SIGNALED}: {@link RdmaBatch} describes why. Without a completion at its end, a
- * chain that is posted repeatedly fills the queue for good.
+ * <p>The last operation should have {@link RdmaQp#F_SIGNALED}: {@link RdmaBatch} describes why. Without a completion at
+ * its end, a chain that is posted repeatedly fills the queue for good.
  *
- * <p>Not safe for use by several threads at once. A prepared batch is plain memory: it needs no close, and outlives its id. It
- * neither keeps an object reachable nor prevents its close. The memory of a region stays reachable while the region is open.
+ * <p>Not safe for use by several threads at once. A prepared batch is plain memory: it needs no close, and outlives its
+ * id. It neither keeps an object reachable nor prevents its close. The memory of a region stays reachable while the
+ * region is open.
  *
  * <p>Manual pages: see {@link RdmaQp}.
  */
@@ -134,8 +136,7 @@ public final class RdmaPreparedBatch {
     }
 
     /**
-     * {@return the number of operations that the current round has posted; 0 if the last call of {@link #post} has posted the
-     * whole chain}
+     * {@return the number of operations that the current round has posted; 0 if the last call of {@link #post} has posted the whole chain}
      */
     public int posted() {
         return posted;
@@ -146,13 +147,13 @@ public final class RdmaPreparedBatch {
      *
      * <p>Does not block. The close of an object that the chain uses waits for the end of the call.
      *
-     * @return {@code true} if the whole chain is posted; {@code false} if the send queue is full: poll completions and call this
-     *     method again. {@link #posted()} is the number of the next operation
-     * @throws IllegalStateException if the id, or the region of an operation that is not posted yet, is closed; the message
-     *     names it, and nothing is posted
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses an operation:
-     *     {@link #posted()} is then the number of that operation, with which the next call begins: to begin anew, record
-     *     and prepare the operations again
+     * @return {@code true} if the whole chain is posted; {@code false} if the send queue is full: poll completions and
+     *     call this method again. {@link #posted()} is the number of the next operation
+     * @throws IllegalStateException if the id, or the region of an operation that is not posted yet, is closed; the
+     *     message names it, and nothing is posted
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses an
+     *     operation: {@link #posted()} is then the number of that operation, with which the next call begins: to begin
+     *     anew, record and prepare the operations again
      */
     public boolean post() {
         int from = posted;
@@ -182,8 +183,8 @@ public final class RdmaPreparedBatch {
      * @param index the number of the operation, 0 to {@link #count()} - 1
      * @param offset the offset in the region, in bytes
      * @param length the number of bytes, 0 to the recorded length
-     * @throws IndexOutOfBoundsException if there is no such operation, {@code length} is negative, or the bytes are not all
-     *     inside the region
+     * @throws IndexOutOfBoundsException if there is no such operation, {@code length} is negative, or the bytes are not
+     *     all inside the region
      * @throws IllegalArgumentException if the operation has inline data, or {@code length} exceeds the recorded length
      */
     public void setRange(int index, long offset, long length) {
@@ -200,9 +201,10 @@ public final class RdmaPreparedBatch {
      * @param index the number of the operation, 0 to {@link #count()} - 1
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte; 0 to the recorded length
-     * @throws IndexOutOfBoundsException if there is no such operation, or {@code length} is negative or exceeds the capacity of
-     *     {@code src}
-     * @throws IllegalArgumentException if the operation has no inline data, or {@code length} exceeds the recorded length
+     * @throws IndexOutOfBoundsException if there is no such operation, or {@code length} is negative or exceeds the
+     *     capacity of {@code src}
+     * @throws IllegalArgumentException if the operation has no inline data, or {@code length} exceeds the recorded
+     *     length
      */
     public void setInline(int index, RdmaInlineData src, int length) {
         check(index, isInline(check(index)), "inline data");

@@ -16,7 +16,8 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The queue pair of an id: posts operations and receives, and takes their completions. {@link RdmaId#createQp} creates it.
+ * The queue pair of an id: posts operations and receives, and takes their completions. {@link RdmaId#createQp} creates
+ * it.
  *
  * <p>A write, and the wait for its completion:
  *
@@ -32,32 +33,33 @@ import java.util.concurrent.TimeUnit;
  * }
  * }</pre>
  *
- * <p>Safe for use by many threads. The queue pair is closed with its id. The id can be closed while other threads post, poll or
- * wait: their calls finish first, or throw {@link IllegalStateException}.
+ * <p>Safe for use by many threads. The queue pair is closed with its id. The id can be closed while other threads post,
+ * poll or wait: their calls finish first, or throw {@link IllegalStateException}.
  *
  * <p>A post never blocks and allocates nothing. It returns before the operation is complete. {@link #pollSendComp} and
- * {@link #pollRecvComp} take the completion, which has the context of the post. Until then, the program must not use the local
- * memory of the operation. An inline post copies its bytes, so that the program can change them after the post returns.
+ * {@link #pollRecvComp} take the completion, which has the context of the post. Until then, the program must not use
+ * the local memory of the operation. An inline post copies its bytes, so that the program can change them after the
+ * post returns.
  *
- * <p>A post returns {@code false} if its queue is full: poll completions and post again. Some devices free the entries of the
- * send queue only when a completion is polled. So set {@link #F_SIGNALED} for at least one of the operations that fill the
- * queue. Other devices, for example soft-RoCE, free an entry when its operation completes. Never have more completions
- * outstanding than the completion queues hold: {@link RdmaQpInitAttr#maxSendWr} and {@link RdmaQpInitAttr#maxRecvWr} set their
- * sizes. Otherwise the device loses completions, or breaks the connection.
+ * <p>A post returns {@code false} if its queue is full: poll completions and post again. Some devices free the entries
+ * of the send queue only when a completion is polled. So set {@link #F_SIGNALED} for at least one of the operations
+ * that fill the queue. Other devices, for example soft-RoCE, free an entry when its operation completes. Never have
+ * more completions outstanding than the completion queues hold: {@link RdmaQpInitAttr#maxSendWr} and
+ * {@link RdmaQpInitAttr#maxRecvWr} set their sizes. Otherwise the device loses completions, or breaks the connection.
  *
  * <p>{@link RdmaBatch} posts many operations in one downcall.
  *
- * <p>The remote address and the key are numbers that the other side sends. The remote device checks them, and checks whether
- * the remote region is registered for the operation. If a check fails, the operation completes with
+ * <p>The remote address and the key are numbers that the other side sends. The remote device checks them, and checks
+ * whether the remote region is registered for the operation. If a check fails, the operation completes with
  * {@link io.rpma.RpmaWcStatus#REM_ACCESS_ERR}. Each failed operation breaks the connection.
  *
- * <p>Inline posts are separate methods instead of a flag, because their bytes come from an {@link RdmaInlineData}, which needs
- * no registration. No inline post takes its bytes from a memory region: the copy would end the process if the region maps a
- * file that was truncated. No inline post takes a list of parts: write the parts to the {@link RdmaInlineData} one after the
- * other. Neither posts with immediate data nor posts of datagrams take lists.
+ * <p>Inline posts are separate methods instead of a flag, because their bytes come from an {@link RdmaInlineData},
+ * which needs no registration. No inline post takes its bytes from a memory region: the copy would end the process if
+ * the region maps a file that was truncated. No inline post takes a list of parts: write the parts to the
+ * {@link RdmaInlineData} one after the other. Neither posts with immediate data nor posts of datagrams take lists.
  *
- * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's port if that is smaller
- * ({@code max_msg_sz} of ibv_devinfo(1)).
+ * <p>One operation transfers at most 2^31 - 1 bytes, or the maximum message size of the device's port if that is
+ * smaller ({@code max_msg_sz} of ibv_devinfo(1)).
  *
  * <p>Manual pages: rdma_post_write(3), rdma_post_read(3), rdma_post_send(3), rdma_post_recv(3), rdma_post_writev(3),
  * rdma_post_readv(3), rdma_post_sendv(3), rdma_post_recvv(3), rdma_post_ud_send(3), ibv_post_send(3),
@@ -67,10 +69,15 @@ public final class RdmaQp {
     /** Start the operation after all earlier reads and atomics are complete: {@code IBV_SEND_FENCE}. */
     public static final int F_FENCE = 1;
 
-    /** Generate a completion: {@code IBV_SEND_SIGNALED}. Without this flag, only a failed operation has a completion. */
+    /**
+     * Generate a completion: {@code IBV_SEND_SIGNALED}. Without this flag, only a failed operation has a completion.
+     */
     public static final int F_SIGNALED = 2;
 
-    /** Mark the completion on the other side as solicited: {@code IBV_SEND_SOLICITED}. See {@link #getSolicitedRecvComp}. */
+    /**
+     * Mark the completion on the other side as solicited: {@code IBV_SEND_SOLICITED}. See
+     * {@link #getSolicitedRecvComp}.
+     */
     public static final int F_SOLICITED = 4;
 
     /** The key that librdmacm gives the datagram queue pairs of {@link RdmaPortSpace#UDP}: {@code RDMA_UDP_QKEY}. */
@@ -166,7 +173,9 @@ public final class RdmaQp {
         return maxInlineData;
     }
 
-    /** {@return the number of the queue pair, unsigned, which {@link RpmaCompletions#qpNum} returns for its completions} */
+    /**
+     * {@return the number of the queue pair, unsigned, which {@link RpmaCompletions#qpNum} returns for its completions}
+     */
     public int qpNum() {
         return qpNum;
     }
@@ -185,7 +194,8 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postWrite(RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -208,7 +218,8 @@ public final class RdmaQp {
      * @return true if the operation is posted, false if the send queue is full
      * @throws IllegalArgumentException if there are more than {@link #maxSendSge} parts, or the flags are invalid
      * @throws IllegalStateException if the id or a region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postWritev(RdmaSgeList src, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -234,7 +245,8 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
      * @throws IllegalStateException if the id is closed or for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postWriteInline(RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -248,8 +260,8 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a write with immediate data. After the bytes are written, the other side gets a completion with the immediate data.
-     * The completion consumes a receive, which the other side must have posted.
+     * Posts a write with immediate data. After the bytes are written, the other side gets a completion with the
+     * immediate data. The completion consumes a receive, which the other side must have posted.
      *
      * @param src the region to read from
      * @param offset the offset in the region, in bytes
@@ -263,7 +275,8 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postWriteWithImm(
             RdmaMr src, long offset, long length, int flags, long remoteAddr, int rkey, int imm, long context) {
@@ -278,7 +291,8 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a write with immediate data, as {@link #postWriteWithImm}, of bytes that the call copies, without a memory region.
+     * Posts a write with immediate data, as {@link #postWriteWithImm}, of bytes that the call copies, without a memory
+     * region.
      *
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
@@ -291,7 +305,8 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
      * @throws IllegalStateException if the id is closed or for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postWriteWithImmInline(
             RdmaInlineData src, int length, int flags, long remoteAddr, int rkey, int imm, long context) {
@@ -318,10 +333,11 @@ public final class RdmaQp {
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code length}
-     *     exceeds the maximum of one operation, or the flags are invalid
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE},
+     *     {@code length} exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postRead(RdmaMr dst, long offset, long length, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -342,10 +358,11 @@ public final class RdmaQp {
      * @param rkey the key of the remote region
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
-     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, there are more than
-     *     {@link #maxSendSge} parts, or the flags are invalid
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, there are more
+     *     than {@link #maxSendSge} parts, or the flags are invalid
      * @throws IllegalStateException if the id or a region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postReadv(RdmaSgeList dst, int flags, long remoteAddr, int rkey, long context) {
         checkConnected(flags);
@@ -370,7 +387,8 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postSend(RdmaMr src, long offset, long length, int flags, long context) {
         checkConnected(flags);
@@ -391,7 +409,8 @@ public final class RdmaQp {
      * @return true if the operation is posted, false if the send queue is full
      * @throws IllegalArgumentException if there are more than {@link #maxSendSge} parts, or the flags are invalid
      * @throws IllegalStateException if the id or a region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postSendv(RdmaSgeList src, int flags, long context) {
         checkConnected(flags);
@@ -415,7 +434,8 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
      * @throws IllegalStateException if the id is closed or for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postSendInline(RdmaInlineData src, int length, int flags, long context) {
         checkConnected(flags);
@@ -441,7 +461,8 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
      * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postSendWithImm(RdmaMr src, long offset, long length, int flags, int imm, long context) {
         checkConnected(flags);
@@ -465,7 +486,8 @@ public final class RdmaQp {
      * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
      * @throws IllegalArgumentException if {@code length} exceeds {@link #maxInlineData}, or the flags are invalid
      * @throws IllegalStateException if the id is closed or for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postSendWithImmInline(RdmaInlineData src, int length, int flags, int imm, long context) {
         checkConnected(flags);
@@ -479,8 +501,8 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a compare-and-swap, which sets 8 bytes of remote memory if they have an expected value. It is atomic with respect
-     * to other atomics through the same remote device.
+     * Posts a compare-and-swap, which sets 8 bytes of remote memory if they have an expected value. It is atomic with
+     * respect to other atomics through the same remote device.
      *
      * @param dst the region to write the previous value to, in the byte order of this machine; registered for
      *     {@link RdmaAccess#LOCAL_WRITE}
@@ -494,10 +516,11 @@ public final class RdmaQp {
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
      * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code remoteAddr}
-     *     is not a multiple of 8, or the flags are invalid
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE},
+     *     {@code remoteAddr} is not a multiple of 8, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postCompareAndSwap(
             RdmaMr dst, long offset, int flags, long remoteAddr, int rkey, long compare, long swap, long context) {
@@ -513,8 +536,8 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a fetch-and-add, which adds a number to 8 bytes of remote memory. It is atomic with respect to other atomics
-     * through the same remote device.
+     * Posts a fetch-and-add, which adds a number to 8 bytes of remote memory. It is atomic with respect to other
+     * atomics through the same remote device.
      *
      * @param dst the region to write the previous value to, in the byte order of this machine; registered for
      *     {@link RdmaAccess#LOCAL_WRITE}
@@ -527,10 +550,11 @@ public final class RdmaQp {
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the operation is posted, false if the send queue is full
      * @throws IndexOutOfBoundsException if the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, {@code remoteAddr}
-     *     is not a multiple of 8, or the flags are invalid
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE},
+     *     {@code remoteAddr} is not a multiple of 8, or the flags are invalid
      * @throws IllegalStateException if the id or the region is closed, or the id is for datagrams
-     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the operation
+     * @throws io.rpma.RpmaException if the id is not connected yet ({@code ENOTCONN}), or the device refuses the
+     *     operation
      */
     public boolean postFetchAndAdd(
             RdmaMr dst, long offset, int flags, long remoteAddr, int rkey, long add, long context) {
@@ -550,8 +574,9 @@ public final class RdmaQp {
      *
      * <p>The key of the remote queue pair is librdmacm's default, {@code RDMA_UDP_QKEY}.
      *
-     * <p>A datagram that is longer than a packet does not arrive. The maximum length of a packet is the MTU of the device's
-     * port, 256 to 4096 bytes. On soft-RoCE, a longer datagram completes without an error; other devices may report a failure.
+     * <p>A datagram that is longer than a packet does not arrive. The maximum length of a packet is the MTU of the
+     * device's port, 256 to 4096 bytes. On soft-RoCE, a longer datagram completes without an error; other devices may
+     * report a failure.
      *
      * @param src the region to read from
      * @param offset the offset in the region, in bytes
@@ -571,7 +596,8 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a datagram, as {@link #postUdSend(RdmaMr, long, long, int, RdmaAh, int, long)}, to a queue pair with its own key.
+     * Posts a datagram, as {@link #postUdSend(RdmaMr, long, long, int, RdmaAh, int, long)}, to a queue pair with its
+     * own key.
      *
      * @param src the region to read from
      * @param offset the offset in the region, in bytes
@@ -601,8 +627,8 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a datagram, as {@link #postUdSend(RdmaMr, long, long, int, RdmaAh, int, long)}, of bytes that the call copies,
-     * without a memory region.
+     * Posts a datagram, as {@link #postUdSend(RdmaMr, long, long, int, RdmaAh, int, long)}, of bytes that the call
+     * copies, without a memory region.
      *
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
@@ -621,8 +647,8 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a datagram, as {@link #postUdSendInline(RdmaInlineData, int, int, RdmaAh, int, long)}, to a queue pair with its own
-     * key.
+     * Posts a datagram, as {@link #postUdSendInline(RdmaInlineData, int, int, RdmaAh, int, long)}, to a queue pair with
+     * its own key.
      *
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
@@ -691,8 +717,8 @@ public final class RdmaQp {
     }
 
     /**
-     * Posts a datagram with immediate data, as {@link #postUdSendWithImm}, of bytes that the call copies, without a memory
-     * region.
+     * Posts a datagram with immediate data, as {@link #postUdSendWithImm}, of bytes that the call copies, without a
+     * memory region.
      *
      * @param src the bytes to copy
      * @param length the number of bytes to copy, from the first byte
@@ -740,8 +766,8 @@ public final class RdmaQp {
     /**
      * Posts a receive, which writes a message to the region. Receives can be posted before the id is connected.
      *
-     * <p>If the id is for datagrams, the first 40 bytes of a receive are for the header of the datagram, and the bytes of the
-     * datagram follow. The receive must therefore have 40 bytes more than the datagram.
+     * <p>If the id is for datagrams, the first 40 bytes of a receive are for the header of the datagram, and the bytes
+     * of the datagram follow. The receive must therefore have 40 bytes more than the datagram.
      * {@link RdmaId#createAh(RpmaCompletions, int, RdmaMr, long)} reads the header.
      *
      * @param dst the region to write to, registered for {@link RdmaAccess#LOCAL_WRITE}
@@ -750,8 +776,8 @@ public final class RdmaQp {
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the receive is posted, false if the receive queue is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or {@code length}
-     *     exceeds the maximum of one operation
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or
+     *     {@code length} exceeds the maximum of one operation
      * @throws IllegalStateException if the id or the region is closed, or the queue pair has a shared receive queue
      * @throws io.rpma.RpmaException if the device refuses the operation
      */
@@ -771,8 +797,8 @@ public final class RdmaQp {
      * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param context the value that {@link RpmaCompletions#wrId} returns for the completion
      * @return true if the receive is posted, false if the receive queue is full
-     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are more than
-     *     {@link #maxRecvSge} parts
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are
+     *     more than {@link #maxRecvSge} parts
      * @throws IllegalStateException if the id or a region is closed, or the queue pair has a shared receive queue
      * @throws io.rpma.RpmaException if the device refuses the operation
      */
@@ -875,16 +901,16 @@ public final class RdmaQp {
 
     /**
      * Takes completions of receives. If there are none, waits for the first solicited completion, without a timeout. A
-     * completion is solicited if the other side has posted its operation with {@link #F_SOLICITED}, or if the completion
-     * reports a failure.
+     * completion is solicited if the other side has posted its operation with {@link #F_SOLICITED}, or if the
+     * completion reports a failure.
      *
-     * <p>Unsolicited completions do not end the wait. The call takes them together with the solicited completion. Exception:
-     * after a wait of {@link #getRecvComp}, the first unsolicited completion can end the next solicited wait. While this call
-     * waits, any other call that waits for this queue polls the queue once, and then blocks until this call or its own timeout
-     * ends.
+     * <p>Unsolicited completions do not end the wait. The call takes them together with the solicited completion.
+     * Exception: after a wait of {@link #getRecvComp}, the first unsolicited completion can end the next solicited
+     * wait. While this call waits, any other call that waits for this queue polls the queue once, and then blocks until
+     * this call or its own timeout ends.
      *
-     * <p>On soft-RoCE, the completion of a failed receive is solicited only if the other side has set the flag. On soft-RoCE
-     * since Linux 6.2, a receive that fails because the connection is broken does not end the wait: use
+     * <p>On soft-RoCE, the completion of a failed receive is solicited only if the other side has set the flag. On
+     * soft-RoCE since Linux 6.2, a receive that fails because the connection is broken does not end the wait: use
      * {@link #getSolicitedRecvComp(RpmaCompletions, long, TimeUnit)}.
      *
      * @param completions the array to fill; its previous contents are discarded
@@ -916,17 +942,17 @@ public final class RdmaQp {
     }
 
     /**
-     * Registers a handler of the completions of operations with an event loop, including completions that are already in
-     * the queue.
+     * Registers a handler of the completions of operations with an event loop, including completions that are already
+     * in the queue.
      *
      * @param loop the loop
      * @param batchSize the maximum number of completions in one call, at least 1
-     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
-     *     the call returns
+     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid
+     *     until the call returns
      * @return the registration
      * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
-     *     if a thread waits for it
+     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the
+     *     queue, or if a thread waits for it
      * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
      */
     public RpmaEventLoop.Registration onSendComp(
@@ -935,29 +961,29 @@ public final class RdmaQp {
     }
 
     /**
-     * Registers a handler that is called once, if the other side no longer answers. The loop must serve the completions of
-     * operations ({@link #onSendComp}). After each {@code period} it checks whether an operation has completed since the previous
-     * check. If none has, it posts a probe, a write of 0 bytes. If nothing completes within {@code limit} after that, the other
-     * side is lost: the handler is called at most {@code 2 * period + limit} after the other host has died. On iWARP, it takes
-     * minutes. {@link RpmaEventLoop#onPeerLost RpmaEventLoop.onPeerLost} documents the failures, the transports, the limit and the
-     * cost: the same applies to this method.
+     * Registers a handler that is called once, if the other side no longer answers. The loop must serve the completions
+     * of operations ({@link #onSendComp}). After each {@code period} it checks whether an operation has completed since
+     * the previous check. If none has, it posts a probe, a write of 0 bytes. If nothing completes within {@code limit}
+     * after that, the other side is lost: the handler is called at most {@code 2 * period + limit} after the other host
+     * has died. On iWARP, it takes minutes. {@link RpmaEventLoop#onPeerLost RpmaEventLoop.onPeerLost} documents the
+     * failures, the transports, the limit and the cost: the same applies to this method.
      *
-     * <p>A probe occupies one place in the send queue and in its completion queue: add one to {@link RdmaQpInitAttr#maxSendWr}.
-     * Receives do not count as completions. The check ends before the call of the handler, at {@link RdmaId#disconnect} and
-     * {@link RdmaId#close}, and when the loop no longer serves the completions of operations. If a probe can't be posted, for
-     * example because the id is not connected at the second check, the check ends and {@link RpmaEventLoop#onFailure} gets the
-     * exception.
+     * <p>A probe occupies one place in the send queue and in its completion queue: add one to
+     * {@link RdmaQpInitAttr#maxSendWr}. Receives do not count as completions. The check ends before the call of the
+     * handler, at {@link RdmaId#disconnect} and {@link RdmaId#close}, and when the loop no longer serves the
+     * completions of operations. If a probe can't be posted, for example because the id is not connected at the second
+     * check, the check ends and {@link RpmaEventLoop#onFailure} gets the exception.
      *
      * @param loop the loop
      * @param period the time between checks, at least 1
      * @param limit the time after a probe within which an operation must complete, at least 1
      * @param unit the unit of {@code period} and {@code limit}
-     * @param handler handles the id, for example closes it in another thread: {@link RdmaId#close} takes seconds if the other host
-     *     is dead
+     * @param handler handles the id, for example closes it in another thread: {@link RdmaId#close} takes seconds if the
+     *     other host is dead
      * @return the registration
      * @throws IllegalArgumentException if {@code period} or {@code limit} is not positive
-     * @throws IllegalStateException if the id or the loop is closed, if the id is for datagrams, if the loop does not serve the
-     *     completions of operations, or if a check is active
+     * @throws IllegalStateException if the id or the loop is closed, if the id is for datagrams, if the loop does not
+     *     serve the completions of operations, or if a check is active
      */
     public RpmaEventLoop.Registration onPeerLost(
             RpmaEventLoop loop, long period, long limit, TimeUnit unit, RpmaEventLoop.Handler<? super RdmaId> handler) {
@@ -998,17 +1024,17 @@ public final class RdmaQp {
     }
 
     /**
-     * Registers a handler of the completions of receives with an event loop, including completions that are already in the
-     * queue.
+     * Registers a handler of the completions of receives with an event loop, including completions that are already in
+     * the queue.
      *
      * @param loop the loop
      * @param batchSize the maximum number of completions in one call, at least 1
-     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
-     *     the call returns
+     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid
+     *     until the call returns
      * @return the registration
      * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
-     *     if a thread waits for it
+     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the
+     *     queue, or if a thread waits for it
      * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
      */
     public RpmaEventLoop.Registration onRecvComp(
@@ -1017,19 +1043,19 @@ public final class RdmaQp {
     }
 
     /**
-     * Registers a handler of the completions of receives with an event loop. Only a solicited completion makes the loop take
-     * completions, with the same exceptions as in {@link #getSolicitedRecvComp(RpmaCompletions)}. The loop then takes all
-     * completions. It also takes the completions that are already in the queue at the registration, and those that arrive
-     * while it takes completions.
+     * Registers a handler of the completions of receives with an event loop. Only a solicited completion makes the loop
+     * take completions, with the same exceptions as in {@link #getSolicitedRecvComp(RpmaCompletions)}. The loop then
+     * takes all completions. It also takes the completions that are already in the queue at the registration, and those
+     * that arrive while it takes completions.
      *
      * @param loop the loop
      * @param batchSize the maximum number of completions in one call, at least 1
-     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid until
-     *     the call returns
+     * @param handler handles each batch: at least one completion; the array belongs to the registration and is valid
+     *     until the call returns
      * @return the registration
      * @throws IllegalArgumentException if {@code batchSize} is out of range (see {@link RpmaCompletions#create})
-     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the queue, or
-     *     if a thread waits for it
+     * @throws IllegalStateException if the id of this queue pair or the loop is closed, if a loop already serves the
+     *     queue, or if a thread waits for it
      * @throws io.rpma.RpmaException if the kernel refuses to watch another descriptor
      */
     public RpmaEventLoop.Registration onSolicitedRecvComp(

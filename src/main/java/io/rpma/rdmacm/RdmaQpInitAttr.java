@@ -2,7 +2,8 @@
 package io.rpma.rdmacm;
 
 /**
- * The requested attributes of a queue pair: {@code struct ibv_qp_init_attr}. The device may grant more: see {@link RdmaQp}.
+ * The requested attributes of a queue pair: {@code struct ibv_qp_init_attr}. The device may grant more: see
+ * {@link RdmaQp}.
  *
  * <pre>{@code
  * RdmaQpInitAttr attributes = new RdmaQpInitAttr()
@@ -13,8 +14,8 @@ package io.rpma.rdmacm;
  * id.createQp(attributes);
  * }</pre>
  *
- * <p>Not safe for use by several threads at once. {@link RdmaId#createQp} and {@link RdmaId#createEp} read the attributes;
- * later changes have no effect on their queue pairs.
+ * <p>Not safe for use by several threads at once. {@link RdmaId#createQp} and {@link RdmaId#createEp} read the
+ * attributes; later changes have no effect on their queue pairs.
  *
  * <p>Manual pages: rdma_create_qp(3), ibv_create_qp(3).
  */
@@ -54,8 +55,8 @@ public final class RdmaQpInitAttr {
     }
 
     /**
-     * Sets how many receives can be posted, and how many completions their completion queue holds. With a shared receive
-     * queue, only the number of completions applies.
+     * Sets how many receives can be posted, and how many completions their completion queue holds. With a shared
+     * receive queue, only the number of completions applies.
      *
      * @param count at least 1
      * @return this
@@ -114,8 +115,8 @@ public final class RdmaQpInitAttr {
     }
 
     /**
-     * Sets the shared receive queue. It belongs to the id of the queue pair or to another id of the same device. The other id
-     * can't be closed before the id of the queue pair.
+     * Sets the shared receive queue. It belongs to the id of the queue pair or to another id of the same device. The
+     * other id can't be closed before the id of the queue pair.
      *
      * @param queue the shared receive queue, or null for none
      * @return this

@@ -21,8 +21,8 @@ import java.nio.ByteOrder;
  * parts.clear().add(mr, 16, 16).add(mr, 8192, 1024);
  * }</pre>
  *
- * <p>Not safe for use by several threads at once. A list needs no {@code close()}, and can change after a post returns. A
- * region can be closed while it is in a list; a post of the list then fails.
+ * <p>Not safe for use by several threads at once. A list needs no {@code close()}, and can change after a post returns.
+ * A region can be closed while it is in a list; a post of the list then fails.
  */
 public final class RdmaSgeList {
     /** The maximum capacity. No device takes more parts. */
@@ -73,8 +73,8 @@ public final class RdmaSgeList {
      * @param bytes the number of bytes of the part
      * @return this
      * @throws IndexOutOfBoundsException if the part is not inside the region
-     * @throws IllegalArgumentException if all parts together have more than 2^31 - 1 bytes, or more than the port of the device
-     *     transfers in one operation
+     * @throws IllegalArgumentException if all parts together have more than 2^31 - 1 bytes, or more than the port of
+     *     the device transfers in one operation
      * @throws IllegalStateException if the list is full
      */
     public RdmaSgeList add(RdmaMr region, long offset, long bytes) {

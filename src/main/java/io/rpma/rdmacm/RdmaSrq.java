@@ -9,7 +9,8 @@ import io.rpma.internal.Result;
 import java.lang.ref.Reference;
 
 /**
- * A shared receive queue: its receives take the messages of all queue pairs that use it. {@link RdmaId#createSrq} creates it.
+ * A shared receive queue: its receives take the messages of all queue pairs that use it. {@link RdmaId#createSrq}
+ * creates it.
  *
  * <p>A listening id shares its receives with the ids of its requests:
  *
@@ -23,8 +24,8 @@ import java.lang.ref.Reference;
  * }
  * }</pre>
  *
- * <p>Safe for use by many threads. The queue is closed with the id that created it. This id can't be closed before the other
- * ids that use the queue. The completion of a receive arrives at the queue pair that received the message.
+ * <p>Safe for use by many threads. The queue is closed with the id that created it. This id can't be closed before the
+ * other ids that use the queue. The completion of a receive arrives at the queue pair that received the message.
  *
  * <p>Manual pages: rdma_create_srq(3), rdma_post_recv(3).
  */
@@ -73,8 +74,8 @@ public final class RdmaSrq {
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return true if the receive is posted, false if the queue is full
      * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
-     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or {@code length}
-     *     exceeds the maximum of one operation
+     * @throws IllegalArgumentException if the region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or
+     *     {@code length} exceeds the maximum of one operation
      * @throws IllegalStateException if the id of this queue or the region is closed
      * @throws io.rpma.RpmaException if the device refuses the receive
      */
@@ -92,8 +93,8 @@ public final class RdmaSrq {
      * @param dst the parts to write to, all registered for {@link RdmaAccess#LOCAL_WRITE}
      * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
      * @return true if the receive is posted, false if the queue is full
-     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are more
-     *     than {@link #maxSge} parts
+     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are
+     *     more than {@link #maxSge} parts
      * @throws IllegalStateException if the id of this queue or a region is closed
      * @throws io.rpma.RpmaException if the device refuses the receive
      */

@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The memory of {@link RpmaMemory#allocate}, from smaps: no other anonymous memory has the flag "dc" (not copied on fork). */
+/**
+ * The memory of {@link RpmaMemory#allocate}, from smaps: no other anonymous memory has the flag "dc" (not copied on
+ * fork).
+ */
 public final class FreshMemory {
     private static final int HEX = 16;
     private static final int FIELDS_WITHOUT_NAME = 5;

@@ -32,7 +32,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The messages of librpma. Their cause is a request for the device of an address that is reserved for documentation. */
+/**
+ * The messages of librpma. Their cause is a request for the device of an address that is reserved for documentation.
+ */
 class LogTest {
     private static final String NOBODYS = "192.0.2.1";
     private static final int RING = 256;

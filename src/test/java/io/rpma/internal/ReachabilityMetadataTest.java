@@ -25,8 +25,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Compares the metadata for GraalVM's native-image with the look-ups in the sources: classes, members and resources that are
- * found by their names at run time.
+ * Compares the metadata for GraalVM's native-image with the look-ups in the sources: classes, members and resources
+ * that are found by their names at run time.
  */
 class ReachabilityMetadataTest {
     private static final String METADATA =

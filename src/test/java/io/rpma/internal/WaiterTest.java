@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Waits for an object that has no descriptor (a configuration). Such a wait ends at its timeout, by an interrupt or by the
- * close of the object.
+ * Waits for an object that has no descriptor (a configuration). Such a wait ends at its timeout, by an interrupt or by
+ * the close of the object.
  */
 class WaiterTest {
     private static final String OPERATION = "rpma_conn_next_event";

@@ -24,8 +24,8 @@ public final class EventsAloneProgram {
     private EventsAloneProgram() {}
 
     /**
-     * Prints the outcomes of three waits: a wait that times out, and whether its timeout has passed; an interrupted wait; and
-     * a wait that the close of the connection ends.
+     * Prints the outcomes of three waits: a wait that times out, and whether its timeout has passed; an interrupted
+     * wait; and a wait that the close of the connection ends.
      *
      * @param arguments the path of that librpma, and whether the waiting threads are virtual
      */

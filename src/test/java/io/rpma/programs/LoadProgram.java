@@ -9,7 +9,9 @@ import io.rpma.RpmaException;
 public final class LoadProgram {
     private LoadProgram() {}
 
-    /** Prints "loaded" and librpma's default timeout, or the error; then each address's device, or the failure's detail. */
+    /**
+     * Prints "loaded" and librpma's default timeout, or the error; then each address's device, or the failure's detail.
+     */
     public static void main(String[] arguments) {
         try (RpmaConnCfg cfg = RpmaConnCfg.create()) {
             System.out.println("loaded, " + cfg.getTimeout() + " ms");

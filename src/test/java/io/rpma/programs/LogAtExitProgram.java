@@ -10,7 +10,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** Makes librpma log: in several threads until the JVM ends, or at the threshold that lets librpma write to standard error. */
+/**
+ * Makes librpma log: in several threads until the JVM ends, or at the threshold that lets librpma write to standard
+ * error.
+ */
 public final class LogAtExitProgram {
     private static final int THREADS = 4;
     private static final int MESSAGES = 100;
@@ -18,8 +21,9 @@ public final class LogAtExitProgram {
     private LogAtExitProgram() {}
 
     /**
-     * The argument selects the task: "aux" logs one message, "last" logs many before the JVM ends, "thresholds" prints the
-     * defaults. "exit" and "return" end the JVM by {@code System.exit} or the return of this method, while all threads log.
+     * The argument selects the task: "aux" logs one message, "last" logs many before the JVM ends, "thresholds" prints
+     * the defaults. "exit" and "return" end the JVM by {@code System.exit} or the return of this method, while all
+     * threads log.
      */
     public static void main(String[] arguments) throws InterruptedException {
         RpmaLog.setFunction((level, fileName, lineNo, functionName, message) -> {});

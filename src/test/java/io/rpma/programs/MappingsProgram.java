@@ -13,8 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Uses every second page of a mapped file, so that the pages are no common mapping: arguments: directory, number of pages. If the
- * program makes no progress for a second, a thread gives back 1,000 other pages, as a JVM does with memory of its own.
+ * Uses every second page of a mapped file, so that the pages are no common mapping: arguments: directory, number of
+ * pages. If the program makes no progress for a second, a thread gives back 1,000 other pages, as a JVM does with
+ * memory of its own.
  */
 public final class MappingsProgram {
     private static final int PAGE = 4096;

@@ -17,8 +17,8 @@ public final class OsgiProgram {
     private OsgiProgram() {}
 
     /**
-     * Arguments: a directory for the framework, the library and its fragments with blanks between, the bundle, its main class,
-     * and the arguments of the class.
+     * Arguments: a directory for the framework, the library and its fragments with blanks between, the bundle, its main
+     * class, and the arguments of the class.
      */
     public static void main(String[] arguments) throws Exception {
         Framework framework = ServiceLoader.load(FrameworkFactory.class)

@@ -39,8 +39,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Runs sessions with a few free bytes on the heap, a different number each time, so that memory runs out at any step, and
- * closes all that the sessions opened. Requires a small heap without thread-local allocation buffers.
+ * Runs sessions with a few free bytes on the heap, a different number each time, so that memory runs out at any step,
+ * and closes all that the sessions opened. Requires a small heap without thread-local allocation buffers.
  */
 public final class OutOfMemoryProgram {
     private static final int WARM_UP = 10;

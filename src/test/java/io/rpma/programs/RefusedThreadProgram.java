@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Two virtual threads wait for one object, and the scheduler of the first thread refuses to resume it. Requires that {@code
- * java.lang} is opened, for the constructor that takes a scheduler.
+ * Two virtual threads wait for one object, and the scheduler of the first thread refuses to resume it. Requires that
+ * {@code java.lang} is opened, for the constructor that takes a scheduler.
  */
 public final class RefusedThreadProgram {
     private RefusedThreadProgram() {}

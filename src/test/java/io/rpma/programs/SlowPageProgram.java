@@ -25,7 +25,8 @@ public final class SlowPageProgram {
     /**
      * Prints that the object is closed, and the outcome of the write.
      *
-     * @param arguments the path of that librpma, the FIFO, whether a batch posts the write, and whether to close its source
+     * @param arguments the path of that librpma, the FIFO, whether a batch posts the write, and whether to close its
+     *     source
      */
     public static void main(String[] arguments) throws Exception {
         System.load(arguments[0]);

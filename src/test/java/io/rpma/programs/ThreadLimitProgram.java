@@ -11,7 +11,9 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 
-/** Uses the library at the limit of threads of its user, and again below the limit. The user must have no other process. */
+/**
+ * Uses the library at the limit of threads of its user, and again below the limit. The user must have no other process.
+ */
 public final class ThreadLimitProgram {
     private static final int THREADS = 40;
 

@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The calls of the device that post the chains of a batch. A call that the device refuses ends the post, so the number of
- * posted operations shows which operations the calls before it have posted.
+ * The calls of the device that post the chains of a batch. A call that the device refuses ends the post, so the number
+ * of posted operations shows which operations the calls before it have posted.
  */
 @Tag("stand-in")
 class RdmaChainTest {
@@ -69,7 +69,9 @@ class RdmaChainTest {
         assertThat(batch.recv(on, mr, 0, 8, context)).isTrue();
     }
 
-    /** Expects that the device refuses the call after the given calls, and that these have posted this many operations. */
+    /**
+     * Expects that the device refuses the call after the given calls, and that these have posted this many operations.
+     */
     private void assertPosted(String call, int calls, int posted, String function) {
         if (calls > 0) {
             standIn.pass(call, calls);
@@ -388,8 +390,8 @@ class RdmaChainTest {
     }
 
     /**
-     * Operations that are alike have bytes and contexts of their own. After each three operations the region changes, and
-     * each fifth operation has other flags.
+     * Operations that are alike have bytes and contexts of their own. After each three operations the region changes,
+     * and each fifth operation has other flags.
      */
     @Test
     void operationsThatAreAlikeKeepTheirArguments() throws InterruptedException {

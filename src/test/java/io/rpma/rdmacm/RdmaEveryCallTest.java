@@ -19,7 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Each call that the shim makes in sessions of {@code io.rpma.rdmacm} fails once, takes longer once and loses its event once. */
+/**
+ * Each call that the shim makes in sessions of {@code io.rpma.rdmacm} fails once, takes longer once and loses its event
+ * once.
+ */
 @Tag("stand-in")
 class RdmaEveryCallTest {
     private static final int TIMEOUT_MS = 5_000;

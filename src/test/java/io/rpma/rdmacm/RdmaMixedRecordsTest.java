@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Records that threads have mixed by using one batch at once, which is forbidden: the shim refuses a record that does not fit
- * its queue, and no record ends the process. The device of this process ends it if it gets a wrong pointer.
+ * Records that threads have mixed by using one batch at once, which is forbidden: the shim refuses a record that does
+ * not fit its queue, and no record ends the process. The device of this process ends it if it gets a wrong pointer.
  */
 @Tag("stand-in")
 class RdmaMixedRecordsTest {
@@ -129,7 +129,9 @@ class RdmaMixedRecordsTest {
         return isRefused(record, batch::post);
     }
 
-    /** Posts a record as a prepared batch, if this has such operations; otherwise returns whether the record is refused. */
+    /**
+     * Posts a record as a prepared batch, if this has such operations; otherwise returns whether the record is refused.
+     */
     private boolean isRefusedByPreparedPost(long[] record) throws ReflectiveOperationException {
         boolean isPrepared = (record[constant("WHAT")] & 0xff) <= RdmaBatch.Op.SEND_WITH_IMM.ordinal()
                 && (record[constant("SOURCE")] & 0xff) != constant("PARTS");

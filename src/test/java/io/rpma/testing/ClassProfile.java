@@ -14,12 +14,13 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Writes the time of each test class to the file {@code profile-PID.tsv}, for the profile at the end of {@code native/rxe
- * test}. The property {@code rpma.test.output} names the directory; without the property nothing is written.
+ * Writes the time of each test class to the file {@code profile-PID.tsv}, for the profile at the end of
+ * {@code native/rxe test}. The property {@code rpma.test.output} names the directory; without the property nothing is
+ * written.
  *
- * <p>A line for each class: its name, its begin and its end in milliseconds since the epoch, the processor time of this JVM and
- * of the processes that it started and that have ended, in milliseconds, and how many JVMs it started. Processor times are "-"
- * if classes run in parallel.
+ * <p>A line for each class: its name, its begin and its end in milliseconds since the epoch, the processor time of this
+ * JVM and of the processes that it started and that have ended, in milliseconds, and how many JVMs it started.
+ * Processor times are "-" if classes run in parallel.
  */
 public final class ClassProfile implements BeforeAllCallback, AfterAllCallback {
     private static final String DIRECTORY = System.getProperty("rpma.test.output");

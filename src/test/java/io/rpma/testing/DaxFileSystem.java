@@ -9,8 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A DAX file system on persistent memory: the directory that the variable {@code RPMA_FSDAX} names or, in a guest of {@code
- * native/rxe}, a new ext4 in the place of the device DAX, which loses its contents.
+ * A DAX file system on persistent memory: the directory that the variable {@code RPMA_FSDAX} names or, in a guest of
+ * {@code native/rxe}, a new ext4 in the place of the device DAX, which loses its contents.
  */
 public final class DaxFileSystem {
     private static final String NAMESPACE = "namespace0.0";
@@ -49,7 +49,9 @@ public final class DaxFileSystem {
         return new DaxFileSystem(directory, true);
     }
 
-    /** Makes the namespace again: {@code fsdax} for the file system, {@code devdax} for the device DAX of later tests. */
+    /**
+     * Makes the namespace again: {@code fsdax} for the file system, {@code devdax} for the device DAX of later tests.
+     */
     private static void makeNamespace(String mode) throws IOException, InterruptedException {
         Tool.run("ndctl", "create-namespace", "-f", "-e", NAMESPACE, "-m", mode, "-a", "4096");
     }

@@ -58,7 +58,10 @@ public enum Document {
                 .orElseThrow(() -> new AssertionError("no block '" + name + "' in " + file));
     }
 
-    /** The names of all code blocks; empty for a block without a name. In the guide, {@code GuideTest} reads the blocks of Java. */
+    /**
+     * The names of all code blocks; empty for a block without a name. In the guide, {@code GuideTest} reads the blocks
+     * of Java.
+     */
     public List<String> blockNames() throws IOException {
         boolean guide = file.startsWith("docs/guide");
         return BLOCK.matcher(text())

@@ -25,9 +25,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Runs a session again and again, each time with another faulty call, and checks the outcome: the step of the call fails with the
- * exception that names the operation and the cause, everything closes without another failure, nothing is leaked, and the same
- * JVM can make a connection afterwards. Exceptions from this outcome are listed. Writes a table of the calls and outcomes.
+ * Runs a session again and again, each time with another faulty call, and checks the outcome: the step of the call
+ * fails with the exception that names the operation and the cause, everything closes without another failure, nothing
+ * is leaked, and the same JVM can make a connection afterwards. Exceptions from this outcome are listed. Writes a table
+ * of the calls and outcomes.
  */
 public final class EveryCall implements AutoCloseable {
     private static final int ENOMEM = 12;
@@ -109,7 +110,10 @@ public final class EveryCall implements AutoCloseable {
         return this;
     }
 
-    /** Names functions whose numbers of calls depend on the speed of the device, as an expression: a call may be missing. */
+    /**
+     * Names functions whose numbers of calls depend on the speed of the device, as an expression: a call may be
+     * missing.
+     */
     public EveryCall mayMiss(String functions) {
         timed = functions;
         return this;
@@ -229,7 +233,10 @@ public final class EveryCall implements AutoCloseable {
         return List.of(functions.split("\\|")).contains(failure.operation());
     }
 
-    /** Whether the exception has the errno, or librpma's text with the function and the errno, or librpma's code of a lack of memory. */
+    /**
+     * Whether the exception has the errno, or librpma's text with the function and the errno, or librpma's code of a
+     * lack of memory.
+     */
     private static boolean namesCause(RpmaException failure, Interposer.Call call, int errno) {
         if (call.caller().equals("shim") && call.function().endsWith("alloc")) {
             return failure.error() == RpmaError.NOMEM;

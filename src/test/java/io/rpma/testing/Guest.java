@@ -40,9 +40,9 @@ public final class Guest implements AutoCloseable {
     }
 
     /**
-     * Boots a guest with persistent memory and one processor: the guests of several tests run at the same time, and emulated
-     * processors that wait for each other waste the host's. In the image of Debian 12 (bookworm) a flush is a read, so the program on the server
-     * is asked to make the bytes persistent.
+     * Boots a guest with persistent memory and one processor: the guests of several tests run at the same time, and
+     * emulated processors that wait for each other waste the host's. In the image of Debian 12 (bookworm) a flush is a
+     * read, so the program on the server is asked to make the bytes persistent.
      *
      * @param nvdimm the file that keeps the contents of the persistent memory
      * @param image the image of {@code native/rxe}
@@ -60,7 +60,9 @@ public final class Guest implements AutoCloseable {
         return new Guest(new Jvm.Running(new ProcessBuilder(words).start(), Duration.ofSeconds(LIMIT_S), false));
     }
 
-    /** The command that runs a class of this class path. If its JVM crashes, native/rxe test finds the file in its part. */
+    /**
+     * The command that runs a class of this class path. If its JVM crashes, native/rxe test finds the file in its part.
+     */
     public static String java(Class<?> program, String arguments) {
         return "java -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED"
                 + " '-XX:ErrorFile=" + System.getProperty("rpma.test.output") + "/hs_err_%p.log'"
@@ -87,8 +89,8 @@ public final class Guest implements AutoCloseable {
     }
 
     /**
-     * The output of a guest whose command is a shell, with the stacks of the JVM that the shell has started last. The output is
-     * incomplete if the guest does not answer or has ended.
+     * The output of a guest whose command is a shell, with the stacks of the JVM that the shell has started last. The
+     * output is incomplete if the guest does not answer or has ended.
      */
     public String diagnosis() throws InterruptedException {
         if (rxe.process().isAlive()) {
@@ -99,8 +101,8 @@ public final class Guest implements AutoCloseable {
     }
 
     /**
-     * Ends guests as a power cut does: at once, and without writing bytes that are not persistent. The first guest ends first,
-     * and the others have no time to react.
+     * Ends guests as a power cut does: at once, and without writing bytes that are not persistent. The first guest ends
+     * first, and the others have no time to react.
      */
     public static void cutPower(Guest... guests) throws InterruptedException {
         List<ProcessHandle> machines = new ArrayList<>();

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The calls of librpma and of the shim to libibverbs, librdmacm and the allocator, {@code src/test/c/interposer}: a test counts
- * them, and makes one of them fail, take longer or lose its event.
+ * The calls of librpma and of the shim to libibverbs, librdmacm and the allocator, {@code src/test/c/interposer}: a
+ * test counts them, and makes one of them fail, take longer or lose its event.
  */
 public final class Interposer {
     /** What happens to a call. The order is that of {@code enum action} in count.c. */
@@ -26,7 +26,8 @@ public final class Interposer {
     /**
      * A call: the number is counted from 1 for each caller, function and thread.
      *
-     * @param caller {@code librpma}, {@code shim}, or {@code device} for an operation of the device that either of them calls
+     * @param caller {@code librpma}, {@code shim}, or {@code device} for an operation of the device that either of them
+     *     calls
      * @param previous the function of the thread's previous call
      */
     public record Call(String caller, String function, int thread, int number, String previous) {

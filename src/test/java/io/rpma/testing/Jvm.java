@@ -24,8 +24,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Starts second JVMs with the VM options of this one (among them {@code -Xcheck:jni}) and their own class path or module path,
- * and collects their output.
+ * Starts second JVMs with the VM options of this one (among them {@code -Xcheck:jni}) and their own class path or
+ * module path, and collects their output.
  */
 public final class Jvm {
     /** Options that a second JVM gets only if a test adds them. */
@@ -35,8 +35,8 @@ public final class Jvm {
     private static final String CHECK_JNI = "-Xcheck:jni";
 
     /**
-     * No file with performance data: a JVM that starts locks the files of others for a moment, to find stale ones, and a JVM
-     * whose own file is locked when it starts prints a warning between the lines of its program.
+     * No file with performance data: a JVM that starts locks the files of others for a moment, to find stale ones, and
+     * a JVM whose own file is locked when it starts prints a warning between the lines of its program.
      */
     private static final String NO_PERFORMANCE_DATA = "-XX:-UsePerfData";
 
@@ -121,7 +121,10 @@ public final class Jvm {
         return Path.of(jar);
     }
 
-    /** A command of the tools, which {@link #start(String...)} gets as the first argument. Signals have their default effect. */
+    /**
+     * A command of the tools, which {@link #start(String...)} gets as the first argument. Signals have their default
+     * effect.
+     */
     public static Jvm ofTools() {
         Jvm jvm = new Jvm().under("env", "--default-signal");
         jvm.program.addAll(List.of("-jar", toolsJar().toString()));
@@ -305,8 +308,8 @@ public final class Jvm {
         }
 
         /**
-         * Waits until this many lines of the standard output contain the text, and returns the last of these lines; null if there
-         * are fewer lines at the end of the output or after this time.
+         * Waits until this many lines of the standard output contain the text, and returns the last of these lines;
+         * null if there are fewer lines at the end of the output or after this time.
          */
         public String awaitLine(String text, int count, Duration longest) throws InterruptedException {
             return out.awaitLine(text, count, System.nanoTime() + longest.toNanos());
@@ -326,7 +329,9 @@ public final class Jvm {
             return "the end of the JVM with status " + process.exitValue();
         }
 
-        /** Kills the process. {@link Process#destroyForcibly} would close the streams, which may hold its last output. */
+        /**
+         * Kills the process. {@link Process#destroyForcibly} would close the streams, which may hold its last output.
+         */
         public void kill() {
             process.toHandle().destroyForcibly();
         }

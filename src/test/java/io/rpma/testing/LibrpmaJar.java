@@ -82,8 +82,8 @@ public final class LibrpmaJar {
     }
 
     /**
-     * Returns a value of LD_LIBRARY_PATH with which the dynamic linker can't load the librpma of this machine, as if there were
-     * none.
+     * Returns a value of LD_LIBRARY_PATH with which the dynamic linker can't load the librpma of this machine, as if
+     * there were none.
      */
     public static String hiding(Path directory) throws IOException {
         Path first = Files.createDirectory(directory.resolve("hiding"));

@@ -4,8 +4,8 @@ package io.rpma.testing;
 import java.time.Duration;
 
 /**
- * The longest time of everything that a test waits for: longer than a whole part of a run takes on a busy machine, because a
- * wait ends with its event. A test whose subject is a limit has a limit of its own.
+ * The longest time of everything that a test waits for: longer than a whole part of a run takes on a busy machine,
+ * because a wait ends with its event. A test whose subject is a limit has a limit of its own.
  */
 public final class Limit {
     /** In seconds: less than JUnit's limit of a test, in {@code junit-platform.properties}. */

@@ -9,8 +9,8 @@ import io.rpma.internal.Errno;
 import java.util.function.Supplier;
 
 /**
- * Regions with on-demand paging. librpma registers a memory so if the kernel refuses to pin it with {@code EOPNOTSUPP}, as the
- * kernel does with a file of a DAX file system. The {@link Interposer} lets the pinning of any memory fail so.
+ * Regions with on-demand paging. librpma registers a memory so if the kernel refuses to pin it with {@code EOPNOTSUPP},
+ * as the kernel does with a file of a DAX file system. The {@link Interposer} lets the pinning of any memory fail so.
  */
 public final class OnDemand {
     private static final Interposer.Call PINNING = new Interposer.Call("librpma", "ibv_reg_mr", 1, 1, "malloc");

@@ -101,7 +101,10 @@ public final class Pair implements AutoCloseable {
         return assertCompletion(cq, wrId, RpmaWcStatus.SUCCESS);
     }
 
-    /** Checks the completions of a message longer than its receive. soft-RoCE does not report the statuses of the standard. */
+    /**
+     * Checks the completions of a message longer than its receive. soft-RoCE does not report the statuses of the
+     * standard.
+     */
     public static RpmaCompletions assertTooLong(RpmaCq receiver, long recvId, RpmaCq sender, long sendId)
             throws InterruptedException {
         RpmaCompletions received = RpmaCompletions.create(1);

@@ -29,8 +29,8 @@ import java.util.logging.Logger;
 /**
  * Makes random calls on the same objects in several threads. The calls may throw only the documented exceptions.
  *
- * <p>A thread's n-th call depends only on the seed (property {@code rpma.random.seed}), the thread and n, so that a replay
- * makes the same calls in each thread. The interleaving of the threads differs.
+ * <p>A thread's n-th call depends only on the seed (property {@code rpma.random.seed}), the thread and n, so that a
+ * replay makes the same calls in each thread. The interleaving of the threads differs.
  */
 public final class RandomCalls {
     private static final int THREADS = 6;
@@ -97,7 +97,10 @@ public final class RandomCalls {
         void call(Choice choice) throws Exception;
     }
 
-    /** Takes the number of calls from the property {@code rpma.random.calls}; the default is 10 times as high in long tests. */
+    /**
+     * Takes the number of calls from the property {@code rpma.random.calls}; the default is 10 times as high in long
+     * tests.
+     */
     public RandomCalls(int defaultCalls) {
         int longer = Boolean.getBoolean("rpma.long") ? 10 : 1;
         calls = Integer.getInteger("rpma.random.calls", longer * defaultCalls);

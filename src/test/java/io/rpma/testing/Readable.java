@@ -9,7 +9,10 @@ import io.rpma.internal.Natives;
 import io.rpma.internal.Result;
 import java.util.concurrent.TimeUnit;
 
-/** Checks whether a descriptor is readable: calls the native method that waits, with the descriptor as the waiter's eventfd. */
+/**
+ * Checks whether a descriptor is readable: calls the native method that waits, with the descriptor as the waiter's
+ * eventfd.
+ */
 public final class Readable {
     private Readable() {}
 

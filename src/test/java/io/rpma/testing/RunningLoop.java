@@ -63,7 +63,9 @@ public final class RunningLoop implements AutoCloseable {
         }
     }
 
-    /** Waits for the end of the loop's thread, which must not have failed. Returns whether an interruption has ended it. */
+    /**
+     * Waits for the end of the loop's thread, which must not have failed. Returns whether an interruption has ended it.
+     */
     public boolean awaitEnd() throws Exception {
         boolean interrupted = run.get(Limit.WAIT_S, TimeUnit.SECONDS);
         thread.join(TimeUnit.SECONDS.toMillis(Limit.WAIT_S));

@@ -2,12 +2,12 @@
 package io.rpma.testing;
 
 /**
- * The device inside this process, {@code src/test/c/standin}, for tests with the tag {@code stand-in}: makes calls fail or
- * block.
+ * The device inside this process, {@code src/test/c/standin}, for tests with the tag {@code stand-in}: makes calls fail
+ * or block.
  *
- * <p>A call is named by its function, such as {@code ibv_reg_mr}, or by the command that librdmacm writes to the kernel, such
- * as {@code ucma:DESTROY_ID}. With {@code siw:post_send}, {@code ibv_post_send} reports success if a queue takes a part of the
- * work requests. With {@code rxe:post_send}, it fails after the queue has taken them all.
+ * <p>A call is named by its function, such as {@code ibv_reg_mr}, or by the command that librdmacm writes to the
+ * kernel, such as {@code ucma:DESTROY_ID}. With {@code siw:post_send}, {@code ibv_post_send} reports success if a queue
+ * takes a part of the work requests. With {@code rxe:post_send}, it fails after the queue has taken them all.
  */
 public final class StandIn implements AutoCloseable {
     static {

@@ -11,9 +11,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
- * A session in steps: each step is a call of the library, and is named by the side and the C functions that the call's exception
- * can name, as {@code "server: rpma_cq_wait|rpma_cq_get_wc"}. The first failure ends the session. All objects are then closed,
- * and each close is a step too.
+ * A session in steps: each step is a call of the library, and is named by the side and the C functions that the call's
+ * exception can name, as {@code "server: rpma_cq_wait|rpma_cq_get_wc"}. The first failure ends the session. All objects
+ * are then closed, and each close is a step too.
  */
 public final class Steps {
     /** A session. */
@@ -103,7 +103,10 @@ public final class Steps {
         return end(step, startSecond(step, call));
     }
 
-    /** Begins a step that waits for a completion in a thread with the number 2, as {@link #begin}, and returns when it waits. */
+    /**
+     * Begins a step that waits for a completion in a thread with the number 2, as {@link #begin}, and returns when it
+     * waits.
+     */
     public <T> Callable<T> beginWait(String step, Callable<T> call) {
         Started<T> started = startSecond(step, call);
         while (!started.task.isDone() && !Blocked.isBlocked(started.thread, "cqAwait", "awaitComp")) {

@@ -18,11 +18,11 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test class if, while the class ran, a JVM wrote a warning of {@code -Xcheck:jni} or left a crash report or a report
- * of a sanitizer. This includes JVMs that tests start with the options of this JVM.
+ * Fails a test class if, while the class ran, a JVM wrote a warning of {@code -Xcheck:jni} or left a crash report or a
+ * report of a sanitizer. This includes JVMs that tests start with the options of this JVM.
  *
- * <p>The VM prints such warnings and continues. The build makes the VM write them to a file in the directory that the property
- * {@code rpma.test.output} names. Without the property (in an IDE, for example) nothing is checked.
+ * <p>The VM prints such warnings and continues. The build makes the VM write them to a file in the directory that the
+ * property {@code rpma.test.output} names. Without the property (in an IDE, for example) nothing is checked.
  */
 public final class VmOutputCheck implements AfterAllCallback {
     private static final String LOGS = "vm_pid*.log";

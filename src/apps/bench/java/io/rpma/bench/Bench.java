@@ -24,8 +24,8 @@ import picocli.CommandLine.Spec;
  * java -cp 'target/apps/classes:target/apps/lib/*' io.rpma.bench.Bench tax
  * </pre>
  *
- * <p>Ends with status 0 if no target is missed, 3 if a target is missed, 1 if a measurement has failed, and 2 if the command
- * line is wrong. A target whose measurement is noisy is neither met nor missed.
+ * <p>Ends with status 0 if no target is missed, 3 if a target is missed, 1 if a measurement has failed, and 2 if the
+ * command line is wrong. A target whose measurement is noisy is neither met nor missed.
  */
 @Command(
         name = "bench",

@@ -24,7 +24,10 @@ public record Machine(String cpu, String kernel, String jdk, String librpma, Str
 
     private static final int DATE = "2026-11-21".length();
 
-    /** Returns this machine with the current date. Its description of the device also states whether the machine is a guest. */
+    /**
+     * Returns this machine with the current date. Its description of the device also states whether the machine is a
+     * guest.
+     */
     public static Machine here(String librpma, String device) throws IOException {
         String cpu = Cpu.description();
         return new Machine(

@@ -47,9 +47,9 @@ final class Pictures {
     /**
      * Draws a report into PNG files.
      *
-     * @return the files: two for the round trip and the throughput by size, one for the percentiles of each operation and way
-     *     to take completions, one for each value that depends on the number of connections, and one for the registration of
-     *     memory
+     * @return the files: two for the round trip and the throughput by size, one for the percentiles of each operation
+     *     and way to take completions, one for each value that depends on the number of connections, and one for the
+     *     registration of memory
      */
     static List<Path> draw(Report report, Path directory) throws IOException {
         Pictures pictures = new Pictures(report.machine());

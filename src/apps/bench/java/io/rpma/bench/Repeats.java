@@ -8,9 +8,9 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
- * Repeats noisy measurements. A measurement is repeated as a whole while one of its targets is {@link Target.Verdict#NOISY}, up
- * to three times in all. The quietest of them counts. It is the measurement whose worst control is nearest to 1, so that the
- * choice does not depend on the value in Java.
+ * Repeats noisy measurements. A measurement is repeated as a whole while one of its targets is
+ * {@link Target.Verdict#NOISY}, up to three times in all. The quietest of them counts. It is the measurement whose
+ * worst control is nearest to 1, so that the choice does not depend on the value in Java.
  */
 public final class Repeats {
     private static final int MOST = 3;

@@ -21,8 +21,8 @@ public final class Table {
     private static final String DIFFERENCE = "Java - C";
 
     /**
-     * The percentiles that the table shows, and {@link #NOTHING} for results that are no percentiles. The report's file has all
-     * percentiles.
+     * The percentiles that the table shows, and {@link #NOTHING} for results that are no percentiles. The report's file
+     * has all percentiles.
      */
     private static final Set<String> SHOWN = Set.of(NOTHING, "p50", "p99");
 
@@ -80,8 +80,8 @@ public final class Table {
     }
 
     /**
-     * The table of a report whose results all have a number of threads. A cell is empty if the operation was not measured with
-     * this number. The report's file has the control too.
+     * The table of a report whose results all have a number of threads. A cell is empty if the operation was not
+     * measured with this number. The report's file has the control too.
      */
     private static Table byThreads(Report report) {
         Map<List<String>, List<Result>> byRow = report.results().stream()
@@ -174,7 +174,8 @@ public final class Table {
     }
 
     /**
-     * Returns the rows as lines. The first two columns, which have words, are aligned to the left, and the others to the right.
+     * Returns the rows as lines. The first two columns, which have words, are aligned to the left, and the others to
+     * the right.
      */
     private String text() {
         List<Integer> widths = new ArrayList<>(Collections.nCopies(rows.get(0).size(), 0));

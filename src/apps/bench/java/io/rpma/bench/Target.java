@@ -11,8 +11,8 @@ import com.google.gson.annotations.SerializedName;
  * @param target the maximum or minimum
  * @param value the measured value
  * @param unit the unit of the target and the value: {@code ns}, {@code B}, or empty for a ratio
- * @param control the ratio of {@link Language#CONTROL} to {@link Language#C} in the measurement of the value, or null if the
- *     measurement has no control
+ * @param control the ratio of {@link Language#CONTROL} to {@link Language#C} in the measurement of the value, or null
+ *     if the measurement has no control
  * @param verdict whether the value meets the target
  */
 public record Target(

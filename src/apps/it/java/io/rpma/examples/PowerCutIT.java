@@ -66,8 +66,8 @@ class PowerCutIT {
     }
 
     /**
-     * Boots the other host for a transfer that has to succeed. Persistent memory excludes user-mode Linux, where a transfer to
-     * a guest of QEMU stopped twice; docs/decisions.md has the facts.
+     * Boots the other host for a transfer that has to succeed. Persistent memory excludes user-mode Linux, where a
+     * transfer to a guest of QEMU stopped twice; docs/decisions.md has the facts.
      */
     private Guest bootReliableOther(String command) throws IOException {
         return Guest.boot(directory, 2, directory.resolve("nvdimm-of-the-other"), "trixie", command);
@@ -78,7 +78,9 @@ class PowerCutIT {
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(millis)));
     }
 
-    /** A receiver's memory holds the whole file or none, and the whole file if the sender has reported its replication. */
+    /**
+     * A receiver's memory holds the whole file or none, and the whole file if the sender has reported its replication.
+     */
     @Test
     void ofTheDemosReceiver() throws IOException, InterruptedException {
         Path file = Files.createTempFile(Path.of("target"), "power-cut", null);

@@ -187,7 +187,10 @@ class OfferedMemoryIT {
         }
     }
 
-    /** The client posts no receive for the answer, so that nothing on the server completes, as if the client's host were dead. */
+    /**
+     * The client posts no receive for the answer, so that nothing on the server completes, as if the client's host were
+     * dead.
+     */
     @Test
     void aClientThatDoesNotAnswerIsGone() throws Exception {
         silence = 1;

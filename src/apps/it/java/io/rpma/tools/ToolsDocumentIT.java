@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * The commands of docs/tools.md on a device, with its address and a free port. Their output has the form of the output in the
- * document, which shows the values of one machine.
+ * The commands of docs/tools.md on a device, with its address and a free port. Their output has the form of the output
+ * in the document, which shows the values of one machine.
  */
 @Tag("processes")
 @Isolated("perf polls, which delays the programs of other tests")

@@ -106,7 +106,10 @@ class ToolsHostsIT {
                 .contains("client 1 has connected, with messages of 64 bytes", "3 messages of 1 clients answered");
     }
 
-    /** The bytes of the second client's terminal go to a file, because a carriage return ends a line of a guest's output. */
+    /**
+     * The bytes of the second client's terminal go to a file, because a carriage return ends a line of a guest's
+     * output.
+     */
     private static void perf(Host server, Host client, Path terminal) throws InterruptedException {
         server.listen("perf server $RPMA_ADDRESS");
         List<String> table = client.run(PERF + " 2>&1");

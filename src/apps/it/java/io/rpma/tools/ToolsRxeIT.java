@@ -15,7 +15,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The script that the jar of the tools contains: the command rxe with guests of user-mode Linux, without a checkout. */
+/**
+ * The script that the jar of the tools contains: the command rxe with guests of user-mode Linux, without a checkout.
+ */
 @Tag("consumers")
 class ToolsRxeIT {
     @TempDir

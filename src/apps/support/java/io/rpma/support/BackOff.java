@@ -10,11 +10,11 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
- * The pauses between attempts. Each pause is twice as long as the previous pause, up to a maximum. The attempts end after a
- * timeout.
+ * The pauses between attempts. Each pause is twice as long as the previous pause, up to a maximum. The attempts end
+ * after a timeout.
  *
- * <p>The timeout begins with the first failure after a success. A connection alone is not a success, so the attempts also end
- * if each connection is made and lost again.
+ * <p>The timeout begins with the first failure after a success. A connection alone is not a success, so the attempts
+ * also end if each connection is made and lost again.
  */
 public final class BackOff {
     /** The first pause. */

@@ -70,7 +70,10 @@ public record Device(
         return devices;
     }
 
-    /** Returns librpma's reason why no device has or reaches an address. librpma shows all addresses there as {@code (null)}. */
+    /**
+     * Returns librpma's reason why no device has or reaches an address. librpma shows all addresses there as
+     * {@code (null)}.
+     */
     public static String reason(RpmaException failure) {
         return failure.detail().replaceAll("\\w+=\\(null\\)(, )?", "");
     }

@@ -5,11 +5,14 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Lets Ctrl-C end a command as an ordinary end: the command prints its results, and its status is the status of the JVM. */
+/**
+ * Lets Ctrl-C end a command as an ordinary end: the command prints its results, and its status is the status of the
+ * JVM.
+ */
 public final class Interruption {
     /**
-     * The time within which an interrupted command must end. Otherwise the JVM ends without it. The close of a connection to a
-     * dead host takes up to 11 s.
+     * The time within which an interrupted command must end. Otherwise the JVM ends without it. The close of a
+     * connection to a dead host takes up to 11 s.
      */
     private static final int LIMIT_S = 20;
 

@@ -19,8 +19,8 @@ import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.lines.SeriesLines;
 
 /**
- * A chart with two logarithmic axes, above a line that names the machine. The chart has the logarithms on linear axes, because
- * XChart's logarithmic axes have labels only at powers of ten, and end there.
+ * A chart with two logarithmic axes, above a line that names the machine. The chart has the logarithms on linear axes,
+ * because XChart's logarithmic axes have labels only at powers of ten, and end there.
  */
 public final class LogChart {
     /** The width of the chart. */

@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 /**
  * Offers memory to one client after the other.
  *
- * <p>The connection to a client is closed before the next client is accepted. So no operation of the earlier client is carried
- * out while a later client is connected.
+ * <p>The connection to a client is closed before the next client is accepted. So no operation of the earlier client is
+ * carried out while a later client is connected.
  */
 public final class MemoryServer implements AutoCloseable {
     /** The timeout for an accepted client to establish its connection. */
@@ -86,8 +86,8 @@ public final class MemoryServer implements AutoCloseable {
     }
 
     /**
-     * Waits for the next request. If a client gives up before it is accepted, the wait fails and is repeated. If the endpoint
-     * is broken, each wait fails at once, and the repetition ends after {@code patience} seconds.
+     * Waits for the next request. If a client gives up before it is accepted, the wait fails and is repeated. If the
+     * endpoint is broken, each wait fails at once, and the repetition ends after {@code patience} seconds.
      */
     public static <T> T awaitNext(Requests<T> requests, int patience, Consumer<String> notes)
             throws IOException, InterruptedException {

@@ -9,12 +9,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The data that a side with memory sends when it accepts a connection: how to reach the memory, and the properties of its
- * platform.
+ * The data that a side with memory sends when it accepts a connection: how to reach the memory, and the properties of
+ * its platform.
  *
- * <p>The offer is the private data of the acceptance, which has room for 196 bytes on RoCE and InfiniBand. The other side
- * always gets 196 bytes, filled up with zeroes, even if the accepting program has sent none. So the offer has a version and the
- * identifier of a program. The identifier also prevents a program from writing into the memory of another program.
+ * <p>The offer is the private data of the acceptance, which has room for 196 bytes on RoCE and InfiniBand. The other
+ * side always gets 196 bytes, filled up with zeroes, even if the accepting program has sent none. So the offer has a
+ * version and the identifier of a program. The identifier also prevents a program from writing into the memory of
+ * another program.
  *
  * @param peerCfg the descriptor of the offering side's {@link RpmaPeerCfg}
  * @param memory the descriptor of its {@link RpmaMrLocal}

@@ -20,8 +20,8 @@ import java.util.Optional;
 /**
  * Memory that is offered to one client after the other.
  *
- * <p>The device writes the bytes into the memory. A client whose flushes do not make them persistent asks this program to make
- * them persistent, see {@link Persistence#SERVER}.
+ * <p>The device writes the bytes into the memory. A client whose flushes do not make them persistent asks this program
+ * to make them persistent, see {@link Persistence#SERVER}.
  */
 public final class OfferedMemory implements AutoCloseable {
     /** The time without a completion after which the client is checked. No event reports that its host is dead. */

@@ -62,8 +62,8 @@ public final class Output {
     }
 
     /**
-     * Returns whether a descriptor is a terminal. Asks Linux, because since JDK 22 {@code System.console()} does not report
-     * whether there is one.
+     * Returns whether a descriptor is a terminal. Asks Linux, because since JDK 22 {@code System.console()} does not
+     * report whether there is one.
      *
      * @param descriptor 1 for the standard output, 2 for the standard error output
      */

@@ -10,8 +10,8 @@ import java.nio.ByteOrder;
 /**
  * A message that asks the other side to make bytes of its memory persistent; the answer is an empty message.
  *
- * <p>Requests are carried out and answered in their order, so the bytes that a commit covers are persistent before the commit
- * is persistent.
+ * <p>Requests are carried out and answered in their order, so the bytes that a commit covers are persistent before the
+ * commit is persistent.
  *
  * @param kind the kind of the request
  * @param offset the first byte, from the beginning of the memory

@@ -10,8 +10,8 @@ import io.rpma.RpmaPeer;
 /**
  * The requests of one connection to make bytes persistent, see {@link PersistRequest}.
  *
- * <p>A message remains in its slot until its send has completed. The receive of an answer is posted before the request, and
- * completes with the ticket of the request.
+ * <p>A message remains in its slot until its send has completed. The receive of an answer is posted before the request,
+ * and completes with the ticket of the request.
  */
 final class PersistRequests implements AutoCloseable {
     private final RpmaConn conn;

@@ -6,7 +6,10 @@ public enum Persistence {
     /** The device of the other side carries out the flush itself. */
     NATIVE_FLUSH("native flush"),
 
-    /** A flush is a read, and the operator of the other side has stated that its platform makes written bytes persistent. */
+    /**
+     * A flush is a read, and the operator of the other side has stated that its platform makes written bytes
+     * persistent.
+     */
     DIRECT_WRITE("direct write, as configured"),
 
     /** The program of the other side makes the bytes persistent on request, and answers. */
@@ -27,7 +30,8 @@ public enum Persistence {
      * @param persistent whether the other side's memory is persistent
      * @param flushable whether its region is registered for flushes to persistence
      * @param nativeFlush whether flushes are native
-     * @param directWrite whether the operator of the other side has stated that its platform makes written bytes persistent
+     * @param directWrite whether the operator of the other side has stated that its platform makes written bytes
+     *     persistent
      */
     static Persistence choose(boolean persistent, boolean flushable, boolean nativeFlush, boolean directWrite) {
         if (!persistent) {

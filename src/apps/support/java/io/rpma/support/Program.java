@@ -22,8 +22,8 @@ public abstract class Program {
     private static final int FAILED = 1;
 
     /**
-     * The logger of librpma's messages, which is off without {@code --verbose}, because exceptions contain these messages too.
-     * This is a field, because the JDK can collect an unreferenced logger with its level.
+     * The logger of librpma's messages, which is off without {@code --verbose}, because exceptions contain these
+     * messages too. This is a field, because the JDK can collect an unreferenced logger with its level.
      */
     private static final Logger LIBRARY_LOG = Logger.getLogger("io.rpma");
 

@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The progress of an operation: on a terminal one line that is rewritten, otherwise a line from time to time. A short operation
- * prints nothing.
+ * The progress of an operation: on a terminal one line that is rewritten, otherwise a line from time to time. A short
+ * operation prints nothing.
  */
 public final class Progress implements AutoCloseable {
     /** The total of an operation whose end is not known. */

@@ -36,7 +36,8 @@ public final class RemoteConnection implements AutoCloseable {
     /**
      * Finds the local device through which a host is reached.
      *
-     * @throws LostException if no device is found, for example because the host is down and its address can't be resolved
+     * @throws LostException if no device is found, for example because the host is down and its address can't be
+     *     resolved
      */
     public static RpmaDevice findDevice(String address, int port) throws LostException {
         try {
@@ -121,7 +122,8 @@ public final class RemoteConnection implements AutoCloseable {
      * Chooses how bytes become persistent, and applies the choice to the connection, which otherwise refuses flushes to
      * persistence.
      *
-     * @throws IOException if bytes could only be flushed for visibility, and the other side's device refuses such a flush
+     * @throws IOException if bytes could only be flushed for visibility, and the other side's device refuses such a
+     *     flush
      */
     private static Persistence choosePersistence(RpmaConn conn, Offer offer, RpmaMrRemote memory) throws IOException {
         boolean nativeFlush = conn.isFlushNative();

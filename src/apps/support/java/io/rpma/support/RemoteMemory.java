@@ -20,13 +20,14 @@ import java.util.function.BooleanSupplier;
 /**
  * The memory of the other side, accessed through one connection. After any failure the connection counts as lost.
  *
- * <p>The connection also counts as lost if no operation completes for some time while one is under way. So this side needs no
- * {@link io.rpma.RpmaEventLoop#onPeerLost onPeerLost}: while it has no operation, it waits for nothing of the other side.
+ * <p>The connection also counts as lost if no operation completes for some time while one is under way. So this side
+ * needs no {@link io.rpma.RpmaEventLoop#onPeerLost onPeerLost}: while it has no operation, it waits for nothing of the
+ * other side.
  *
- * <p>A write requests a completion only for its failure. The flush after the write always requests a completion. If the other
- * side must be asked to make bytes persistent, its answer replaces the completion of the flush. Tickets are consecutive
- * numbers, and completions and answers arrive in the order of the posts. So if one operation is done, all earlier operations
- * are done too.
+ * <p>A write requests a completion only for its failure. The flush after the write always requests a completion. If the
+ * other side must be asked to make bytes persistent, its answer replaces the completion of the flush. Tickets are
+ * consecutive numbers, and completions and answers arrive in the order of the posts. So if one operation is done, all
+ * earlier operations are done too.
  */
 public final class RemoteMemory implements RemoteStore, AutoCloseable {
     /** The time without a completion after which the events are checked. */
@@ -179,8 +180,8 @@ public final class RemoteMemory implements RemoteStore, AutoCloseable {
     }
 
     /**
-     * Waits for completions, and checks the events of the connection meanwhile: if the other side is gone, a device can retry
-     * for minutes before the operations fail.
+     * Waits for completions, and checks the events of the connection meanwhile: if the other side is gone, a device can
+     * retry for minutes before the operations fail.
      */
     private void takeCompletions() throws LostException, InterruptedException {
         int taken;

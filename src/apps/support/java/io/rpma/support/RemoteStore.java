@@ -6,12 +6,12 @@ import java.io.IOException;
 /**
  * The operations on the memory of the other side: reading, storing bytes, and committing them with a word.
  *
- * <p>Bytes are read into and stored from the staging memory of this side. {@link #store} and {@link #commit} return a ticket
- * before they are done. The staging memory of a store must not be changed until the store is done.
+ * <p>Bytes are read into and stored from the staging memory of this side. {@link #store} and {@link #commit} return a
+ * ticket before they are done. The staging memory of a store must not be changed until the store is done.
  *
- * <p>Operations are done in the order of the calls, with one exception: the bytes of a store can arrive before an earlier
- * commit. So after a store and a commit, it suffices to wait for the commit. To overwrite bytes that a committed word covers,
- * reset the word first, and wait until the reset is done.
+ * <p>Operations are done in the order of the calls, with one exception: the bytes of a store can arrive before an
+ * earlier commit. So after a store and a commit, it suffices to wait for the commit. To overwrite bytes that a
+ * committed word covers, reset the word first, and wait until the reset is done.
  *
  * <p>This interface is separate from the network, so that the code that uses it can be tested without a device.
  */
@@ -31,7 +31,8 @@ public interface RemoteStore {
     /**
      * Waits until the operation of a ticket and all earlier operations are done.
      *
-     * @throws LostException if the other side is gone: each operation that is not done may or may not be carried out there
+     * @throws LostException if the other side is gone: each operation that is not done may or may not be carried out
+     *     there
      */
     void await(long ticket) throws IOException, InterruptedException;
 }

@@ -18,8 +18,8 @@ import java.util.function.Consumer;
 /**
  * Finds the memory that is offered to the other side, and registers it.
  *
- * <p>Persistent memory is device DAX or, if the RDMA device has on-demand paging, a file of a DAX file system. A file in {@code
- * /dev/shm} and anonymous memory are sufficient for tests.
+ * <p>Persistent memory is device DAX or, if the RDMA device has on-demand paging, a file of a DAX file system. A file
+ * in {@code /dev/shm} and anonymous memory are sufficient for tests.
  */
 public final class TargetMemory {
     /** The name that selects the best available memory. */
@@ -58,7 +58,8 @@ public final class TargetMemory {
     }
 
     /**
-     * Registers the memory for the operations of the other side: write, flush (to persistence if possible), and read back.
+     * Registers the memory for the operations of the other side: write, flush (to persistence if possible), and read
+     * back.
      *
      * <p>Registration locks the memory, which takes seconds for a large memory.
      */

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
  * The versions of the software below a program. A version is null if it is not known.
  *
  * @param rpmaJava of this library
- * @param librpma of the package that has installed the loaded librpma, or of the artifact, because librpma does not contain its
- *     version
+ * @param librpma of the package that has installed the loaded librpma, or of the artifact, because librpma does not
+ *     contain its version
  * @param rdmaCore of the loaded libibverbs
  * @param kernel of the running kernel
  * @param java of this JVM

@@ -127,7 +127,10 @@ class ReportTest {
                         "1 pass, 1 miss, 1 noisy");
     }
 
-    /** A language has a column if the report has results of it. Its cell is empty if the operation was not measured in it. */
+    /**
+     * A language has a column if the report has results of it. Its cell is empty if the operation was not measured in
+     * it.
+     */
     @Test
     void showsWhatElseWasMeasuredWhereItWas() {
         Map<String, String> waited = Map.of("completions", "wait");

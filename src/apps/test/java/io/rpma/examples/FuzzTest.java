@@ -23,8 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Jazzer looks for bytes that break a parser of what the other side sends. It follows the coverage, and keeps the inputs that
- * reach new code: a later run begins with them.
+ * Jazzer looks for bytes that break a parser of what the other side sends. It follows the coverage, and keeps the
+ * inputs that reach new code: a later run begins with them.
  */
 @Tag("soak")
 @Tag("unsanitized")

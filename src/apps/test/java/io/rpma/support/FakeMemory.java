@@ -12,13 +12,13 @@ import java.util.Set;
 /**
  * A simulated memory of the other side, whose connection can break at any operation and whose power can be cut.
  *
- * <p>A store is a write and a flush; a commit is an atomic write and a flush. These operations are carried out in their order,
- * at random moments before {@link #await} returns. If the connection breaks at a write, a random part of the bytes is written.
- * All other operations from the break on are not carried out. Bytes that are written but not flushed are visible, and a power
- * cut reverts a random part of them.
+ * <p>A store is a write and a flush; a commit is an atomic write and a flush. These operations are carried out in their
+ * order, at random moments before {@link #await} returns. If the connection breaks at a write, a random part of the
+ * bytes is written. All other operations from the break on are not carried out. Bytes that are written but not flushed
+ * are visible, and a power cut reverts a random part of them.
  *
- * <p>For connections chosen at random, the other side makes bytes persistent on request: the bytes of a store arrive before
- * earlier commits are carried out.
+ * <p>For connections chosen at random, the other side makes bytes persistent on request: the bytes of a store arrive
+ * before earlier commits are carried out.
  */
 public final class FakeMemory implements RemoteStore {
     /** The number of operations for a connection that does not break by itself. */
@@ -79,7 +79,10 @@ public final class FakeMemory implements RemoteStore {
         queue.clear();
     }
 
-    /** Breaks the connection and cuts the power. Bytes that are not flushed survive at random, an atomic word as a whole. */
+    /**
+     * Breaks the connection and cuts the power. Bytes that are not flushed survive at random, an atomic word as a
+     * whole.
+     */
     public void cutPower() {
         disconnect();
         for (int word = 0; word < visible.length; word += Long.BYTES) {

@@ -25,12 +25,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
-/** The page of the tools: its command lines and options are those of the tools. {@code ToolsDocumentIT} runs the commands. */
+/**
+ * The page of the tools: its command lines and options are those of the tools. {@code ToolsDocumentIT} runs the
+ * commands.
+ */
 class ToolsDocumentTest {
     /** A code block, or code in a text, which can continue on the next line. */
     private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```$|`([^`]+)`");
 
-    /** A line of a block of commands, or a line with a prompt. A message of the tools has a colon behind the command. */
+    /**
+     * A line of a block of commands, or a line with a prompt. A message of the tools has a colon behind the command.
+     */
     private static final Pattern BLOCK_COMMAND = Pattern.compile("(?m)^(?:\\$ )?(rpma-java (?!\\w+:)[^ ].*)$");
 
     private static final Pattern SECTION = Pattern.compile("(?m)^## (.*)$");
@@ -106,7 +111,10 @@ class ToolsDocumentTest {
         return options;
     }
 
-    /** Returns the options that a section names, alone or after the name of the command, and that the command does not have. */
+    /**
+     * Returns the options that a section names, alone or after the name of the command, and that the command does not
+     * have.
+     */
     private static List<String> unknown(String section, Set<String> options, String name) {
         List<String> unknown = new ArrayList<>();
         for (String code : spans(section)) {

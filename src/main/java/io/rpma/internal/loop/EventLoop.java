@@ -316,8 +316,8 @@ public final class EventLoop {
     }
 
     /**
-     * Whether the current thread must not begin another call: it is interrupted, which would disturb the next handler, or it is
-     * the thread of {@link #run()}, and the loop is stopped.
+     * Whether the current thread must not begin another call: it is interrupted, which would disturb the next handler,
+     * or it is the thread of {@link #run()}, and the loop is stopped.
      */
     boolean isEnding() {
         return Thread.currentThread().isInterrupted() || stopping && runner.get() == Thread.currentThread();

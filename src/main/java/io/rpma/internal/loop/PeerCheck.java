@@ -6,8 +6,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Checks whether the other side of a connection answers. The check is a task of the loop, which repeats itself. The loop's polls of the
- * queue find the answers, or find that there is none. The next check reports a loss.
+ * Checks whether the other side of a connection answers. The check is a task of the loop, which repeats itself. The
+ * loop's polls of the queue find the answers, or find that there is none. The next check reports a loss.
  *
  * @param <T> the object of the program that has the connection
  */
@@ -61,8 +61,8 @@ final class PeerCheck<T> implements Entry {
     /**
      * Starts the check.
      *
-     * @throws IllegalStateException if the connection or the loop is closed, the loop does not serve the completions, or another
-     *     check is active
+     * @throws IllegalStateException if the connection or the loop is closed, the loop does not serve the completions,
+     *     or another check is active
      */
     void start() {
         NativeObject queue = probe.queue();

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The probes of one connection. A check in an event loop posts them, and the loop, which serves the completions, takes those of the
- * probes out.
+ * The probes of one connection. A check in an event loop posts them, and the loop, which serves the completions, takes
+ * those of the probes out.
  *
  * <p>The object stays for the life of the connection: a probe can complete after its check has ended.
  */
@@ -18,7 +18,9 @@ public abstract class PeerProbe {
     private enum Sign {
         NONE,
         ALIVE,
-        /** There was no completion within the limit. The next poll that finds the queue empty changes this to SILENT. */
+        /**
+         * There was no completion within the limit. The next poll that finds the queue empty changes this to SILENT.
+         */
         OVERDUE,
         SILENT,
         FAILED
@@ -27,8 +29,8 @@ public abstract class PeerProbe {
     private final NativeObject queue;
 
     /**
-     * The context of the probes. It is random, because the program may use all 64 bits of its contexts: no number can be
-     * reserved, and the program can't use this one by accident.
+     * The context of the probes. It is random, because the program may use all 64 bits of its contexts: no number can
+     * be reserved, and the program can't use this one by accident.
      */
     private final long context = ThreadLocalRandom.current().nextLong();
 
@@ -93,7 +95,9 @@ public abstract class PeerProbe {
         return outstanding.get() > 0;
     }
 
-    /** {@return whether the limit has passed; asked before a poll, because an answer can arrive between an earlier poll and the limit} */
+    /**
+     * {@return whether the limit has passed; asked before a poll, because an answer can arrive between an earlier poll and the limit}
+     */
     final boolean isOverdue() {
         return sign.get() == Sign.OVERDUE;
     }

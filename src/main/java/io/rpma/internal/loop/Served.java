@@ -14,9 +14,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * An object that a loop serves. It takes items from its source, one at a time, and calls the handler with each.
  *
- * <p>The loop's own thread serves a registration without an executor, and does not wait meanwhile. So the descriptor stays
- * armed, which saves a system call for each wake-up. With an executor, the loop watches the descriptor only while the
- * registration is idle: a descriptor that stays readable during a call must not wake the loop.
+ * <p>The loop's own thread serves a registration without an executor, and does not wait meanwhile. So the descriptor
+ * stays armed, which saves a system call for each wake-up. With an executor, the loop watches the descriptor only while
+ * the registration is idle: a descriptor that stays readable during a call must not wake the loop.
  *
  * @param <T> the type of the items
  */
@@ -141,8 +141,8 @@ final class Served<T> implements Entry {
     }
 
     /**
-     * Starts to serve the items. Called when the descriptor is readable, once at the start for items that arrived earlier, and
-     * by a check of the other side before it counts as lost.
+     * Starts to serve the items. Called when the descriptor is readable, once at the start for items that arrived
+     * earlier, and by a check of the other side before it counts as lost.
      */
     void ready() {
         if (active && busy.compareAndSet(false, true)) {

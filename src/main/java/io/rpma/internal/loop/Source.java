@@ -4,8 +4,8 @@ package io.rpma.internal.loop;
 import io.rpma.internal.NativeObject;
 
 /**
- * Takes items from one object, and calls the handler of the program with each. An event loop uses it. The objects of both
- * facades have sources.
+ * Takes items from one object, and calls the handler of the program with each. An event loop uses it. The objects of
+ * both facades have sources.
  *
  * @param <T> the type of the items
  */
@@ -33,8 +33,8 @@ public abstract class Source<T> {
     }
 
     /**
-     * Takes an item without waiting. The loop does not call this method after the end of the registration, so that the next
-     * user of the object finds the rest.
+     * Takes an item without waiting. The loop does not call this method after the end of the registration, so that the
+     * next user of the object finds the rest.
      *
      * @return the item, or null if there is none; the next item then makes the descriptor readable
      */

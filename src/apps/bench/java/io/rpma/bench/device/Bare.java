@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The client in C, called from Java through native methods that check nothing ({@code src/apps/bench/c/bare.c}). It does not use
- * the library, and so it has no locks, handles or interruptions. Its additional time over C is the cost that JNI adds to any
- * binding. Its only command is {@code load}, with librpma's operations.
+ * The client in C, called from Java through native methods that check nothing ({@code src/apps/bench/c/bare.c}). It
+ * does not use the library, and so it has no locks, handles or interruptions. Its additional time over C is the cost
+ * that JNI adds to any binding. Its only command is {@code load}, with librpma's operations.
  */
 final class Bare extends LoadClient {
     private Bare() {}

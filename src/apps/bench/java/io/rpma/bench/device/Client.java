@@ -17,8 +17,9 @@ import java.util.concurrent.FutureTask;
 import java.util.function.IntConsumer;
 
 /**
- * The client in Java. {@code src/apps/bench/c/client.c} is the client in C, and documents the commands. This client's answers to
- * {@code connect}, {@code regions} and both loops have one more number at the end: the growth of the heap in bytes.
+ * The client in Java. {@code src/apps/bench/c/client.c} is the client in C, and documents the commands. This client's
+ * answers to {@code connect}, {@code regions} and both loops have one more number at the end: the growth of the heap in
+ * bytes.
  */
 final class Client extends LoadClient {
     private static final int PAGE = 4096;
@@ -153,7 +154,8 @@ final class Client extends LoadClient {
     }
 
     /**
-     * Runs a task for each number below {@code count}, the first in this thread and the others in a thread of their own.
+     * Runs a task for each number below {@code count}, the first in this thread and the others in a thread of their
+     * own.
      *
      * @return the duration in nanoseconds
      */

@@ -31,8 +31,8 @@ final class ClientProcess implements AutoCloseable {
      * Starts a process and waits until it is ready.
      *
      * @param name the name of the process in messages
-     * @throws IOException if the process ends, or its first line is not {@code ok}; its error output goes to the error output
-     *     of this process
+     * @throws IOException if the process ends, or its first line is not {@code ok}; its error output goes to the error
+     *     output of this process
      */
     static ClientProcess start(String name, List<String> command) throws IOException {
         ClientProcess process = new ClientProcess(

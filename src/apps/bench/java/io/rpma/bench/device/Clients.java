@@ -13,7 +13,9 @@ import java.util.Map;
 
 /** The target and its clients. Only one client works at a time. */
 final class Clients implements AutoCloseable {
-    /** Makes the heap resident from the start, so that the growth of the resident memory is the growth of native memory. */
+    /**
+     * Makes the heap resident from the start, so that the growth of the resident memory is the growth of native memory.
+     */
     private static final List<String> HEAP = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch");
 
     private final Map<Language, ClientProcess> clients = new EnumMap<>(Language.class);

@@ -8,12 +8,16 @@ enum Completions {
     /** By polling. */
     POLL,
 
-    /** By waiting. C calls {@code ppoll(2)} before it takes the event, so that the wait could be interrupted, as in Java. */
+    /**
+     * By waiting. C calls {@code ppoll(2)} before it takes the event, so that the wait could be interrupted, as in
+     * Java.
+     */
     WAIT,
 
     /**
-     * By waiting. C calls only {@code rpma_cq_wait}, which only a completion ends, or {@code recv(2)} for {@link Operation#TCP}.
-     * This way is only for librpma's operations, where it is the same as {@link #WAIT} in Java, and the only one for TCP.
+     * By waiting. C calls only {@code rpma_cq_wait}, which only a completion ends, or {@code recv(2)} for
+     * {@link Operation#TCP}. This way is only for librpma's operations, where it is the same as {@link #WAIT} in Java,
+     * and the only one for TCP.
      */
     BLOCK;
 

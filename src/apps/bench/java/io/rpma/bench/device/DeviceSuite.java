@@ -51,7 +51,8 @@ public final class DeviceSuite implements Callable<Integer> {
     private static final int LOOP_LEAST = 10;
 
     /**
-     * By default, HotSpot's second compiler compiles a method after 5,000 calls, or 15,000 calls and iterations of its loops.
+     * By default, HotSpot's second compiler compiles a method after 5,000 calls, or 15,000 calls and iterations of its
+     * loops.
      */
     private static final long WARM_UP_COUNT = 15_000;
 
@@ -61,8 +62,8 @@ public final class DeviceSuite implements Callable<Integer> {
     private static final Set<Language> WARMED_UP = EnumSet.of(Language.JAVA, Language.BARE);
 
     /**
-     * Connections and registrations need little warm-up: a measurement has few of them, and their code is compiled early or
-     * never.
+     * Connections and registrations need little warm-up: a measurement has few of them, and their code is compiled
+     * early or never.
      */
     private static final int FRESH_CONNECTIONS = 10;
 
@@ -76,8 +77,8 @@ public final class DeviceSuite implements Callable<Integer> {
     private static final long MOST_COUNT = 200_000;
 
     /**
-     * The minimum number of operations for a p99. Round trips use this number if their rounds then take at most {@link #LONGER}
-     * times as long.
+     * The minimum number of operations for a p99. Round trips use this number if their rounds then take at most
+     * {@link #LONGER} times as long.
      */
     private static final long P99_COUNT = 1000;
 
@@ -85,7 +86,9 @@ public final class DeviceSuite implements Callable<Integer> {
 
     private static final int TRIES = 3;
 
-    /** The phases of a program up to its first completed write. The program prints the time at the end of each phase. */
+    /**
+     * The phases of a program up to its first completed write. The program prints the time at the end of each phase.
+     */
     private static final List<String> PHASES =
             List.of("process", "library", "device", "peer", "registration", "connection", "write");
 
@@ -223,8 +226,8 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     /**
-     * Writes the results until a failure into the file of the report, because a run takes an hour. The report has no targets,
-     * because its results are not complete. Without a result, the file remains as it is.
+     * Writes the results until a failure into the file of the report, because a run takes an hour. The report has no
+     * targets, because its results are not complete. Without a result, the file remains as it is.
      */
     static void keep(Machine machine, List<Result> results, Path file, Exception failure) {
         if (results.isEmpty()) {
@@ -266,7 +269,9 @@ public final class DeviceSuite implements Callable<Integer> {
         }
     }
 
-    /** Runs the operations of the plan before the first measurement, so that the JVMs compile the code of all of them. */
+    /**
+     * Runs the operations of the plan before the first measurement, so that the JVMs compile the code of all of them.
+     */
     private void warmUp(Clients clients, Plan plan) throws IOException {
         Set<Point> small = new LinkedHashSet<>();
         for (Point point : plan.points()) {
@@ -344,8 +349,8 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     /**
-     * Returns the number of operations that take this time. It is the same after each start, so that all rounds have the same
-     * percentiles.
+     * Returns the number of operations that take this time. It is the same after each start, so that all rounds have
+     * the same percentiles.
      */
     private long count(Clients clients, Point point, long millis) throws IOException {
         Long known = counts.get(point);
@@ -383,8 +388,8 @@ public final class DeviceSuite implements Callable<Integer> {
     }
 
     /**
-     * Runs this number of operations in a client, and returns their time. If they are round trips, the client also writes
-     * samples.
+     * Runs this number of operations in a client, and returns their time. If they are round trips, the client also
+     * writes samples.
      */
     private static long run(Clients clients, Language language, Point point, long count) throws IOException {
         String load = point.command(count);

@@ -87,7 +87,9 @@ final class DeviceTargets {
                 "%s %s B, %s, %s: Java / C%s", key.get("name"), key.get("bytes"), key.get("completions"), what, bare);
     }
 
-    /** Adds targets for the round trip of an inline write, divided by the round trip of a write from a memory region. */
+    /**
+     * Adds targets for the round trip of an inline write, divided by the round trip of a write from a memory region.
+     */
     private void addInline(List<Target> targets) {
         measured.forEach((key, inline) -> {
             if (!key.get("name").equals(Operation.RDMA_WRITE_INLINE.command()) || !"p50".equals(key.get("value"))) {
@@ -108,7 +110,9 @@ final class DeviceTargets {
         });
     }
 
-    /** Adds targets for the throughput of chained writes in Java, divided by the throughput of librpma's writes in C. */
+    /**
+     * Adds targets for the throughput of chained writes in Java, divided by the throughput of librpma's writes in C.
+     */
     private void addChained(List<Target> targets) {
         measured.forEach((key, chained) -> {
             if (!key.get("name").equals(Operation.RDMA_WRITE_CHAINED.command())) {

@@ -6,7 +6,10 @@ import io.rpma.RpmaEventLoop;
 
 /** A client's side of a connection with the target, with the memory of its operations. Loads run on it. */
 interface End {
-    /** The operation context of a message. Its completion does not count, because only the answer completes the operation. */
+    /**
+     * The operation context of a message. Its completion does not count, because only the answer completes the
+     * operation.
+     */
     long NOT_COUNTED = -1;
 
     /**

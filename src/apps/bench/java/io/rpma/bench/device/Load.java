@@ -4,7 +4,8 @@ package io.rpma.bench.device;
 import io.rpma.RpmaCompletions;
 
 /**
- * A number of operations, {@code depth} of which are under way at a time. {@code src/apps/bench/c/load.c} is the counterpart in C.
+ * A number of operations, {@code depth} of which are under way at a time. {@code src/apps/bench/c/load.c} is the
+ * counterpart in C.
  *
  * @param operation the kind of the operations
  * @param size the size of each operation in bytes
@@ -44,8 +45,8 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
     /**
      * Runs the load.
      *
-     * @param samples gets the time from each completion to the next, or null; with a depth of 1 this time is the round trip of
-     *     an operation
+     * @param samples gets the time from each completion to the next, or null; with a depth of 1 this time is the round
+     *     trip of an operation
      * @param first the index of the first sample
      * @return the duration in nanoseconds
      */
@@ -60,9 +61,9 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
     }
 
     /**
-     * The turns of the loop. Each turn posts operations up to the depth and takes completions. A turn is a method call, because
-     * a call enters compiled code at once. HotSpot interprets the first thousand iterations of the loop itself each time that
-     * the loop starts, which would be half of a load with waits.
+     * The turns of the loop. Each turn posts operations up to the depth and takes completions. A turn is a method call,
+     * because a call enters compiled code at once. HotSpot interprets the first thousand iterations of the loop itself
+     * each time that the loop starts, which would be half of a load with waits.
      */
     private final class Turns {
         private final End end;
@@ -140,8 +141,9 @@ record Load(Operation operation, long size, int depth, Completions how, long cou
     }
 
     /**
-     * Takes completions, at least one unless the load polls. A poll that finds no completion yields the processor: with few
-     * processors, soft-RoCE's own work may wait for this processor, and would otherwise wait until the end of the time slice.
+     * Takes completions, at least one unless the load polls. A poll that finds no completion yields the processor: with
+     * few processors, soft-RoCE's own work may wait for this processor, and would otherwise wait until the end of the
+     * time slice.
      */
     private int take(End end, RpmaCompletions completions) throws InterruptedException {
         if (how != Completions.POLL) {

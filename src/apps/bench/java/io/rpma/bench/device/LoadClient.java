@@ -8,7 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * A client in Java that runs loads. {@link ClientProcess} sends its commands, and {@code src/apps/bench/c/client.c} documents them.
+ * A client in Java that runs loads. {@link ClientProcess} sends its commands, and {@code src/apps/bench/c/client.c}
+ * documents them.
  */
 abstract class LoadClient {
     /** The number of words of a load without samples. */

@@ -6,8 +6,8 @@ import io.rpma.RpmaEventLoop;
 import java.util.List;
 
 /**
- * One event loop serves many connections. Each connection has one write under way, and posts the next when the write completes.
- * {@code src/apps/bench/c/loop.c} does the same.
+ * One event loop serves many connections. Each connection has one write under way, and posts the next when the write
+ * completes. {@code src/apps/bench/c/loop.c} does the same.
  */
 final class Loop {
     private static final int CAPACITY = 16;
@@ -43,7 +43,8 @@ final class Loop {
      *
      * @param connections the connections to serve
      * @param operation the write of these connections
-     * @param samples gets the time from each post to the handling of its completion; its length is the number of operations
+     * @param samples gets the time from each post to the handling of its completion; its length is the number of
+     *     operations
      * @return three numbers: the duration of the operations and the duration of the registration of the connections, in
      *     nanoseconds, and the growth of the heap by the registration, in bytes
      */

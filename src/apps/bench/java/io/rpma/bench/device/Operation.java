@@ -14,7 +14,10 @@ enum Operation {
     SEND("send"),
     /** A write with immediate data, and the target's answer without bytes. */
     WRITE_WITH_IMM("write-with-imm"),
-    /** The first of librdmacm's operations; all before are librpma's, and all after are librdmacm's, except {@link #TCP}. */
+    /**
+     * The first of librdmacm's operations; all before are librpma's, and all after are librdmacm's, except
+     * {@link #TCP}.
+     */
     RDMA_WRITE("rdma-write"),
     /** A write whose bytes the post copies into the queue. */
     RDMA_WRITE_INLINE("rdma-write-inline"),

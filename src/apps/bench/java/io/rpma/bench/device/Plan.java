@@ -153,7 +153,9 @@ record Plan(
                 Duration.ofSeconds(30));
     }
 
-    /** Returns this plan without the measurements of other operations than these, or the whole plan if there are none. */
+    /**
+     * Returns this plan without the measurements of other operations than these, or the whole plan if there are none.
+     */
     Plan only(List<Operation> operations) {
         List<Point> chosen = points.stream()
                 .filter(point -> operations.isEmpty() || operations.contains(point.operation()))
@@ -179,8 +181,8 @@ record Plan(
     }
 
     /**
-     * Adds librdmacm's operations, except the atomic and the chained write, with the inline size. Larger sizes take the same
-     * path as librpma's operations.
+     * Adds librdmacm's operations, except the atomic and the chained write, with the inline size. Larger sizes take the
+     * same path as librpma's operations.
      */
     private static void addRdmacm(List<Point> points, int depth) {
         for (Operation operation : Operation.values()) {

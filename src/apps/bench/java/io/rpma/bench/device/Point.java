@@ -12,8 +12,8 @@ import java.util.Map;
  *
  * @param operation the operation
  * @param size the size of each operation in bytes
- * @param depth the number of operations under way; with 1, the time of each operation is measured, otherwise the time of all
- *     operations
+ * @param depth the number of operations under way; with 1, the time of each operation is measured, otherwise the time
+ *     of all operations
  * @param completions the way to take completions
  */
 record Point(Operation operation, long size, int depth, Completions completions) {
@@ -22,8 +22,8 @@ record Point(Operation operation, long size, int depth, Completions completions)
     }
 
     /**
-     * Returns the programs that can be measured. Only librpma's waits include bare JNI, which is a part of Java's additional
-     * time there.
+     * Returns the programs that can be measured. Only librpma's waits include bare JNI, which is a part of Java's
+     * additional time there.
      */
     List<Language> languages() {
         List<Language> languages = new ArrayList<>(Language.EVERYWHERE);

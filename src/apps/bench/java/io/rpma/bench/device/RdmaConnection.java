@@ -126,7 +126,9 @@ record RdmaConnection(
         End.check(qp.postRecv(memory, offset, size, number));
     }
 
-    /** Polls the completion queue of the sends, and if it is empty, the completion queue of the receives, for answers. */
+    /**
+     * Polls the completion queue of the sends, and if it is empty, the completion queue of the receives, for answers.
+     */
     @Override
     public int poll(RpmaCompletions completions) {
         int taken = qp.pollSendComp(completions);

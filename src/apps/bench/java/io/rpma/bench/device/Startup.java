@@ -16,8 +16,8 @@ import io.rpma.RpmaPeer;
 import java.util.Arrays;
 
 /**
- * Measures the time of a program to its first completed write. {@code src/apps/bench/c/startup.c} is the same program in C, and
- * documents the output. The program needs only this class and the library's jar.
+ * Measures the time of a program to its first completed write. {@code src/apps/bench/c/startup.c} is the same program
+ * in C, and documents the output. The program needs only this class and the library's jar.
  */
 final class Startup {
     private static final int MEMORY_SIZE = 4096;

@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Messages over TCP, for a comparison. The target acknowledges each message with a byte. {@code src/apps/bench/c/tcp.c} is the
- * counterpart in C.
+ * Messages over TCP, for a comparison. The target acknowledges each message with a byte. {@code src/apps/bench/c/tcp.c}
+ * is the counterpart in C.
  */
 final class TcpConnection implements DirectLoad.DirectEnd, AutoCloseable {
     private static final int ACKNOWLEDGMENTS = 64;

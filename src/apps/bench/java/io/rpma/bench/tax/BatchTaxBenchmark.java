@@ -21,7 +21,9 @@ import org.openjdk.jmh.annotations.State;
 public class BatchTaxBenchmark {
     private RpmaBatch batch;
 
-    /** Makes the batch, which loads the library. The target is a parameter because it must load its librpma before that. */
+    /**
+     * Makes the batch, which loads the library. The target is a parameter because it must load its librpma before that.
+     */
     @Setup
     public void create(NoopTarget target) {
         batch = RpmaBatch.create(NoopTarget.BATCH);

@@ -47,8 +47,8 @@ public class NoopTarget {
     long value;
 
     /**
-     * Loads the librpma that does nothing. The dynamic linker then uses it for the shim, because it has the name that the shim
-     * requires.
+     * Loads the librpma that does nothing. The dynamic linker then uses it for the shim, because it has the name that
+     * the shim requires.
      */
     static void loadLibrary() {
         System.load(System.getProperty(LIBRARY_PROPERTY));

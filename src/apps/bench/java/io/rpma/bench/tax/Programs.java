@@ -18,7 +18,10 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** The measured programs: {@code tax.c}, and JMH in a separate JVM. An operation of the library has the same name in both. */
+/**
+ * The measured programs: {@code tax.c}, and JMH in a separate JVM. An operation of the library has the same name in
+ * both.
+ */
 final class Programs {
     private static final TimeValue WARM_UP = TimeValue.milliseconds(100);
 

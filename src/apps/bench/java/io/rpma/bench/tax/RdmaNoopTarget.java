@@ -19,7 +19,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * The arguments of librdmacm's operations, on a device that does nothing; {@code struct target} in {@code tax.c} includes them.
+ * The arguments of librdmacm's operations, on a device that does nothing; {@code struct target} in {@code tax.c}
+ * includes them.
  */
 @State(Scope.Thread)
 public class RdmaNoopTarget {

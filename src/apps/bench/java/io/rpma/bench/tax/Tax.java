@@ -49,7 +49,10 @@ public final class Tax implements Callable<Integer> {
     private static final double COMPLETION_NANOS = 4;
     private static final double BATCHED_NANOS = 5;
 
-    /** The whole time of a prepared post. Where the target was set, a post that DiSNI, another library, replays took 12.6 ns. */
+    /**
+     * The whole time of a prepared post. Where the target was set, a post that DiSNI, another library, replays took
+     * 12.6 ns.
+     */
     private static final double PREPARED_NANOS = 12;
 
     private static final double PREPARED_BATCH_NANOS = 2.5;
@@ -127,7 +130,9 @@ public final class Tax implements Callable<Integer> {
             this(name, target, false);
         }
 
-        /** Allocations below this number of bytes are JMH's: a few bytes for each wait, and nearly none for other calls. */
+        /**
+         * Allocations below this number of bytes are JMH's: a few bytes for each wait, and nearly none for other calls.
+         */
         double leastAllocated() {
             return target == WAIT_NANOS ? LEAST_OBJECT : 1;
         }

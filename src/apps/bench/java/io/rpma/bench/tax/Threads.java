@@ -30,7 +30,8 @@ import picocli.CommandLine.Spec;
 /**
  * Measures how several threads that use the library at once slow each other down, beside threads in C.
  *
- * <p>The threads of a sample run the same operation. The number of a sample is the mean time of one operation in one thread.
+ * <p>The threads of a sample run the same operation. The number of a sample is the mean time of one operation in one
+ * thread.
  */
 @Command(
         name = "threads",
@@ -66,7 +67,10 @@ public final class Threads implements Callable<Integer> {
             new Operation("connectAndClose", Sample.MEDIAN),
             new Operation("connectAndCloseShared", Sample.MEDIAN));
 
-    /** The objects of {@link CloseBenchmark}. One thread closes them: one by one or at once, alone or beside a {@link Poster}. */
+    /**
+     * The objects of {@link CloseBenchmark}. One thread closes them: one by one or at once, alone or beside a
+     * {@link Poster}.
+     */
     private static final List<String> CLOSES = List.of("closeRegions", "closeCfgs", "closeConns");
 
     private static final String AT_ONCE = "AtOnce";
@@ -118,7 +122,9 @@ public final class Threads implements Callable<Integer> {
         }
     }
 
-    /** The rounds of an operation with a number of threads: for each round, the nanoseconds of the sample that counts. */
+    /**
+     * The rounds of an operation with a number of threads: for each round, the nanoseconds of the sample that counts.
+     */
     private record Measured(Operation operation, int threads, Map<Language, List<Double>> rounds) {
         Measured(Operation operation, int threads) {
             this(operation, threads, new EnumMap<>(Language.class));

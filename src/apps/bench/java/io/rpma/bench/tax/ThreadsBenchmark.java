@@ -51,7 +51,9 @@ public class ThreadsBenchmark {
         peer.register(own.memory, RpmaMrUsage.READ_DST).close();
     }
 
-    /** {@code rpma_conn_req_new}, {@code rpma_conn_req_connect} and {@code rpma_conn_delete}, with a peer of the thread. */
+    /**
+     * {@code rpma_conn_req_new}, {@code rpma_conn_req_connect} and {@code rpma_conn_delete}, with a peer of the thread.
+     */
     @Benchmark
     public void connectAndClose(NoopTarget t) {
         connect(t.peer);

@@ -75,7 +75,10 @@ final class Common {
         return (int) imm;
     }
 
-    /** Connects, and waits until the connection is established. If the server is still starting, retries for two minutes. */
+    /**
+     * Connects, and waits until the connection is established. If the server is still starting, retries for two
+     * minutes.
+     */
     static RpmaConn connect(RpmaPeer peer, String addr, int port, RpmaConnCfg cfg, byte[] privateData)
             throws InterruptedException {
         long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(STARTING_S);

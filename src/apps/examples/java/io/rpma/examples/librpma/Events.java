@@ -12,8 +12,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Waits for the completions of a connection and checks its events meanwhile. Without these checks, the wait for a message of a
- * dead process would never end.
+ * Waits for the completions of a connection and checks its events meanwhile. Without these checks, the wait for a
+ * message of a dead process would never end.
  */
 final class Events {
     /** Takes one completion, if one arrives within a second. */
@@ -82,7 +82,10 @@ final class Events {
         return awaitReceived(RpmaWcOpcode.RECV).byteLen(0);
     }
 
-    /** Waits until a message is sent and a message is received, in any order. Returns the length of the received message. */
+    /**
+     * Waits until a message is sent and a message is received, in any order. Returns the length of the received
+     * message.
+     */
     long awaitSentAndReceived() throws InterruptedException {
         long length = 0;
         Set<RpmaWcOpcode> missing = EnumSet.of(RpmaWcOpcode.SEND, RpmaWcOpcode.RECV);

@@ -10,7 +10,10 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 
-/** Reads a greeting from the client's memory into its own memory, which is persistent if the path names persistent memory. */
+/**
+ * Reads a greeting from the client's memory into its own memory, which is persistent if the path names persistent
+ * memory.
+ */
 public final class Example03ReadToPersistentServer {
     private Example03ReadToPersistentServer() {}
 

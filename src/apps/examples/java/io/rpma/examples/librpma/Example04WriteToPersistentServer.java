@@ -8,7 +8,9 @@ import io.rpma.RpmaMrLocal;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 
-/** Offers memory, into which the client writes a greeting. The memory is persistent if the path names persistent memory. */
+/**
+ * Offers memory, into which the client writes a greeting. The memory is persistent if the path names persistent memory.
+ */
 public final class Example04WriteToPersistentServer {
     private Example04WriteToPersistentServer() {}
 

@@ -54,7 +54,9 @@ public final class Example05FlushToPersistentClient {
         }
     }
 
-    /** Applies the configuration of the server's platform to the connection, and returns the strongest possible flush. */
+    /**
+     * Applies the configuration of the server's platform to the connection, and returns the strongest possible flush.
+     */
     private static RpmaFlushType flushType(RpmaConn conn, CommonData data) {
         try (RpmaPeerCfg pcfg = RpmaPeerCfg.fromDescriptor(data.pcfgDesc())) {
             conn.applyRemotePeerCfg(pcfg);

@@ -9,7 +9,9 @@ import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.RpmaPeerCfg;
 
-/** Offers memory, into which the client writes a greeting. The memory is persistent if the path names persistent memory. */
+/**
+ * Offers memory, into which the client writes a greeting. The memory is persistent if the path names persistent memory.
+ */
 public final class Example05FlushToPersistentServer {
     private static final String ON = "on";
 
@@ -18,8 +20,8 @@ public final class Example05FlushToPersistentServer {
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, the path of the memory, and "on" if this machine's platform writes
-     *     remote writes to persistent memory directly, bypassing the caches of its processors
+     * @param args the address and the port to listen on, the path of the memory, and "on" if this machine's platform
+     *     writes remote writes to persistent memory directly, bypassing the caches of its processors
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

@@ -50,7 +50,10 @@ public final class Example06MultipleConnectionsClient {
         return NAMES[random((int) Long.remainderUnsigned(seed, SEEDS)) % NAMES.length];
     }
 
-    /** Returns the first number of glibc's rand(3) after srand(3): an additive generator, initialised by a linear generator. */
+    /**
+     * Returns the first number of glibc's rand(3) after srand(3): an additive generator, initialised by a linear
+     * generator.
+     */
     private static int random(int seed) {
         int[] state = new int[31];
         state[0] = seed == 0 ? 1 : seed;

@@ -8,8 +8,8 @@ public final class Example06MultipleConnectionsServer {
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, and the time without a client after which the server ends, in seconds
-     *     (default: 15)
+     * @param args the address and the port to listen on, and the time without a client after which the server ends, in
+     *     seconds (default: 15)
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Appends words to the server's log. Each word is written and flushed before the atomic write that makes it a part of the log,
- * so the log never contains half a word.
+ * Appends words to the server's log. Each word is written and flushed before the atomic write that makes it a part of
+ * the log, so the log never contains half a word.
  */
 public final class Example07AtomicWriteClient {
     private static final long FLUSH_ID = 0xF01D;
@@ -89,7 +89,10 @@ public final class Example07AtomicWriteClient {
         return type;
     }
 
-    /** Emulated flushes make the words only visible, because no operator has stated that the server's platform does more. */
+    /**
+     * Emulated flushes make the words only visible, because no operator has stated that the server's platform does
+     * more.
+     */
     static RpmaFlushType strongest(boolean isNative, Set<RpmaFlushType> offered) {
         return isNative && offered.contains(RpmaFlushType.PERSISTENT)
                 ? RpmaFlushType.PERSISTENT

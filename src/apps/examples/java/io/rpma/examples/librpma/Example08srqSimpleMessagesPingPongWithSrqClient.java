@@ -5,15 +5,17 @@ import io.rpma.RpmaConn;
 import io.rpma.RpmaDevice;
 import io.rpma.RpmaPeer;
 
-/** Sends messages, and waits for the answer to each message. The server's shared receive queue makes no difference here. */
+/**
+ * Sends messages, and waits for the answer to each message. The server's shared receive queue makes no difference here.
+ */
 public final class Example08srqSimpleMessagesPingPongWithSrqClient {
     private Example08srqSimpleMessagesPingPongWithSrqClient() {}
 
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the first number, the number of rounds, and the time to sleep after each
-     *     round, in microseconds
+     * @param args the server's address and port, the first number, the number of rounds, and the time to sleep after
+     *     each round, in microseconds
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

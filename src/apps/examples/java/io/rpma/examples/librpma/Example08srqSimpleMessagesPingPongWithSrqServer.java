@@ -28,8 +28,9 @@ public final class Example08srqSimpleMessagesPingPongWithSrqServer {
     /**
      * Runs the example.
      *
-     * @param args the address and the port to listen on, and the completion queue of receives: "m" for the connection's main
-     *     completion queue, "r" for its receive completion queue; default: the shared receive queue's completion queue
+     * @param args the address and the port to listen on, and the completion queue of receives: "m" for the connection's
+     *     main completion queue, "r" for its receive completion queue; default: the shared receive queue's completion
+     *     queue
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

@@ -15,8 +15,9 @@ import java.util.Locale;
 import java.util.function.Function;
 
 /**
- * Offers memory, into which the client writes a greeting, and makes the greeting persistent at the client's request. This is
- * the general purpose server persistency method, for platforms on which a remote flush does not make bytes persistent.
+ * Offers memory, into which the client writes a greeting, and makes the greeting persistent at the client's request.
+ * This is the general purpose server persistency method, for platforms on which a remote flush does not make bytes
+ * persistent.
  */
 public final class Example09FlushToPersistentGPSPMServer {
     /** The maximum size of a message. */

@@ -16,8 +16,8 @@ public final class Example12ReceiveCompletionQueueClient {
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the first number, the number of rounds including the last message, and the
-     *     time to sleep after each round, in microseconds
+     * @param args the server's address and port, the first number, the number of rounds including the last message, and
+     *     the time to sleep after each round, in microseconds
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

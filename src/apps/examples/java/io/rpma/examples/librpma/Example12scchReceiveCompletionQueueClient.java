@@ -8,8 +8,8 @@ import io.rpma.RpmaPeer;
 import io.rpma.RpmaWcOpcode;
 
 /**
- * Sends messages, and waits for the answer to each message. Receives and sends have separate completion queues, which share a
- * completion channel.
+ * Sends messages, and waits for the answer to each message. Receives and sends have separate completion queues, which
+ * share a completion channel.
  */
 public final class Example12scchReceiveCompletionQueueClient {
     private static final int RCQ_SIZE = 10;
@@ -19,8 +19,8 @@ public final class Example12scchReceiveCompletionQueueClient {
     /**
      * Runs the example.
      *
-     * @param args the server's address and port, the first number, the number of rounds including the last message, and the
-     *     time to sleep after each round, in microseconds
+     * @param args the server's address and port, the first number, the number of rounds including the last message, and
+     *     the time to sleep after each round, in microseconds
      * @throws Exception if it fails
      */
     public static void main(String[] args) throws Exception {

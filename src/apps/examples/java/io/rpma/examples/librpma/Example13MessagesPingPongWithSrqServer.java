@@ -31,7 +31,9 @@ public final class Example13MessagesPingPongWithSrqServer implements AutoCloseab
 
     private final List<RpmaConn> conns = new ArrayList<>();
 
-    /** The connections whose last message has not arrived, by the number of their queue pair, which completions contain. */
+    /**
+     * The connections whose last message has not arrived, by the number of their queue pair, which completions contain.
+     */
     private final Map<Integer, RpmaConn> playing = new HashMap<>();
 
     private Example13MessagesPingPongWithSrqServer(RpmaPeer peer, RpmaSrq srq) {

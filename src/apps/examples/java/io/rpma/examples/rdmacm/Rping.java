@@ -13,9 +13,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The protocol of {@code rping}. For each ping, the client offers a source, which the server reads, and a sink, to which the
- * server writes the same bytes. An offer is a message with an address, a key and a size. The contents of the server's answers
- * have no meaning.
+ * The protocol of {@code rping}. For each ping, the client offers a source, which the server reads, and a sink, to
+ * which the server writes the same bytes. An offer is a message with an address, a key and a size. The contents of the
+ * server's answers have no meaning.
  */
 final class Rping implements AutoCloseable {
     static final int DEFAULT_SIZE = 64;
@@ -165,7 +165,10 @@ final class Rping implements AutoCloseable {
         }
     }
 
-    /** Fills the source as rping does: a number, letters that begin with another letter for each ping, and a 0 at the end. */
+    /**
+     * Fills the source as rping does: a number, letters that begin with another letter for each ping, and a 0 at the
+     * end.
+     */
     private void fill(int number) {
         ByteBuffer buffer = source.buffer();
         buffer.put(("rdma-ping-" + number + ": ").getBytes(StandardCharsets.US_ASCII));

@@ -12,8 +12,8 @@ public final class RpingClient {
     /**
      * Runs the example.
      *
-     * @param args the address and the port of the server, the number of pings (default: 3), and the size of a ping in bytes
-     *     (default: 64)
+     * @param args the address and the port of the server, the number of pings (default: 3), and the size of a ping in
+     *     bytes (default: 64)
      * @throws InterruptedException never
      */
     public static void main(String[] args) throws InterruptedException {

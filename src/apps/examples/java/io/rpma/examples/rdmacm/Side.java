@@ -103,7 +103,8 @@ final class Side {
     }
 
     /**
-     * Waits for a message, and checks the events of the connection too: a receive does not end when the other side disconnects.
+     * Waits for a message, and checks the events of the connection too: a receive does not end when the other side
+     * disconnects.
      *
      * @return false if the other side has disconnected instead
      */

@@ -18,12 +18,12 @@ import java.util.OptionalLong;
  *   <tr><td>4096</td><td>up to the end</td><td>the file</td></tr>
  * </table>
  *
- * <p>The commit word makes the rest valid. It is written last, by one atomic write, after everything else is flushed. So at any
- * time, also after a power cut, either a complete file is committed or no file. The word is the length plus 1, so that fresh
- * memory, which is full of zeroes, is different from memory with an empty file.
+ * <p>The commit word makes the rest valid. It is written last, by one atomic write, after everything else is flushed.
+ * So at any time, also after a power cut, either a complete file is committed or no file. The word is the length plus
+ * 1, so that fresh memory, which is full of zeroes, is different from memory with an empty file.
  *
- * <p>A flush needs 8 bytes of the region at its offset, even for a single byte of data. So the file is written in chunks that
- * begin at multiples of 8, and up to 7 bytes at the end of the memory are unused.
+ * <p>A flush needs 8 bytes of the region at its offset, even for a single byte of data. So the file is written in
+ * chunks that begin at multiples of 8, and up to 7 bytes at the end of the memory are unused.
  */
 final class Layout {
     /** Offset of the commit word; an atomic write needs a multiple of 8. */
@@ -55,7 +55,10 @@ final class Layout {
         return length + 1;
     }
 
-    /** Clears the header in this side's memory, so that a power cut can't leave an older header with a part of a new file. */
+    /**
+     * Clears the header in this side's memory, so that a power cut can't leave an older header with a part of a new
+     * file.
+     */
     static void reset(RpmaMemory memory) {
         header(memory).put(new byte[HEADER_LENGTH]);
         memory.persist(0, HEADER_LENGTH);

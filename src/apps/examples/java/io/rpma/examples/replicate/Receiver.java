@@ -21,8 +21,8 @@ import java.io.IOException;
 /**
  * Offers memory to one sender, waits until the sender is gone, and checks the file in the memory.
  *
- * <p>The RDMA device (or the kernel, for soft-RoCE) writes the bytes into the memory. A sender whose flushes do not make them
- * persistent asks this program to make them persistent.
+ * <p>The RDMA device (or the kernel, for soft-RoCE) writes the bytes into the memory. A sender whose flushes do not
+ * make them persistent asks this program to make them persistent.
  */
 final class Receiver {
     /** The identifier of this program, which a sender expects: "rpma". */

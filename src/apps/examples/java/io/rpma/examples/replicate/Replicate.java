@@ -28,8 +28,8 @@ import picocli.CommandLine.Spec;
  * java -cp ... io.rpma.examples.replicate.Replicate send --address 10.0.0.1 FILE
  * </pre>
  *
- * <p>Each side ends with status 0 if the file is replicated and found to be the same on both sides, 1 if not, and 2 if its
- * command line is wrong.
+ * <p>Each side ends with status 0 if the file is replicated and found to be the same on both sides, 1 if not, and 2 if
+ * its command line is wrong.
  */
 @Command(
         name = "replicate",

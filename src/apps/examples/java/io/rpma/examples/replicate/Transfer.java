@@ -13,9 +13,9 @@ import org.HdrHistogram.Histogram;
 /**
  * The operations on the receiver's memory, pipelined through a ring of buffers.
  *
- * <p>The ring is the staging memory, divided into slots of one chunk each. Chunk {@code n} uses slot {@code n} modulo the
- * number of slots. Operations are done in the order of their posts: when chunk {@code n} is done, all earlier chunks are done,
- * and their slots are free.
+ * <p>The ring is the staging memory, divided into slots of one chunk each. Chunk {@code n} uses slot {@code n} modulo
+ * the number of slots. Operations are done in the order of their posts: when chunk {@code n} is done, all earlier
+ * chunks are done, and their slots are free.
  */
 final class Transfer {
     private final RemoteMemory receiver;
@@ -50,7 +50,8 @@ final class Transfer {
     /**
      * Stores the file.
      *
-     * @return the time of each chunk in nanoseconds, from the post of its write until it is flushed or its request is answered
+     * @return the time of each chunk in nanoseconds, from the post of its write until it is flushed or its request is
+     *     answered
      */
     Histogram write(SourceFile file, Progress progress) throws IOException, InterruptedException {
         begin();

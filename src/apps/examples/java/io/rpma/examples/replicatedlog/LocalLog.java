@@ -33,7 +33,9 @@ final class LocalLog {
         return LogLayout.isLog(headerOf(memory));
     }
 
-    /** Makes an empty log in a memory with room for a log. The magic is written last, because it makes the log valid. */
+    /**
+     * Makes an empty log in a memory with room for a log. The magic is written last, because it makes the log valid.
+     */
     static void format(RpmaMemory memory) {
         ByteBuffer header = headerOf(memory);
         header.putLong(LogLayout.MAGIC_OFFSET, 0);

@@ -11,18 +11,18 @@ import java.util.List;
 /**
  * Appends records to both replicas, several under way at once.
  *
- * <p>Each record has four operations on each connection: a write, a flush, an atomic write of the new tail, and a flush.
- * Several records are under way at once, because {@link RemoteStore} keeps the order of the operations. A record is acknowledged
- * when its last flush is done on both replicas.
+ * <p>Each record has four operations on each connection: a write, a flush, an atomic write of the new tail, and a
+ * flush. Several records are under way at once, because {@link RemoteStore} keeps the order of the operations. A record
+ * is acknowledged when its last flush is done on both replicas.
  *
- * <p>While a replica is lost, no record can be acknowledged. {@link #recover} is called at the start and after each loss. It
- * makes the replicas equal and determines which records under way they have. These records are acknowledged. The others are
- * posted again from the staging memory, with the same positions and sequence numbers.
+ * <p>While a replica is lost, no record can be acknowledged. {@link #recover} is called at the start and after each
+ * loss. It makes the replicas equal and determines which records under way they have. These records are acknowledged.
+ * The others are posted again from the staging memory, with the same positions and sequence numbers.
  *
- * <p>One thread assigns all positions and sequence numbers, so records can't overwrite one another. There must be only one
- * appender of a log at a time. A replica has one connection at a time, so a second appender can't write while the first
- * appender is connected. If the second appender writes while the first appender is not connected, {@link #recover} of the first
- * appender detects these records.
+ * <p>One thread assigns all positions and sequence numbers, so records can't overwrite one another. There must be only
+ * one appender of a log at a time. A replica has one connection at a time, so a second appender can't write while the
+ * first appender is connected. If the second appender writes while the first appender is not connected,
+ * {@link #recover} of the first appender detects these records.
  */
 final class LogAppender {
     /** The maximum number of records under way. */

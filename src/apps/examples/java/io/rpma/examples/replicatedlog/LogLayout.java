@@ -28,10 +28,10 @@ import java.util.zip.CRC32C;
  *   <tr><td></td><td>0 to 7</td><td>zeroes, up to a multiple of 8</td></tr>
  * </table>
  *
- * <p>The tail makes records part of the log. It is written by one atomic write, after the record before it is flushed, and only
- * grows. So the records before the tail are complete at any time, also after a power cut. Bytes after the tail are not part of
- * the log. The checksum detects damage by hardware or other programs. The sequence number detects a complete record at a wrong
- * position.
+ * <p>The tail makes records part of the log. It is written by one atomic write, after the record before it is flushed,
+ * and only grows. So the records before the tail are complete at any time, also after a power cut. Bytes after the tail
+ * are not part of the log. The checksum detects damage by hardware or other programs. The sequence number detects a
+ * complete record at a wrong position.
  *
  * <p>A position is an offset from the first record.
  */
@@ -45,7 +45,10 @@ final class LogLayout {
     static final int VERSION_OFFSET = 8;
     static final int CAPACITY_OFFSET = 16;
 
-    /** Offset of the tail. It has its own cache line, because it changes with each record and the other fields never change. */
+    /**
+     * Offset of the tail. It has its own cache line, because it changes with each record and the other fields never
+     * change.
+     */
     static final int TAIL_OFFSET = 64;
 
     static final int HEADER_LENGTH = TAIL_OFFSET + Long.BYTES;
@@ -56,7 +59,10 @@ final class LogLayout {
     static final int RECORD_HEADER_LENGTH = 16;
     static final int MOST_PAYLOAD = 64 << 10;
 
-    /** The offset of an atomic write must be a multiple of this number. A flush needs this number of bytes at its offset. */
+    /**
+     * The offset of an atomic write must be a multiple of this number. A flush needs this number of bytes at its
+     * offset.
+     */
     private static final int ALIGNMENT = 8;
 
     private static final int CRC_OFFSET = 4;

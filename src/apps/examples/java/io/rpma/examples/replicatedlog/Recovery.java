@@ -10,11 +10,12 @@ import java.util.List;
 /**
  * Makes two replicas equal before a record is appended. The longer log is copied to the replica with the shorter log.
  *
- * <p>A record is acknowledged when both replicas have it. So the longer log has all acknowledged records. It can also have
- * records that are not acknowledged; these survive too. The shorter log must be the beginning of the longer log. Otherwise the
- * replicas have different logs, and the recovery fails, because the copy would destroy one of them.
+ * <p>A record is acknowledged when both replicas have it. So the longer log has all acknowledged records. It can also
+ * have records that are not acknowledged; these survive too. The shorter log must be the beginning of the longer log.
+ * Otherwise the replicas have different logs, and the recovery fails, because the copy would destroy one of them.
  *
- * <p>Both logs are read completely. A program for large logs would let the replicas read their logs and report the results.
+ * <p>Both logs are read completely. A program for large logs would let the replicas read their logs and report the
+ * results.
  */
 final class Recovery {
     /** The number of bytes that the recovery uses at the start of the staging memory. */
@@ -161,9 +162,9 @@ final class Recovery {
     /**
      * Commits all records of a replica.
      *
-     * <p>In the shorter log this adds the copied records. In the longer log it flushes the tail: the last connection may have
-     * broken between the atomic write of the tail and its flush, and then a power cut would undo the tail that was read. The
-     * records before the tail were flushed before the tail was written.
+     * <p>In the shorter log this adds the copied records. In the longer log it flushes the tail: the last connection
+     * may have broken between the atomic write of the tail and its flush, and then a power cut would undo the tail that
+     * was read. The records before the tail were flushed before the tail was written.
      */
     private static void commit(RemoteStore replica, long tail) throws IOException, InterruptedException {
         replica.await(replica.commit(LogLayout.TAIL_OFFSET, tail));

@@ -14,8 +14,8 @@ import java.io.IOException;
 /**
  * One of the two sides with the log. Recovers the log, then offers its memory to one appender after the other.
  *
- * <p>Appenders do the rest over the network, and ask the replica only to make bytes persistent. So a replica needs no cleanup
- * at its end: its memory is the same whether it is killed or stopped.
+ * <p>Appenders do the rest over the network, and ask the replica only to make bytes persistent. So a replica needs no
+ * cleanup at its end: its memory is the same whether it is killed or stopped.
  */
 final class ReplicaServer {
     /** The identifier of this program, which an appender expects: "rlog". */

@@ -19,7 +19,8 @@ import picocli.CommandLine.Spec;
 /**
  * A log in the persistent memory of two hosts, which survives the loss of one host.
  *
- * <p>Start a replica on each of two hosts with persistent memory, and an appender on any host that reaches them by RDMA:
+ * <p>Start a replica on each of two hosts with persistent memory, and an appender on any host that reaches them by
+ * RDMA:
  *
  * <pre>
  * java -cp ... io.rpma.examples.replicatedlog.ReplicatedLog replica --address 10.0.0.1 --memory /dev/dax0.0
@@ -29,8 +30,8 @@ import picocli.CommandLine.Spec;
  *
  * <p>There must be only one appender of a log at a time.
  *
- * <p>A replica ends with status 0 at a signal. An appender ends with status 0 if all records are acknowledged, and {@code show}
- * if all records are valid. Each command ends with 1 if it fails, and with 2 if its command line is wrong.
+ * <p>A replica ends with status 0 at a signal. An appender ends with status 0 if all records are acknowledged, and
+ * {@code show} if all records are valid. Each command ends with 1 if it fails, and with 2 if its command line is wrong.
  */
 @Command(
         name = "replicatedlog",

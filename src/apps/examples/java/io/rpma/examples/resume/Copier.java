@@ -13,9 +13,9 @@ import java.util.function.LongConsumer;
 /**
  * Copies a file into the server's memory. Continues at the position of the last commit.
  *
- * <p>Each block has four operations: a write, a flush, an atomic write of the position after the block, and a flush. Several
- * blocks are under way at once, because {@link RemoteStore} keeps the order of the operations. After a loss of the server, the
- * position is read from the server's memory, because blocks under way may or may not be committed.
+ * <p>Each block has four operations: a write, a flush, an atomic write of the position after the block, and a flush.
+ * Several blocks are under way at once, because {@link RemoteStore} keeps the order of the operations. After a loss of
+ * the server, the position is read from the server's memory, because blocks under way may or may not be committed.
  */
 final class Copier {
     static final int BLOCK = 64 << 10;

@@ -23,12 +23,12 @@ import java.util.OptionalLong;
  *   <tr><td>4096</td><td>up to the end</td><td>the file</td></tr>
  * </table>
  *
- * <p>The commit word makes the rest valid. Each change of the commit word is an atomic write, after everything that the word
- * covers is flushed. The word is 0 while the rest of the header is changed, then 1, and after each block the new position plus
- * 1.
+ * <p>The commit word makes the rest valid. Each change of the commit word is an atomic write, after everything that the
+ * word covers is flushed. The word is 0 while the rest of the header is changed, then 1, and after each block the new
+ * position plus 1.
  *
- * <p>The server sets the announcement to 0 before each client, so that afterwards it knows whether the copy is of this client's
- * file. A client announces its file when the commit word belongs to that file, or when the file does not fit.
+ * <p>The server sets the announcement to 0 before each client, so that afterwards it knows whether the copy is of this
+ * client's file. A client announces its file when the commit word belongs to that file, or when the file does not fit.
  */
 final class CopyLayout {
     /** "RPMACOPY" as a little-endian number. */

@@ -13,11 +13,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Copies a file into another host's persistent memory. If that host is lost and comes back, the copy continues at the last
- * commit.
+ * Copies a file into another host's persistent memory. If that host is lost and comes back, the copy continues at the
+ * last commit.
  *
- * <p>Start the server on a host with persistent memory, and the client on any host that reaches it by RDMA. Then kill the
- * server, and start it again:
+ * <p>Start the server on a host with persistent memory, and the client on any host that reaches it by RDMA. Then kill
+ * the server, and start it again:
  *
  * <pre>
  * java -cp ... io.rpma.examples.resume.Resume server --address 10.0.0.1 --memory /dev/dax0.0

@@ -80,8 +80,8 @@ final class Server {
     }
 
     /**
-     * Prints the result of the last client. Returns whether the memory has a complete copy of the file that this client has
-     * announced; a copy that only an earlier client has announced does not count.
+     * Prints the result of the last client. Returns whether the memory has a complete copy of the file that this client
+     * has announced; a copy that only an earlier client has announced does not count.
      */
     static boolean check(RpmaMemory memory) throws IOException {
         OptionalLong announced = CopyLayout.announced(header(memory));

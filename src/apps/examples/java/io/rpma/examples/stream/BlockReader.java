@@ -24,8 +24,8 @@ interface BlockReader extends Closeable {
     void release(int length) throws IOException;
 
     /**
-     * Closes the stream. At the end of the stream, acknowledges to the other side that all bytes are taken. Before the end, the
-     * other side fails. Does not fail after another call has thrown a failure.
+     * Closes the stream. At the end of the stream, acknowledges to the other side that all bytes are taken. Before the
+     * end, the other side fails. Does not fail after another call has thrown a failure.
      *
      * @throws IOException if the acknowledgment has not arrived
      */

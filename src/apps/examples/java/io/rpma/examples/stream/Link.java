@@ -20,8 +20,9 @@ import java.util.function.BooleanSupplier;
 /**
  * The connection of one end of a stream: it posts, waits for completions, and detects the loss of the other end.
  *
- * <p>An event reports the death of the other process. No event reports the death of the other host, so a silent host is probed
- * by an empty write, which the device of the other host acknowledges. An other end that is alive and slow is not lost.
+ * <p>An event reports the death of the other process. No event reports the death of the other host, so a silent host is
+ * probed by an empty write, which the device of the other host acknowledges. An other end that is alive and slow is not
+ * lost.
  *
  * <p>After a call has thrown the exception of a failure, each call throws this exception again.
  */
@@ -180,7 +181,9 @@ final class Link {
         heard = now;
     }
 
-    /** Posts receives for messages without bytes. The queue has room: each message that was received has left its place. */
+    /**
+     * Posts receives for messages without bytes. The queue has room: each message that was received has left its place.
+     */
     void receive(int count) throws IOException {
         checkUsable();
         try {

@@ -4,11 +4,12 @@ package io.rpma.examples.stream;
 /**
  * The positions of a stream in a ring of bytes, without the bytes.
  *
- * <p>A position is the number of bytes before it in the stream. The byte at a position is at the offset {@code position} modulo
- * the size of the ring. The writer and the reader have rings of the same size, so a byte has the same offset in both.
+ * <p>A position is the number of bytes before it in the stream. The byte at a position is at the offset
+ * {@code position} modulo the size of the ring. The writer and the reader have rings of the same size, so a byte has
+ * the same offset in both.
  *
- * <p>The bytes are filled by messages and freed in their order. The number of messages that are not free is limited too, because
- * each message consumes a receive.
+ * <p>The bytes are filled by messages and freed in their order. The number of messages that are not free is limited
+ * too, because each message consumes a receive.
  */
 final class Ring {
     private final int size;
@@ -29,7 +30,10 @@ final class Ring {
         ends = new long[messages];
     }
 
-    /** Returns the position with this lower half that is after one position and at most another one; -1 if there is none. */
+    /**
+     * Returns the position with this lower half that is after one position and at most another one; -1 if there is
+     * none.
+     */
     static long between(long after, long most, int lowerHalf) {
         long position = after + (lowerHalf - (int) after);
         return position > after && position <= most ? position : -1;
@@ -65,7 +69,9 @@ final class Ring {
         return (int) (position % size);
     }
 
-    /** Returns the maximum length of the next message, which does not continue at the beginning of the ring; 0 if full. */
+    /**
+     * Returns the maximum length of the next message, which does not continue at the beginning of the ring; 0 if full.
+     */
     int room() {
         return filledMessages - freedMessages == ends.length ? 0 : contiguous(filled, size - (filled - freed));
     }
@@ -79,7 +85,9 @@ final class Ring {
         return (int) Math.min(length, size - offset(position));
     }
 
-    /** Adds a message, if its length is 1 to {@link #room}. Otherwise returns false: the other side can send any length. */
+    /**
+     * Adds a message, if its length is 1 to {@link #room}. Otherwise returns false: the other side can send any length.
+     */
     boolean fill(int length) {
         if (length < 1 || length > room()) {
             return false;
@@ -103,7 +111,8 @@ final class Ring {
     }
 
     /**
-     * Decides when progress is worth a report to the other side: after a quarter of the bytes or of the messages of a ring.
+     * Decides when progress is worth a report to the other side: after a quarter of the bytes or of the messages of a
+     * ring.
      *
      * <p>Who waits for a report waits with a full ring. So the report always comes, and at most every quarter.
      */

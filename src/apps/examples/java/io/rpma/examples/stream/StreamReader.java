@@ -30,11 +30,11 @@ import java.util.function.Consumer;
 /**
  * The end of a stream that reads.
  *
- * <p>The writer's device writes the bytes into the ring. The completion of a receive reports the length of a message. The reader
- * sends the position up to which it has freed the ring, once for each quarter of the ring.
+ * <p>The writer's device writes the bytes into the ring. The completion of a receive reports the length of a message.
+ * The reader sends the position up to which it has freed the ring, once for each quarter of the ring.
  *
- * <p>The bytes that arrived before a failure can still be read. The failure is reported after them, so it is never taken for the
- * end of the stream.
+ * <p>The bytes that arrived before a failure can still be read. The failure is reported after them, so it is never
+ * taken for the end of the stream.
  *
  * <p>Used by one thread at a time, except {@link #abort}.
  */

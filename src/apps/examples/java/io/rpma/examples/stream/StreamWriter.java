@@ -28,10 +28,10 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * The end of a stream that writes.
  *
- * <p>The bytes are prepared in a ring of registered memory. One write with immediate data copies a message into the same place of
- * the reader's ring and reports its length. The reader reports the position up to which it has freed its ring. A place is filled
- * again after this report, and after the completion of the write that has used it. Only one write in a quarter of the ring
- * requests a completion.
+ * <p>The bytes are prepared in a ring of registered memory. One write with immediate data copies a message into the
+ * same place of the reader's ring and reports its length. The reader reports the position up to which it has freed its
+ * ring. A place is filled again after this report, and after the completion of the write that has used it. Only one
+ * write in a quarter of the ring requests a completion.
  *
  * <p>A message without bytes is the end of the stream, and takes one position, so that the reader can acknowledge it.
  *
@@ -160,8 +160,8 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
     }
 
     /**
-     * Copies all remaining bytes into the stream. Waits while the ring is full. If an exception is thrown, the buffer's position
-     * is after the bytes that were sent.
+     * Copies all remaining bytes into the stream. Waits while the ring is full. If an exception is thrown, the buffer's
+     * position is after the bytes that were sent.
      */
     @Override
     public int write(ByteBuffer source) throws IOException {
@@ -182,7 +182,9 @@ final class StreamWriter implements BlockWriter, WritableByteChannel {
         }
     }
 
-    /** Handles the completion of a write, whose operation context is the position of its end, or a report of the reader. */
+    /**
+     * Handles the completion of a write, whose operation context is the position of its end, or a report of the reader.
+     */
     private void completed(RpmaCompletions completions, int index) throws IOException {
         if (completions.opcode(index) != RpmaWcOpcode.RECV) {
             completed = completions.wrId(index);

@@ -44,7 +44,9 @@ class RdmacmUtilsIT {
         return end.out().lines().toList();
     }
 
-    /** Repeats the client until the server accepts it: the programs in C do not wait, and the system lists no listeners. */
+    /**
+     * Repeats the client until the server accepts it: the programs in C do not wait, and the system lists no listeners.
+     */
     private static List<String> retried(Jvm.Running server, String... client) throws Exception {
         List<Jvm.Finished> refused = new ArrayList<>();
         while (true) {

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
- * The log with two replicas, one in persistent memory, if the machine has any, and one in tmpfs. The replicas and the appender
- * are separate processes, which may die.
+ * The log with two replicas, one in persistent memory, if the machine has any, and one in tmpfs. The replicas and the
+ * appender are separate processes, which may die.
  */
 @Tag("processes")
 @ResourceLock(TestDevice.PMEM)

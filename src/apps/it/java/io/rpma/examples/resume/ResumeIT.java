@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 @ResourceLock(TestDevice.PMEM)
 class ResumeIT {
     /**
-     * Large enough that a process that has to wait for a processor can still kill the server before the copy is complete. Under
-     * emulation, the copy takes ten times longer.
+     * Large enough that a process that has to wait for a processor can still kill the server before the copy is
+     * complete. Under emulation, the copy takes ten times longer.
      */
     private static final int FILE_SIZE = ("qemu".equals(System.getenv("RPMA_BED")) ? 64 << 20 : 160 << 20) + 17;
 
@@ -143,8 +143,8 @@ class ResumeIT {
     }
 
     /**
-     * The client commits blocks that are flushed, and prints how they become persistent. {@code emulated} removes native flush
-     * from the devices.
+     * The client commits blocks that are flushed, and prints how they become persistent. {@code emulated} removes
+     * native flush from the devices.
      */
     @ParameterizedTest
     @CsvSource({"false, false", "true, false", "true, true"})
@@ -197,7 +197,9 @@ class ResumeIT {
         return running;
     }
 
-    /** The memory holds a complete copy of an earlier client: the server ends only when a client brings this file again. */
+    /**
+     * The memory holds a complete copy of an earlier client: the server ends only when a client brings this file again.
+     */
     @Test
     void onlyAClientWithItsFileEndsTheServer() throws Exception {
         Path file = Files.write(directory.resolve("file"), new byte[100_000]);

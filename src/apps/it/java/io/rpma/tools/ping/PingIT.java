@@ -21,7 +21,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Each side of {@code ping} on a device, with another side that breaks the protocol. {@code ToolsIT} has the two sides. */
+/**
+ * Each side of {@code ping} on a device, with another side that breaks the protocol. {@code ToolsIT} has the two sides.
+ */
 @Tag("processes")
 class PingIT extends WithTools {
     private static final int SIZE = 64;

@@ -148,8 +148,8 @@ class LogAppenderTest {
     }
 
     /**
-     * Appends while replicas are lost at any operation, with and without a power cut, and the appender is lost too. At any
-     * time, both logs contain each acknowledged record once, and no torn record.
+     * Appends while replicas are lost at any operation, with and without a power cut, and the appender is lost too. At
+     * any time, both logs contain each acknowledged record once, and no torn record.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})

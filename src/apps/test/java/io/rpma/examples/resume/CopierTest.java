@@ -134,8 +134,8 @@ class CopierTest {
     }
 
     /**
-     * Loses the server at any operation, with and without a power cut, and sometimes begins another file before the copy is
-     * complete. At any time, the memory contains all bytes that its header declares committed.
+     * Loses the server at any operation, with and without a power cut, and sometimes begins another file before the
+     * copy is complete. At any time, the memory contains all bytes that its header declares committed.
      */
     @Test
     void whateverIsLostWhatIsCommittedIsThere() throws Exception {

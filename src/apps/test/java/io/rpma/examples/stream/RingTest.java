@@ -106,7 +106,9 @@ class RingTest {
         model.run(100_000);
     }
 
-    /** A writer and a reader with queues between them. Each byte of the ring has its position in the stream, or is free. */
+    /**
+     * A writer and a reader with queues between them. Each byte of the ring has its position in the stream, or is free.
+     */
     private static final class Model {
         private static final long FREE = -1;
 

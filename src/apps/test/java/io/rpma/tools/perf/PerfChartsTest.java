@@ -65,8 +65,8 @@ class PerfChartsTest {
     }
 
     /**
-     * Draws with the classes of the jar of the tools. The JVM does not have the options of the other JVMs: -Xcheck:jni reports
-     * the JDK's calls for fonts.
+     * Draws with the classes of the jar of the tools. The JVM does not have the options of the other JVMs: -Xcheck:jni
+     * reports the JDK's calls for fonts.
      */
     @BeforeAll
     static void draw() throws Exception {
@@ -129,7 +129,10 @@ class PerfChartsTest {
         assertThat(names("few operations")).containsExactly("latency.svg", "throughput.svg");
     }
 
-    /** The configuration of fontconfig names no fonts, and no font that the JDK has found before is in the home directory. */
+    /**
+     * The configuration of fontconfig names no fonts, and no font that the JDK has found before is in the home
+     * directory.
+     */
     @Test
     void aMissingFontIsReportedBeforeTheMeasurements() throws Exception {
         Path fonts = Files.writeString(

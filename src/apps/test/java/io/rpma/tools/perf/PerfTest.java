@@ -39,7 +39,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The command lines, the protocol, the loads and the reports of {@code perf}. {@code PerfIT} runs the command with a device. */
+/**
+ * The command lines, the protocol, the loads and the reports of {@code perf}. {@code PerfIT} runs the command with a
+ * device.
+ */
 class PerfTest {
     private static final PerfReport.Machine MACHINE =
             new PerfReport.Machine("2 x CPU", "6.12", "25", "1.3.0", "56.1", "rxe0", "10.0.0.1");

@@ -143,8 +143,8 @@ final class DeviceChecks {
     }
 
     /**
-     * Registers memory, and prepares a connection of the device to itself. This makes a queue pair, which fails if librpma needs
-     * extended posting and the driver lacks it.
+     * Registers memory, and prepares a connection of the device to itself. This makes a queue pair, which fails if
+     * librpma needs extended posting and the driver lacks it.
      */
     private static Finding connection(String name, String address) {
         String subject = name + " queues";

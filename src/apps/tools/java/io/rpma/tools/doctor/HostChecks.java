@@ -273,7 +273,10 @@ final class HostChecks {
                 DAX_FILE_SYSTEM, "none is mounted", hasFreePersistentMemory() ? NEW_NAMESPACE + "--mode=fsdax" : "");
     }
 
-    /** Reports that a disk of persistent memory is not mounted with DAX. No command makes a file system, which would erase the disk. */
+    /**
+     * Reports that a disk of persistent memory is not mounted with DAX. No command makes a file system, which would
+     * erase the disk.
+     */
     private static Finding noDaxFileSystem(String disk, List<String[]> mounts) {
         String mount = "sudo mount -o dax=always " + disk + " ";
         List<String[]> ofDisk =

@@ -35,8 +35,8 @@ final class PerfCharts {
     private PerfCharts() {}
 
     /**
-     * Draws charts into SVG files: the latency and the throughput by size, if there are several sizes, and the percentiles of
-     * each size.
+     * Draws charts into SVG files: the latency and the throughput by size, if there are several sizes, and the
+     * percentiles of each size.
      *
      * @param directory gets the files; it is made if it does not exist
      * @return the files

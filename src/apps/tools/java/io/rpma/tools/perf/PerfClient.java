@@ -194,7 +194,10 @@ final class PerfClient implements Callable<Integer> {
         return new PerfFiles(csv, json, charts);
     }
 
-    /** Writes the results until a failure. Files that can't be written are another failure, which does not replace the first. */
+    /**
+     * Writes the results until a failure. Files that can't be written are another failure, which does not replace the
+     * first.
+     */
     private void writeAfter(Throwable failure, PerfReport.Machine machine) {
         try {
             files().write(machine, results);

@@ -50,8 +50,8 @@ abstract class PerfEnd {
     }
 
     /**
-     * Returns whether the send queue has room for this number of operations. It can lack room although all operations are
-     * completed by answers, because the completions of the sends can follow.
+     * Returns whether the send queue has room for this number of operations. It can lack room although all operations
+     * are completed by answers, because the completions of the sends can follow.
      */
     final boolean hasRoom(int count) {
         return sends + count <= sendQueue(request);

@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The operations that {@code perf} measures. The order of the constants is a part of the protocol. In a chart, corresponding
- * operations of the two libraries have the same colour, because their constants have the same distance.
+ * The operations that {@code perf} measures. The order of the constants is a part of the protocol. In a chart,
+ * corresponding operations of the two libraries have the same colour, because their constants have the same distance.
  */
 enum PerfOperation {
     WRITE("write", RpmaMrUsage.WRITE_DST),
@@ -50,7 +50,10 @@ enum PerfOperation {
                 .findFirst();
     }
 
-    /** Returns the usages for which the server registers memory for an operation of librpma: those that the operation needs, and no others. */
+    /**
+     * Returns the usages for which the server registers memory for an operation of librpma: those that the operation
+     * needs, and no others.
+     */
     RpmaMrUsage[] usages() {
         return usages.toArray(RpmaMrUsage[]::new);
     }

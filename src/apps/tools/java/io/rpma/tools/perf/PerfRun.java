@@ -66,8 +66,8 @@ final class PerfRun implements AutoCloseable {
     }
 
     /**
-     * Runs a load on each connection, in a thread of its own. The first failure ends the other threads, which would wait for
-     * their own timeouts.
+     * Runs a load on each connection, in a thread of its own. The first failure ends the other threads, which would
+     * wait for their own timeouts.
      */
     List<PerfLoad.Times> runAll(List<? extends PerfEnd> connections, PerfLoad load)
             throws IOException, InterruptedException {

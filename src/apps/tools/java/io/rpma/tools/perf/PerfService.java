@@ -172,7 +172,10 @@ final class PerfService {
         return session;
     }
 
-    /** Reads a request. Refuses the request of another program, and an operation that is larger than the device's messages. */
+    /**
+     * Reads a request. Refuses the request of another program, and an operation that is larger than the device's
+     * messages.
+     */
     static PerfRequest request(byte[] privateData, boolean rdmacm, long mostMessage) throws Listener.RefusedException {
         PerfRequest request = PerfRequest.fromPrivateData(privateData)
                 .filter(read -> read.operation().isRdmacm() == rdmacm)

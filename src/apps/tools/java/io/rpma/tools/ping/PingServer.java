@@ -53,8 +53,8 @@ final class PingServer {
     /**
      * A client, and the memory of its messages.
      *
-     * @param size of a message; the memory has room for two, so that the receive of the next message is posted before the
-     *     client gets an answer
+     * @param size of a message; the memory has room for two, so that the receive of the next message is posted before
+     *     the client gets an answer
      */
     private record Client(int number, int size, RpmaMemory memory, RpmaMrLocal region, RpmaConn conn) {
         void close() {

@@ -50,8 +50,8 @@ public final class Rxe implements Callable<Integer> {
     }
 
     /**
-     * Leaves Ctrl-C to the script, which gets SIGINT too and decides whether it ends. The JDK has no supported class for
-     * signals, and the compiler warns about this one.
+     * Leaves Ctrl-C to the script, which gets SIGINT too and decides whether it ends. The JDK has no supported class
+     * for signals, and the compiler warns about this one.
      */
     private static void ignoreInterrupt() throws ReflectiveOperationException {
         Class<?> signal = Class.forName("sun.misc.Signal");

@@ -89,8 +89,8 @@ final class Scripts {
     }
 
     /**
-     * Writes the scripts into a directory of the cache, unless they are there. The name of the directory depends on the contents,
-     * so that several versions of the tools can use one cache.
+     * Writes the scripts into a directory of the cache, unless they are there. The name of the directory depends on the
+     * contents, so that several versions of the tools can use one cache.
      *
      * @return the path of the script
      */
