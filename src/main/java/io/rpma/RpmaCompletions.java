@@ -243,10 +243,13 @@ public final class RpmaCompletions {
         if (isSuccess(count - 1)) {
             probe.alive();
         }
-        for (int i = 0; i < count && probe.isOutstanding(); i++) {
+        int i = 0;
+        while (i < count && probe.isOutstanding()) {
             if (wrId(i) == probe.context()) {
                 probe.answered(isSuccess(i));
                 remove(i);
+            } else {
+                i++;
             }
         }
         return count > 0;

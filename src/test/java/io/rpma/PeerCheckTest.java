@@ -220,6 +220,22 @@ class PeerCheckTest {
         assertThat(next(seen)).isEqualTo(next(probes));
     }
 
+    /** The first is that of an earlier check. */
+    @Test
+    void theCompletionsOfTwoProbesCanComeTogether() throws Exception {
+        serve(CAPACITY);
+        RpmaEventLoop.Registration first = check(1, NEVER_MS);
+        long context = next(probes);
+        first.cancel();
+        check(1, NEVER_MS);
+        assertThat(next(probes)).isEqualTo(context);
+        queue.completed.add(new long[] {context, 0});
+        queue.completed.add(new long[] {context, 0});
+        queue.complete(5, 0);
+        assertThat(next(seen)).isEqualTo(5);
+        assertThat(seen).isEmpty();
+    }
+
     @Test
     void completionsOfTheProgramAreASign() throws Exception {
         Source source = new Source(1);
