@@ -9,17 +9,16 @@
 #include "log.h"
 #include "natives.h"
 
-/* RpmaConnCfg has the same constants */
-enum size { CQ_SIZE, SQ_SIZE, RQ_SIZE, RCQ_SIZE };
+#include "io_rpma_RpmaConnCfg.h"
 
 static const struct {
 	int (*set)(struct rpma_conn_cfg *cfg, uint32_t size);
 	int (*get)(const struct rpma_conn_cfg *cfg, uint32_t *size);
 } sizes[] = {
-	[CQ_SIZE] = { rpma_conn_cfg_set_cq_size, rpma_conn_cfg_get_cq_size },
-	[SQ_SIZE] = { rpma_conn_cfg_set_sq_size, rpma_conn_cfg_get_sq_size },
-	[RQ_SIZE] = { rpma_conn_cfg_set_rq_size, rpma_conn_cfg_get_rq_size },
-	[RCQ_SIZE] = { rpma_conn_cfg_set_rcq_size, rpma_conn_cfg_get_rcq_size },
+	[io_rpma_RpmaConnCfg_CQ_SIZE] = { rpma_conn_cfg_set_cq_size, rpma_conn_cfg_get_cq_size },
+	[io_rpma_RpmaConnCfg_SQ_SIZE] = { rpma_conn_cfg_set_sq_size, rpma_conn_cfg_get_sq_size },
+	[io_rpma_RpmaConnCfg_RQ_SIZE] = { rpma_conn_cfg_set_rq_size, rpma_conn_cfg_get_rq_size },
+	[io_rpma_RpmaConnCfg_RCQ_SIZE] = { rpma_conn_cfg_set_rcq_size, rpma_conn_cfg_get_rcq_size },
 };
 
 static jlong conn_cfg_new(JNI_PARAMS)

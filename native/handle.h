@@ -20,8 +20,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "result.h"
-
 /* a power of two; unused pages take only address space */
 #define HANDLE_ENTRIES (1U << 20)
 

@@ -12,7 +12,6 @@
 
 #include "natives.h"
 #include "persist.h"
-#include "result.h"
 
 static jlong address_or_error(void *address)
 {

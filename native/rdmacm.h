@@ -9,7 +9,7 @@
 #include <rdma/rdma_cma.h>
 #include <stdint.h>
 
-#include "result.h"
+#include "jni_util.h"
 
 /* more than any device supports in one operation */
 #define RDMACM_MAX_SGE 64

@@ -9,15 +9,14 @@
 #include "log.h"
 #include "natives.h"
 
-/* RpmaSrqCfg has the same constants */
-enum size { RQ_SIZE, RCQ_SIZE };
+#include "io_rpma_RpmaSrqCfg.h"
 
 static const struct {
 	int (*set)(struct rpma_srq_cfg *cfg, uint32_t size);
 	int (*get)(const struct rpma_srq_cfg *cfg, uint32_t *size);
 } sizes[] = {
-	[RQ_SIZE] = { rpma_srq_cfg_set_rq_size, rpma_srq_cfg_get_rq_size },
-	[RCQ_SIZE] = { rpma_srq_cfg_set_rcq_size, rpma_srq_cfg_get_rcq_size },
+	[io_rpma_RpmaSrqCfg_RQ_SIZE] = { rpma_srq_cfg_set_rq_size, rpma_srq_cfg_get_rq_size },
+	[io_rpma_RpmaSrqCfg_RCQ_SIZE] = { rpma_srq_cfg_set_rcq_size, rpma_srq_cfg_get_rcq_size },
 };
 
 static jlong srq_cfg_new(JNI_PARAMS)

@@ -9,6 +9,8 @@
 #include <jni.h>
 #include <stdint.h>
 
+#include "jni_util.h"
+
 /* Waiter.FOREVER in Java */
 #define WAIT_FOREVER INT64_MAX
 

@@ -7,6 +7,7 @@ import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
 import io.rpma.internal.Result;
+import java.lang.annotation.Native;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -29,10 +30,16 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * rpma_conn_cfg_set_compl_channel(3), rpma_conn_cfg_set_srq(3).
  */
 public final class RpmaConnCfg implements AutoCloseable {
-    // as in native/conn_cfg.c
+    @Native
     private static final int CQ_SIZE = 0;
+
+    @Native
     private static final int SQ_SIZE = 1;
+
+    @Native
     private static final int RQ_SIZE = 2;
+
+    @Native
     private static final int RCQ_SIZE = 3;
 
     private static final ObjectKind KIND = new ObjectKind("rpma_conn_cfg_delete") {

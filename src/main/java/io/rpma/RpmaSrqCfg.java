@@ -6,6 +6,7 @@ import io.rpma.internal.Check;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import java.lang.annotation.Native;
 
 /**
  * The configuration of a shared receive queue: its size, and the size of its completion queue.
@@ -23,8 +24,10 @@ import io.rpma.internal.ObjectKind;
  * <p>Manual pages: rpma_srq_cfg_new(3), rpma_srq_cfg_set_rq_size(3), rpma_srq_cfg_set_rcq_size(3).
  */
 public final class RpmaSrqCfg implements AutoCloseable {
-    // as in native/srq_cfg.c
+    @Native
     private static final int RQ_SIZE = 0;
+
+    @Native
     private static final int RCQ_SIZE = 1;
 
     private static final ObjectKind KIND = new ObjectKind("rpma_srq_cfg_delete") {

@@ -5,19 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
-import io.rpma.internal.Result;
 import io.rpma.testing.CHeader;
 import java.io.IOException;
-import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,42 +28,6 @@ class CConstantsTest {
 
     private static Map<String, Integer> ordinals(String prefix, List<? extends Enum<?>> constants) {
         return constants.stream().collect(Collectors.toMap(c -> prefix + c, Enum::ordinal));
-    }
-
-    /** Asserts that at least one class has each constant of an enumeration of the shim, and that the values agree. */
-    private static void assertSame(String file, String enumeration, String prefix, Class<?>... classes)
-            throws IOException, ReflectiveOperationException {
-        Map<String, Integer> c = new CHeader(Path.of("native", file)).enumeration(enumeration);
-        for (String name : c.keySet()) {
-            assertThat(values(name.substring(prefix.length()), classes))
-                    .as(name)
-                    .containsOnly(c.get(name));
-        }
-    }
-
-    private static Set<Integer> values(String name, Class<?>... classes) throws ReflectiveOperationException {
-        Set<Integer> values = new HashSet<>();
-        for (Class<?> type : classes) {
-            for (Field field : type.getDeclaredFields()) {
-                if (field.getName().equals(name)) {
-                    field.setAccessible(true);
-                    values.add(field.getInt(null));
-                }
-            }
-        }
-        return values;
-    }
-
-    @Test
-    void resultsOfNatives() throws Exception {
-        assertSame("result.h", "result", "RESULT_", Result.class);
-    }
-
-    /** The setter and the getter of a size pass the same number, so a test of both would not notice a wrong number. */
-    @Test
-    void sizesOfConfigurations() throws Exception {
-        assertSame("conn_cfg.c", "size", "", RpmaConnCfg.class);
-        assertSame("srq_cfg.c", "size", "", RpmaSrqCfg.class);
     }
 
     @Test

@@ -108,7 +108,7 @@ class ShimTest {
         try (Stream<Path> sources = Files.list(Path.of("native"))) {
             for (Path source :
                     sources.filter(path -> path.toString().endsWith(".c")).collect(Collectors.toList())) {
-                Pattern.compile("\\{\"(\\w+)\", \"([^\"]+)\", \\w+}")
+                Pattern.compile("\\{ \"(\\w+)\", \"([^\"]+)\",\\s+\\w+ }")
                         .matcher(Files.readString(source))
                         .results()
                         .forEach(result -> functions.add(result.group(1) + result.group(2)));
