@@ -7,12 +7,12 @@
  * <ol>
  *   <li>behaves as librpma does and uses librpma's names, so that
  *       <a href="https://pmem.io/rpma/manpages/v1.3.0/librpma.7">its manual pages</a> remain the reference;
- * <li>never crashes the JVM, and never accesses memory that the program did not give to it, whatever calls the program
- * makes, in any order and from any thread. Invalid arguments, closed objects and ranges outside a region are refused in
- * Java or detected in C. This promise holds for the exported packages {@code io.rpma} and {@code io.rpma.rdmacm}. It
- * does not hold for {@code io.rpma.internal};
- * <li>is as fast as C: a post, a poll and a whole {@linkplain io.rpma.RpmaBatch batch} of posts are one downcall each,
- * and allocate nothing;
+ *   <li>never crashes the JVM, and never accesses memory that the program did not give to it, whatever calls the
+ *       program makes, in any order and from any thread. Invalid arguments, closed objects and ranges outside a region
+ *       are refused in Java or detected in C. This promise holds for the exported packages {@code io.rpma} and
+ *       {@code io.rpma.rdmacm}. It does not hold for {@code io.rpma.internal};
+ *   <li>is as fast as C: a post, a poll and a whole {@linkplain io.rpma.RpmaBatch batch} of posts are one downcall
+ *       each, and allocate nothing;
  *   <li>follows the conventions of Java if that costs nothing.
  * </ol>
  *
