@@ -123,15 +123,6 @@ wants() {
     [[ " ${wanted_groups[*]} " == *" $1 "* ]]
 }
 
-# Prints the bed of the group pmem.
-pmem_bed() {
-    if kvm_works; then
-        echo kvm
-    else
-        echo qemu
-    fi
-}
-
 # Prints the bed of a group that needs no user-mode Linux.
 qemu_bed() {
     if kvm_works; then
@@ -443,7 +434,8 @@ start_device_parts() {
     host:*)
         start_device_part host-device "device tests on $host_device" "-Drpma.address=$host_address" -- "${device_executions[@]}"
         project=("${apps[@]}")
-        start_device_part host-device-apps "tests of the examples and tools on $host_device" "-Drpma.address=$host_address" -- device-tests
+        $sanitize || start_device_part host-device-apps "tests of the examples and tools on $host_device" \
+            "-Drpma.address=$host_address" -- device-tests
         project=()
         ;;
     *) start_whole_guest_part "$row" "$bed" ;;

@@ -140,6 +140,7 @@ class DocumentTest {
         for (Path file : List.of(CONSUMER.resolve("pom.xml"), CONSUMER.resolve("build.gradle"))) {
             assertThat(versions(Files.readString(file))).as(file.toString()).containsExactly(version);
         }
+        assertThat(Files.readString(Path.of("src/apps/pom.xml"))).contains("\n  <version>" + version + "</version>\n");
         assertThat(versions(Files.readString(Path.of("docs/tools.md"))))
                 .isNotEmpty()
                 .allMatch(version::equals);

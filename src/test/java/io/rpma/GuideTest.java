@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -170,8 +169,19 @@ class GuideTest {
         }
     }
 
+    static List<Path> documents() throws IOException {
+        List<Path> documents = new ArrayList<>();
+        for (Path root : List.of(Path.of("docs"), Path.of("src"))) {
+            try (Stream<Path> files = Files.walk(root)) {
+                files.filter(file -> file.toString().endsWith(".md")).forEach(documents::add);
+            }
+        }
+        documents.addAll(List.of(Path.of("README.md"), Path.of("CONTRIBUTING.md"), Path.of("CHANGELOG.md")));
+        return documents;
+    }
+
     @ParameterizedTest
-    @MethodSource("pages")
+    @MethodSource("documents")
     void theLinksLeadSomewhere(Path page) throws IOException {
         List<String> broken = new ArrayList<>();
         for (MatchResult link : LINK.matcher(withoutCode(page)).results().collect(Collectors.toList())) {
@@ -193,10 +203,15 @@ class GuideTest {
         return CODE.matcher(Files.readString(page)).replaceAll("");
     }
 
+    /** A heading that repeats another has a number after its anchor. */
     private static Set<String> anchors(Path page) throws IOException {
-        Function<MatchResult, String> anchor = heading ->
-                heading.group(1).toLowerCase().replaceAll("[^\\w\\- ]", "").replace(' ', '-');
-        return HEADING.matcher(withoutCode(page)).results().map(anchor).collect(Collectors.toSet());
+        Set<String> anchors = new HashSet<>();
+        for (MatchResult heading : HEADING.matcher(withoutCode(page)).results().collect(Collectors.toList())) {
+            String anchor =
+                    heading.group(1).toLowerCase().replaceAll("[^\\w\\- ]", "").replace(' ', '-');
+            for (int number = 0; !anchors.add(number == 0 ? anchor : anchor + "-" + number); number++) {}
+        }
+        return anchors;
     }
 
     @Test

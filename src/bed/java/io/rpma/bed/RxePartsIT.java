@@ -87,6 +87,11 @@ class RxePartsIT {
     void sanitizersTestOnlyTheLibrary() throws IOException, InterruptedException {
         String out = run(STUBS + "(sanitize=true wanted_groups=(bed) && select_groups) 2>&1 || echo $?");
         assertThat(out).isEqualTo("rxe: --sanitize is for the group library (see native/rxe --help)\n2\n");
+        for (String bed : List.of("host", "kvm", "auto")) {
+            String parts = run(STUBS + "sanitize=true host_device=rxe0 host_address=192.0.2.1 bed=" + bed
+                    + "\nselect_groups\ntest_in_parts\n");
+            assertThat(parts).contains("starts stand-in\n").doesNotContain("apps");
+        }
     }
 
     /** The kernel of user-mode Linux compiles for minutes. */

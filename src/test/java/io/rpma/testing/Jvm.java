@@ -116,7 +116,8 @@ public final class Jvm {
     private static Path jar(String property) {
         String jar = System.getProperty(property);
         if (jar == null) {
-            throw new IllegalStateException("the property " + property + " does not name the jar: see pom.xml");
+            throw new IllegalStateException(
+                    "the property " + property + " does not name the jar: see the pom.xml of these tests");
         }
         return Path.of(jar);
     }

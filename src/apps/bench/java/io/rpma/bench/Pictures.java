@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.bench;
 
-import io.rpma.support.LogChart;
+import io.rpma.support.Chart;
 import java.awt.Graphics2D;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
@@ -38,7 +38,7 @@ final class Pictures {
     private final Machine machine;
 
     /** The pictures by their names. */
-    private final Map<String, LogChart> pictures = new LinkedHashMap<>();
+    private final Map<String, Chart> pictures = new LinkedHashMap<>();
 
     private Pictures(Machine machine) {
         this.machine = machine;
@@ -56,7 +56,7 @@ final class Pictures {
         report.results().forEach(pictures::add);
         Files.createDirectories(directory);
         List<Path> files = new ArrayList<>();
-        for (Map.Entry<String, LogChart> picture : pictures.pictures.entrySet()) {
+        for (Map.Entry<String, Chart> picture : pictures.pictures.entrySet()) {
             files.add(pictures.draw(picture.getValue(), directory.resolve(picture.getKey() + ".png")));
         }
         return files;
@@ -97,7 +97,7 @@ final class Pictures {
     }
 
     private void addBySize(Result result, double micros) {
-        LogChart.Curve curve =
+        Chart.Curve curve =
                 curve(BY_SIZE.get(result.name()) + ", ", result, result.name().equals(TCP));
         if (MEDIAN.equals(result.params().get(VALUE))) {
             bySize("latency", "Round trip by size", "size of a write or message", "microseconds, median")
@@ -127,7 +127,7 @@ final class Pictures {
                                 "one of so many takes longer (10: p90, 100: p99)",
                                 MICROSECONDS))
                 .add(
-                        new LogChart.Curve(
+                        new Chart.Curve(
                                 result.language().title() + ", " + bytes + " B",
                                 Long.numberOfTrailingZeros(Long.parseLong(bytes)) / SIZES_OF_A_COLOUR,
                                 result.language() != Language.JAVA),
@@ -135,17 +135,17 @@ final class Pictures {
                         micros);
     }
 
-    private LogChart byConnections(String name, String title, String value) {
+    private Chart byConnections(String name, String title, String value) {
         return pictures.computeIfAbsent(name, added -> chart(title, "connections", "microseconds, " + value));
     }
 
-    private LogChart bySize(String name, String title, String xTitle, String yTitle) {
-        return pictures.computeIfAbsent(name, added -> LogChart.bySize(onDevice(title), xTitle, yTitle));
+    private Chart bySize(String name, String title, String xTitle, String yTitle) {
+        return pictures.computeIfAbsent(name, added -> Chart.bySize(onDevice(title), xTitle, yTitle));
     }
 
     /** Makes a chart whose horizontal axis has logarithms to the base 10. */
-    private LogChart chart(String title, String xTitle, String yTitle) {
-        return new LogChart(onDevice(title), xTitle, yTitle, log -> Long.toString(Math.round(Math.pow(TEN, log))));
+    private Chart chart(String title, String xTitle, String yTitle) {
+        return new Chart(onDevice(title), xTitle, yTitle, log -> Long.toString(Math.round(Math.pow(TEN, log))));
     }
 
     private String onDevice(String title) {
@@ -153,8 +153,8 @@ final class Pictures {
     }
 
     /** Returns the curve of a result. Its colour is the colour of the language. */
-    private static LogChart.Curve curve(String prefix, Result result, boolean dashed) {
-        return new LogChart.Curve(
+    private static Chart.Curve curve(String prefix, Result result, boolean dashed) {
+        return new Chart.Curve(
                 prefix + result.language().title(), result.language().ordinal(), dashed);
     }
 
@@ -163,7 +163,7 @@ final class Pictures {
     }
 
     private static double size(Result result) {
-        return LogChart.log2(Double.parseDouble(result.params().get(BYTES)));
+        return Chart.log2(Double.parseDouble(result.params().get(BYTES)));
     }
 
     /** Returns the number n for which one of n operations takes longer than the percentile: 100 for {@code p99}. */
@@ -171,8 +171,8 @@ final class Pictures {
         return HUNDRED / (HUNDRED - Double.parseDouble(percentile.substring(1)));
     }
 
-    private Path draw(LogChart chart, Path file) throws IOException {
-        BufferedImage image = new BufferedImage(LogChart.WIDTH, LogChart.HEIGHT, BufferedImage.TYPE_INT_RGB);
+    private Path draw(Chart chart, Path file) throws IOException {
+        BufferedImage image = new BufferedImage(Chart.WIDTH, Chart.HEIGHT, BufferedImage.TYPE_INT_RGB);
         Graphics2D graphics = image.createGraphics();
         chart.paint(graphics, machine.description());
         graphics.dispose();

@@ -27,7 +27,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * inputs that reach new code: a later run begins with them.
  */
 @Tag("soak")
-@Tag("unsanitized")
 @EnabledOnOs(architectures = "amd64", disabledReason = "Jazzer has a library for Linux on x86-64 alone")
 class FuzzTest {
     /** The time for each parser in a long run, without the start of the JVM. */

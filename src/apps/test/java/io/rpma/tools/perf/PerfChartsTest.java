@@ -16,13 +16,11 @@ import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Element;
 
 /** The charts of {@code perf}. */
-@Tag("unsanitized")
 class PerfChartsTest {
     private static final String JAVA =
             Path.of(System.getProperty("java.home"), "bin", "java").toString();

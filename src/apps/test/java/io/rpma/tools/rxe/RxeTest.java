@@ -9,12 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The command rxe without a guest. {@code ToolsRxeIT} boots guests. */
-@Tag("unsanitized")
 class RxeTest {
     @TempDir
     private Path cache;

@@ -2,8 +2,8 @@
 package io.rpma.tools.perf;
 
 import io.rpma.support.ByteSize;
+import io.rpma.support.Chart;
 import io.rpma.support.Errors;
-import io.rpma.support.LogChart;
 import java.awt.Dimension;
 import java.awt.Font;
 import java.awt.font.FontRenderContext;
@@ -44,9 +44,9 @@ final class PerfCharts {
     static List<Path> draw(PerfReport.Machine machine, List<PerfResult> results, Path directory) throws IOException {
         Files.createDirectories(directory);
         List<Path> files = new ArrayList<>();
-        Map<String, LogChart> charts = charts(results);
-        charts.values().removeIf(LogChart::isEmpty);
-        for (Map.Entry<String, LogChart> chart : charts.entrySet()) {
+        Map<String, Chart> charts = charts(results);
+        charts.values().removeIf(Chart::isEmpty);
+        for (Map.Entry<String, Chart> chart : charts.entrySet()) {
             files.add(write(chart.getValue(), machine, directory.resolve(chart.getKey() + ".svg")));
         }
         return files;
@@ -61,7 +61,7 @@ final class PerfCharts {
         // also if the terminal is a window of a desktop, because a JVM without the libraries of a desktop can draw
         System.setProperty("java.awt.headless", "true");
         try {
-            new Font(Font.SANS_SERIF, Font.PLAIN, LogChart.FOOT_SIZE)
+            new Font(Font.SANS_SERIF, Font.PLAIN, Chart.FOOT_SIZE)
                     .createGlyphVector(new FontRenderContext(null, true, true), "text")
                     .getOutline();
         } catch (LinkageError | InternalError | RuntimeException e) {
@@ -75,8 +75,8 @@ final class PerfCharts {
     }
 
     /** Returns the charts by their names. */
-    private static Map<String, LogChart> charts(List<PerfResult> results) {
-        Map<String, LogChart> charts = new TreeMap<>();
+    private static Map<String, Chart> charts(List<PerfResult> results) {
+        Map<String, Chart> charts = new TreeMap<>();
         int threads = results.stream().mapToInt(PerfResult::threads).min().orElse(1);
         int least = results.stream().mapToInt(PerfResult::depth).min().orElse(1);
         int most = results.stream().mapToInt(PerfResult::depth).max().orElse(1);
@@ -90,13 +90,13 @@ final class PerfCharts {
                 charts.computeIfAbsent(
                                 "latency",
                                 name -> bySize("Latency: median, " + underWay(least, threads), "microseconds"))
-                        .add(curve(operation), LogChart.log2(result.size()), result.median());
+                        .add(curve(operation), Chart.log2(result.size()), result.median());
             }
             if (sizes && result.depth() == most) {
                 charts.computeIfAbsent(
                                 "throughput",
                                 name -> bySize("Throughput, " + underWay(most, threads), "MiB per second"))
-                        .add(curve(operation), LogChart.log2(result.size()), result.bytesPerSecond() / (1 << 20));
+                        .add(curve(operation), Chart.log2(result.size()), result.bytesPerSecond() / (1 << 20));
             }
             if (result.depth() == least) {
                 String size = ByteSize.text(result.size());
@@ -115,12 +115,12 @@ final class PerfCharts {
         return threads == 1 ? operations : operations + " on each of " + threads + " connections";
     }
 
-    private static LogChart bySize(String title, String yTitle) {
-        return LogChart.bySize(title, "size of an operation", yTitle);
+    private static Chart bySize(String title, String yTitle) {
+        return Chart.bySize(title, "size of an operation", yTitle);
     }
 
-    private static LogChart percentiles(String title) {
-        return new LogChart(title, "percentile", "microseconds", PerfCharts::percentile);
+    private static Chart percentiles(String title) {
+        return new Chart(title, "percentile", "microseconds", PerfCharts::percentile);
     }
 
     /** Returns p90 for 1, p99 for 2, p99.9 for 3. */
@@ -133,11 +133,11 @@ final class PerfCharts {
                         : "p99." + "9".repeat(digits - 2);
     }
 
-    private static LogChart.Curve curve(PerfOperation operation) {
-        return new LogChart.Curve(operation.toString(), operation.ordinal(), operation.isRdmacm());
+    private static Chart.Curve curve(PerfOperation operation) {
+        return new Chart.Curve(operation.toString(), operation.ordinal(), operation.isRdmacm());
     }
 
-    private static void addPercentiles(LogChart chart, PerfResult result) {
+    private static void addPercentiles(Chart chart, PerfResult result) {
         for (double percentile : PERCENTILES) {
             Double micros = result.percentile(percentile);
             if (micros != null) {
@@ -146,7 +146,7 @@ final class PerfCharts {
         }
     }
 
-    private static Path write(LogChart chart, PerfReport.Machine machine, Path file) throws IOException {
+    private static Path write(Chart chart, PerfReport.Machine machine, Path file) throws IOException {
         SVGGeneratorContext context;
         try {
             context = SVGGeneratorContext.createDefault(
@@ -156,7 +156,7 @@ final class PerfCharts {
         }
         context.setPrecision(PRECISION);
         SVGGraphics2D graphics = new SVGGraphics2D(context, false);
-        graphics.setSVGCanvasSize(new Dimension(LogChart.WIDTH, LogChart.HEIGHT));
+        graphics.setSVGCanvasSize(new Dimension(Chart.WIDTH, Chart.HEIGHT));
         chart.paint(
                 graphics,
                 machine.cpu() + ", " + machine.device() + " to " + machine.server() + ", Linux " + machine.kernel()

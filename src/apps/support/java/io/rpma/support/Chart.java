@@ -22,7 +22,7 @@ import org.knowm.xchart.style.lines.SeriesLines;
  * A chart with two logarithmic axes, above a line that names the machine. The chart has the logarithms on linear axes,
  * because XChart's logarithmic axes have labels only at powers of ten, and end there.
  */
-public final class LogChart {
+public final class Chart {
     /** The width of the chart. */
     public static final int WIDTH = 900;
 
@@ -72,7 +72,7 @@ public final class LogChart {
      *
      * @param xLabel returns the label of a whole number on the horizontal axis, which is a logarithm
      */
-    public LogChart(String title, String xTitle, String yTitle, DoubleFunction<String> xLabel) {
+    public Chart(String title, String xTitle, String yTitle, DoubleFunction<String> xLabel) {
         this.title = title;
         this.xTitle = xTitle;
         this.yTitle = yTitle;
@@ -80,8 +80,8 @@ public final class LogChart {
     }
 
     /** Makes a chart by size. The horizontal axis has logarithms of bytes to the base 2. */
-    public static LogChart bySize(String title, String xTitle, String yTitle) {
-        return new LogChart(title, xTitle, yTitle, log -> ByteSize.text(1L << (int) log));
+    public static Chart bySize(String title, String xTitle, String yTitle) {
+        return new Chart(title, xTitle, yTitle, log -> ByteSize.text(1L << (int) log));
     }
 
     /** Returns the logarithm to the base 2. */
