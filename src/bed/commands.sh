@@ -57,7 +57,7 @@ bench_part() {
 }
 
 command_bench() {
-    local -a quick=() bench reports=(target/bench/{tax,device}.json)
+    local -a quick=() bench reports=(target/bench/{cost,device}.json)
     ((${#arguments[@]} == 0)) || usage_error "bench takes no argument: ${arguments[0]}"
     ! is_foreign "$row" || usage_error "bench does not work with --image $row: its programs in C are built for this machine"
     ! $quick_bench || quick=(--quick)
@@ -70,7 +70,7 @@ command_bench() {
         -cp "target/apps/classes:target/apps/lib/*" io.rpma.bench.Bench)
     rm -f target/bench/*.json target/bench/*.png
     src/apps/bench/c/build
-    bench_part "the cost of a call" bounded "${bench[@]}" tax "${quick[@]}" </dev/null
+    bench_part "the cost of a call" bounded "${bench[@]}" cost "${quick[@]}" </dev/null
     if ! $quick_bench; then
         bench_part "several threads" bounded "${bench[@]}" threads </dev/null
         reports+=(target/bench/threads.json)

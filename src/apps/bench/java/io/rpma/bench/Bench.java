@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.bench;
 
+import io.rpma.bench.cost.Cost;
+import io.rpma.bench.cost.Threads;
 import io.rpma.bench.device.DeviceSuite;
-import io.rpma.bench.tax.Tax;
-import io.rpma.bench.tax.Threads;
 import io.rpma.support.Program;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
  * Runs the benchmarks. The working directory must be the root of the checkout:
  *
  * <pre>
- * java -cp 'target/apps/classes:target/apps/lib/*' io.rpma.bench.Bench tax
+ * java -cp 'target/apps/classes:target/apps/lib/*' io.rpma.bench.Bench cost
  * </pre>
  *
  * <p>Ends with status 0 if no target is missed, 3 if a target is missed, 1 if a measurement has failed, and 2 if the
@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
         name = "bench",
         description = "Measures the library beside C.",
         synopsisSubcommandLabel = "SUITE",
-        subcommands = {Tax.class, Threads.class, DeviceSuite.class, Bench.Show.class, Bench.Summary.class, Soak.class})
+        subcommands = {Cost.class, Threads.class, DeviceSuite.class, Bench.Show.class, Bench.Summary.class, Soak.class})
 public final class Bench extends Program {
     /** The directory of the suites' output. Each suite writes its report there, under its name. */
     public static final Path OUTPUT = Path.of("target/bench");

@@ -12,7 +12,7 @@ import java.util.List;
 /**
  * The report of a suite.
  *
- * @param suite the name of the suite, for example {@code tax}
+ * @param suite the name of the suite, for example {@code cost}
  * @param machine the machine of the run
  * @param results the measured values
  * @param targets the targets and whether they are met

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import io.rpma.RpmaConnCfg;
 import io.rpma.RpmaMrUsage;
@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** The closes of many objects in {@link Threads}, one by one and at once; {@code tax.c} has the same names. */
+/** The closes of many objects in {@link Threads}, one by one and at once; {@code cost.c} has the same names. */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @OperationsPerInvocation(CloseBenchmark.MANY)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
@@ -21,13 +21,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The librpma that does nothing, and the programs that measure the cost of calling it. */
-class TaxTest {
+class CostTest {
     @TempDir
     private Path directory;
 
     private final String library =
             Bench.OUTPUT.resolve("librpma.so.0").toAbsolutePath().toString();
-    private final String program = Bench.OUTPUT.resolve("tax").toString();
+    private final String program = Bench.OUTPUT.resolve("cost").toString();
 
     private static List<String> exported(String library, String prefix) throws Exception {
         return Tool.run("nm", "--dynamic", "--defined-only", "--with-symbol-versions", library)
@@ -53,7 +53,7 @@ class TaxTest {
 
     @Test
     void everyOperationRunsInC() throws Exception {
-        Stream<String> operations = Stream.concat(Tax.operations().stream(), Threads.closes().stream());
+        Stream<String> operations = Stream.concat(Cost.operations().stream(), Threads.closes().stream());
         for (String operation : operations.toList()) {
             assertThat(CPrograms.run(program, operation, "2").lines().map(Double::valueOf))
                     .hasSize(2)
@@ -106,10 +106,10 @@ class TaxTest {
 
     @Test
     void everyOperationRunsInJava() throws Exception {
-        Set<String> operations = new TreeSet<>(Tax.operations());
+        Set<String> operations = new TreeSet<>(Cost.operations());
         operations.addAll(Threads.operations());
         operations.addAll(Threads.closes());
-        assertThat(runJava(Tax.class.getPackageName())).containsExactlyInAnyOrderElementsOf(operations);
+        assertThat(runJava(Cost.class.getPackageName())).containsExactlyInAnyOrderElementsOf(operations);
     }
 
     @Test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
 
@@ -12,10 +12,10 @@ import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Posts and polls of librdmacm's queue pairs; {@code tax.c} has the same functions. */
+/** Posts and polls of librdmacm's queue pairs; {@code cost.c} has the same functions. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-public class RdmaTaxBenchmark {
+public class RdmaCostBenchmark {
     /** {@code rdma_post_write}. */
     @Benchmark
     public boolean rdmaWrite(RdmaNoopTarget t) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tax.c -- the cost of a call of librpma or librdmacm in C: the counterpart of io.rpma.bench.tax
+ * cost.c -- the cost of a call of librpma or librdmacm in C: the counterpart of io.rpma.bench.cost
  *
- * usage: tax OPERATION SAMPLES [THREADS MILLISECONDS]
+ * usage: cost OPERATION SAMPLES [THREADS MILLISECONDS]
  *
  * Prints the nanoseconds of one operation for each sample. With THREADS, this number of threads run the operation at
  * once, and the nanoseconds are the mean of the threads; a sample then takes MILLISECONDS. Run it with libraries that
@@ -95,7 +95,7 @@ static inline void check(int rc)
 {
 	if (rc == 0)
 		return;
-	fprintf(stderr, "tax: a call answered %d\n", rc);
+	fprintf(stderr, "cost: a call answered %d\n", rc);
 	exit(EXIT_FAILURE);
 }
 
@@ -814,7 +814,7 @@ int main(int argc, char *argv[])
 	const struct close_of_many *closing = argc > 1 ? find_close(argv[1]) : NULL;
 	bool is_known = closing != NULL ? argc == 3 : measured != NULL && (argc == 3 || has_threads);
 	if (samples <= 0 || !is_known) {
-		fprintf(stderr, "usage: tax OPERATION SAMPLES [THREADS MILLISECONDS]\n");
+		fprintf(stderr, "usage: cost OPERATION SAMPLES [THREADS MILLISECONDS]\n");
 		return 2;
 	}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaMemory;
@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * The arguments of librdmacm's operations, on a device that does nothing; {@code struct target} in {@code tax.c}
+ * The arguments of librdmacm's operations, on a device that does nothing; {@code struct target} in {@code cost.c}
  * includes them.
  */
 @State(Scope.Thread)

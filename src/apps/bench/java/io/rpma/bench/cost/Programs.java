@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
@@ -19,7 +19,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * The measured programs: {@code tax.c}, and JMH in a separate JVM. An operation of the library has the same name in
+ * The measured programs: {@code cost.c}, and JMH in a separate JVM. An operation of the library has the same name in
  * both.
  */
 final class Programs {
@@ -34,7 +34,7 @@ final class Programs {
      */
     static List<Double> inC(String operation, int samples, String... more) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
-        command.add(Bench.OUTPUT.resolve("tax").toString());
+        command.add(Bench.OUTPUT.resolve("cost").toString());
         command.add(operation);
         command.add(Integer.toString(samples));
         command.addAll(List.of(more));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import io.rpma.bench.Bench;
 import io.rpma.bench.CPrograms;
@@ -35,9 +35,9 @@ import picocli.CommandLine.Spec;
  * of a round counts, because the others include other work of the machine. The table has the median of the samples too.
  */
 @Command(
-        name = "tax",
+        name = "cost",
         description = "Measures the time that the binding adds to a call in C, with libraries that do nothing.")
-public final class Tax implements Callable<Integer> {
+public final class Cost implements Callable<Integer> {
     /** Short, so that other work of the machine does not interrupt all samples; {@code SAMPLE_NANOS} in C. */
     private static final TimeValue SAMPLE = TimeValue.milliseconds(2);
 
@@ -242,7 +242,7 @@ public final class Tax implements Callable<Integer> {
             targets.add(measured.allocationTarget());
         }
         return Bench.finish(
-                new Report("tax", Machine.here("that does nothing", "no device"), results, targets), command);
+                new Report("cost", Machine.here("that does nothing", "no device"), results, targets), command);
     }
 
     static List<String> operations() {

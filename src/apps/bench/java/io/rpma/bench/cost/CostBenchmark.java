@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import static io.rpma.RpmaConn.F_COMPLETION_ALWAYS;
 
@@ -13,10 +13,10 @@ import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Single posts and polls; {@code tax.c} has the same functions. */
+/** Single posts and polls; {@code cost.c} has the same functions. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-public class TaxBenchmark {
+public class CostBenchmark {
     /** {@code rpma_read}. */
     @Benchmark
     public boolean read(NoopTarget t) {

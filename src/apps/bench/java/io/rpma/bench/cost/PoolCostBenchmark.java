@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import io.rpma.RpmaMemory;
 import io.rpma.RpmaMemoryPool;
@@ -15,11 +15,11 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** Buffers of a pool that all threads share; {@code tax.c} has a list of buffers that only one thread may use. */
+/** Buffers of a pool that all threads share; {@code cost.c} has a list of buffers that only one thread may use. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-public class PoolTaxBenchmark {
+public class PoolCostBenchmark {
     private static final int BUFFERS = 64;
     private static final int LENGTH = 4096;
     private static final int HELD = 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import static io.rpma.RpmaConn.F_COMPLETION_ALWAYS;
 
@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 
-/** The operations of {@link Threads} that {@link TaxBenchmark} does not have; {@code tax.c} has the same functions. */
+/** The operations of {@link Threads} that {@link CostBenchmark} does not have; {@code cost.c} has the same functions. */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class ThreadsBenchmark {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import static io.rpma.RpmaConn.F_COMPLETION_ALWAYS;
 
@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.State;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @State(Scope.Thread)
-public class BatchTaxBenchmark {
+public class BatchCostBenchmark {
     private RpmaBatch batch;
 
     /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import static io.rpma.rdmacm.RdmaQp.F_SIGNALED;
 
@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.State;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @State(Scope.Thread)
-public class RdmaBatchTaxBenchmark {
+public class RdmaBatchCostBenchmark {
     private RdmaBatch batch;
     private RdmaPreparedBatch one;
     private RdmaPreparedBatch sixteen;

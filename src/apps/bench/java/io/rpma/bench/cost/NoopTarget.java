@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import io.rpma.RpmaCompletions;
 import io.rpma.RpmaConn;
@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * The arguments of the operations, from a librpma that does nothing; the counterpart in C is {@code struct target} in
- * {@code tax.c}.
+ * {@code cost.c}.
  */
 @State(Scope.Thread)
 public class NoopTarget {

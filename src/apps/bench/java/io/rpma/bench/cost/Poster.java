@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-package io.rpma.bench.tax;
+package io.rpma.bench.cost;
 
 import static io.rpma.RpmaConn.F_COMPLETION_ALWAYS;
 
