@@ -14,8 +14,8 @@ pmem_tags="persistent-memory-too | (persistent-memory & !library)"
 # made and after the build.
 groups=(library checks soak examples pmem bed hosts consumers power-cuts aarch64 images)
 declare -A group_seconds=(
-    [library]=480 [checks]=30 [soak]=240 [examples]=480 [pmem]=240 [bed]=300 [hosts]=300 [consumers]=480 [power-cuts]=300
-    [aarch64]=60 [images]=7200
+    [library]=480 [checks]=60 [soak]=400 [examples]=400 [pmem]=360 [bed]=400 [hosts]=250 [consumers]=550 [power-cuts]=450
+    [aarch64]=80 [images]=7200
 )
 build_seconds=90
 # The seconds that a guest takes, which only some runs make.
