@@ -34,11 +34,8 @@ public final class Rxe {
     public static Path install(Path directory) throws IOException, InterruptedException {
         Path natives = Files.createDirectory(directory.resolve("native"));
         Tool.run("cp", "-a", PROGRAM.toString(), natives.toString());
-        Tool.run(
-                "cp",
-                "-a",
-                PARTS.toString(),
-                Files.createDirectory(directory.resolve("src")).toString());
+        Path sources = Files.createDirectories(directory.resolve("src"));
+        Tool.run("cp", "-a", PARTS.toString(), sources.toString());
         return natives.resolve(PROGRAM.getFileName());
     }
 
