@@ -127,8 +127,8 @@ public final class Listener {
     public void serve(String address, int port, RpmaConnCfg cfg, Acceptor acceptor)
             throws IOException, InterruptedException {
         RpmaDevice device = device(address);
-        try (RpmaPeer peer = RpmaPeer.create(device);
-                RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
+        RpmaPeer peer = RpmaPeer.create(device);
+        try (RpmaEp endpoint = RpmaEp.listen(peer, address, port)) {
             say("listening at %s port %d through %s, until Ctrl-C", address, port, device.name());
             try {
                 tasks.forEach(this::start);
@@ -142,8 +142,16 @@ public final class Listener {
                 threads.awaitTermination(CLOSE_S, SECONDS);
                 say("%d connections served", accepted.get());
             }
-        } catch (IllegalStateException e) {
-            // a session has not ended in time: the process ends its connection
+        } finally {
+            close(peer);
+        }
+    }
+
+    /** Fails if a session has not ended in time: the process ends its connection. */
+    private static void close(RpmaPeer peer) {
+        try {
+            peer.close();
+        } catch (RpmaException | IllegalStateException e) {
             say("%s", Errors.line(e));
         }
     }
