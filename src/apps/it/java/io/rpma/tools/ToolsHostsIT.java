@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("hosts")
 class ToolsHostsIT {
     private static final String TOOLS = "java -jar '" + Jvm.toolsJar() + "' ";
-    private static final String PERF = TOOLS + "perf client $RPMA_PEER -t 1 -D 0.1 -s 64,4k write";
+    private static final String PERF = TOOLS + "perf client $RPMA_PEER -W 600 -t 1 -D 0.1 -s 64,4k write";
 
     @TempDir
     private Path link;
@@ -97,7 +97,7 @@ class ToolsHostsIT {
 
     private static void ping(Host server, Host client) throws InterruptedException {
         server.listen("ping --listen $RPMA_ADDRESS");
-        assertThat(client.run(TOOLS + "ping $RPMA_PEER --count 3 --interval 0"))
+        assertThat(client.run(TOOLS + "ping $RPMA_PEER --timeout 600 --count 3 --interval 0"))
                 .anyMatch(line -> line.matches("10.0.0.1 port 7204 through rxe0: connected in [\\d.]+ ms"))
                 .anyMatch(line -> line.matches("3: 64 bytes, time [\\d.]+ us"))
                 .contains("3 messages of 64 bytes, 3 answered, 0 % lost")
