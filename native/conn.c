@@ -199,17 +199,6 @@ static jint conn_get_compl_fd(JNI_PARAMS, jlong handle)
 	return get_fd(handle, rpma_conn_get_compl_fd);
 }
 
-/* takes a pending event of the shared channel and re-arms its queue; RPMA_E_NO_COMPLETION if there is no event */
-static jint conn_wait(JNI_PARAMS, jlong handle)
-{
-	struct rpma_conn *conn = call_begin(handle);
-	if (conn == NULL)
-		return RESULT_CLOSED;
-	struct rpma_cq *cq = NULL;
-	int rc = call_end(handle, cq_waited("rpma_conn_wait()", rpma_conn_wait(conn, 0, &cq, NULL)));
-	return rc;
-}
-
 /* frees the completion queues too */
 static jint conn_delete(JNI_PARAMS, jlong handle)
 {
@@ -239,7 +228,6 @@ static const JNINativeMethod methods[] = {
 	{ "connGetQpNum", "(J)J", conn_get_qp_num },
 	{ "connGetEventFd", "(J)I", conn_get_event_fd },
 	{ "connGetComplFd", "(J)I", conn_get_compl_fd },
-	{ "connWait", "(J)I", conn_wait },
 	{ "connDelete", "(J)I", conn_delete },
 	{ "connEventMessage", "(I)Ljava/lang/String;", conn_event_message },
 };

@@ -37,7 +37,11 @@ int cq_adopt(struct rpma_cq *cq, jlong *handle)
 	return *handle < 0 ? (int)*handle : 0;
 }
 
-int cq_waited(const char *what, int rc)
+/*
+ * Distinguishes "no event" from a channel that can no longer be read, for example because its device was removed.
+ * librpma returns RPMA_E_NO_COMPLETION for both, and errno still has the value of the read.
+ */
+static int waited(const char *what, int rc)
 {
 	return rc != RPMA_E_NO_COMPLETION || errno == EAGAIN || errno == EINTR ? rc : log_error(what, errno);
 }
@@ -60,13 +64,6 @@ static jint cq_get_wc(JNI_PARAMS, jlong handle, jint capacity, jlong completions
 	}
 	thread_unmark(thread);
 	return result;
-}
-
-/* takes a pending event and re-arms the queue, without blocking; RPMA_E_NO_COMPLETION if there is no event */
-static jint cq_wait(JNI_PARAMS, jlong handle)
-{
-	struct rpma_cq *cq = call_begin(handle);
-	return cq == NULL ? RESULT_CLOSED : call_end(handle, cq_waited("rpma_cq_wait()", rpma_cq_wait(cq)));
 }
 
 /*
@@ -114,16 +111,16 @@ static jint channel_arm(const void *queues)
 	if (thread == NULL)
 		return RPMA_E_NOMEM;
 	struct rpma_cq *cq = NULL;
-	int rc = channel->conn == NULL ? cq_waited("rpma_cq_wait()", rpma_cq_wait(channel->cq))
-				       : cq_waited("rpma_conn_wait()", rpma_conn_wait(channel->conn, 0, &cq, NULL));
+	int rc = channel->conn == NULL ? waited("rpma_cq_wait()", rpma_cq_wait(channel->cq))
+				       : waited("rpma_conn_wait()", rpma_conn_wait(channel->conn, 0, &cq, NULL));
 	jint result = rc == 0 || rc == RPMA_E_NO_COMPLETION ? 0 : log_failed(thread, rc);
 	thread_unmark(thread);
 	return result;
 }
 
-/* waits for the first completion of queues that have none; returns as channel_take(), or the result of the wait */
-static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_first, jint capacity, jlong completions,
-		     jint wake_fd, jlong timeout)
+/* takes completions, waiting for the first; returns as channel_take(), or the result of the wait */
+static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_first, jboolean armed, jint capacity,
+		     jlong completions, jint wake_fd, jlong timeout)
 {
 	struct wait wait;
 	int rc = wait_begin(&wait, cq, wake_fd, timeout);
@@ -132,7 +129,7 @@ static jint cq_await(JNI_PARAMS, jlong conn, jlong cq, jlong rcq, jboolean rcq_f
 	/* the uses of the handles end together, so the hold on one of them protects all objects */
 	const struct channel channel = { handle_held(conn), handle_held(cq), handle_held(rcq), rcq_first };
 	const struct wait_source source = { channel_take, channel_arm, &channel };
-	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
+	jint result = wait_take(&wait, &source, armed, capacity, jni_pointer(completions));
 	wait_end(&wait);
 	return result;
 }
@@ -154,8 +151,7 @@ static jstring wc_status_message(JNI_PARAMS, jint status)
 
 static const JNINativeMethod methods[] = {
 	{ "cqGetWc", "(JIJ)I", cq_get_wc },
-	{ "cqWait", "(J)I", cq_wait },
-	{ "cqAwait", "(JJJZIJIJ)I", cq_await },
+	{ "cqAwait", "(JJJZZIJIJ)I", cq_await },
 	{ "cqGetFd", "(J)I", cq_get_fd },
 	{ "wcStatusMessage", "(I)Ljava/lang/String;", wc_status_message },
 };

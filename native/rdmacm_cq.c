@@ -45,63 +45,46 @@ static jint poll_recv_comp(JNI_PARAMS, jlong queue, jint capacity, jlong complet
 	return poll_queue(queue, false, capacity, completions);
 }
 
-/* a queue to arm: the next completion, or the next solicited one, creates an event */
-struct armed {
+/* a queue that a thread waits for */
+struct awaited {
 	struct ibv_cq *cq;
 	struct ibv_comp_channel *channel;
 	bool solicited_only;
 };
 
-static struct armed to_arm(const struct rdma_cm_id *id, bool send, bool solicited_only)
-{
-	return send ? (struct armed){ id->send_cq, id->send_cq_channel, solicited_only }
-		    : (struct armed){ id->recv_cq, id->recv_cq_channel, solicited_only };
-}
-
 /* takes a pending event, if there is one, and arms the queue, without blocking */
-static jint arm(const void *armed)
+static jint awaited_arm(const void *queue)
 {
-	const struct armed *queue = armed;
-	struct ibv_cq *of = NULL;
+	const struct awaited *awaited = queue;
+	struct ibv_cq *cq = NULL;
 	void *context = NULL;
-	if (ibv_get_cq_event(queue->channel, &of, &context) == 0)
-		ibv_ack_cq_events(of, 1);
+	if (ibv_get_cq_event(awaited->channel, &cq, &context) == 0)
+		ibv_ack_cq_events(cq, 1);
 	else if (errno != EAGAIN && errno != EINTR)
 		return rdmacm_failed();
-	errno = ibv_req_notify_cq(queue->cq, queue->solicited_only);
+	errno = ibv_req_notify_cq(awaited->cq, awaited->solicited_only);
 	return errno == 0 ? 0 : rdmacm_failed();
 }
 
-static jint arm_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only)
+static jint awaited_take(const void *queue, jint capacity, struct ibv_wc *completions)
 {
-	const struct rdma_cm_id *id = handle_hold(queue);
-	if (id == NULL)
-		return RESULT_CLOSED;
-	const struct armed armed = to_arm(id, send, solicited_only);
-	jint result = arm(&armed);
-	handle_release(queue);
-	return result;
+	const struct awaited *awaited = queue;
+	return take(awaited->cq, capacity, completions);
 }
 
-static jint take_of(const void *armed, jint capacity, struct ibv_wc *completions)
-{
-	const struct armed *queue = armed;
-	return take(queue->cq, capacity, completions);
-}
-
-/*
- * waits for the first completion of an armed queue that has none; returns the number taken, or the result of the wait
- */
-static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jint capacity,
+/* takes completions, waiting for the first; returns the number taken, or the result of the wait */
+static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicited_only, jboolean armed, jint capacity,
 		       jlong completions, jint wake_fd, jlong timeout)
 {
 	struct wait wait;
 	int rc = wait_begin(&wait, queue, wake_fd, timeout);
 	if (rc != 0)
 		return rc;
-	const struct armed armed = to_arm(handle_held(queue), send, solicited_only);
-	const struct wait_source source = { take_of, arm, &armed };
-	jint result = wait_take(&wait, &source, capacity, jni_pointer(completions));
+	const struct rdma_cm_id *id = handle_held(queue);
+	const struct awaited awaited = { send ? id->send_cq : id->recv_cq,
+					 send ? id->send_cq_channel : id->recv_cq_channel, solicited_only };
+	const struct wait_source source = { awaited_take, awaited_arm, &awaited };
+	jint result = wait_take(&wait, &source, armed, capacity, jni_pointer(completions));
 	wait_end(&wait);
 	return result;
 }
@@ -109,8 +92,7 @@ static jint await_comp(JNI_PARAMS, jlong queue, jboolean send, jboolean solicite
 static const JNINativeMethod methods[] = {
 	{ "pollSendComp", "(JIJ)I", poll_send_comp },
 	{ "pollRecvComp", "(JIJ)I", poll_recv_comp },
-	{ "armComp", "(JZZ)I", arm_comp },
-	{ "awaitComp", "(JZZIJIJ)I", await_comp },
+	{ "awaitComp", "(JZZZIJIJ)I", await_comp },
 };
 
 const struct jni_table rdmacm_cq_natives = { methods, sizeof(methods) / sizeof(methods[0]) };

@@ -49,13 +49,24 @@ static int failed(const char *what)
 	return log_end(log_error(what, error));
 }
 
+/* the deadline 0 is in the past */
+static int64_t deadline_of(jlong timeout)
+{
+	int64_t deadline = timeout;
+	if (timeout != 0 && timeout != WAIT_FOREVER && __builtin_add_overflow(now(), timeout, &deadline))
+		deadline = WAIT_FOREVER;
+	return deadline;
+}
+
 int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout)
 {
 	wait->handle = handle;
+	wait->close_fd = -1;
 	wait->wake_fd = wake_fd;
-	if (timeout == WAIT_FOREVER || __builtin_add_overflow(now(), timeout, &wait->deadline))
-		wait->deadline = WAIT_FOREVER;
-	int rc = handle_hold_fds(handle, &wait->wait_fd, &wait->close_fd);
+	wait->deadline = deadline_of(timeout);
+	/* a call that does not block needs no descriptor that wakes it when the object is closed */
+	int rc = timeout == 0 ? handle_hold_fd(handle, &wait->wait_fd)
+			      : handle_hold_fds(handle, &wait->wait_fd, &wait->close_fd);
 	return rc == RPMA_E_PROVIDER ? failed("eventfd()") : rc;
 }
 
@@ -77,22 +88,29 @@ static jint await_ready(const struct wait *wait)
 	return fds[0].revents != 0 ? RESULT_READY : RESULT_TIMED_OUT;
 }
 
-jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions)
+static bool is_over(const struct wait *wait)
 {
-	bool is_over = false;
-	while (!is_over) {
-		jint result = await_ready(wait);
-		if (result != RESULT_READY)
-			return result;
-		result = source->arm(source->queues);
-		if (result == 0)
-			result = source->take(source->queues, capacity, completions);
-		if (result != 0)
-			return result;
-		/* other threads may take each completion that arrives, so the deadline is checked after an event too */
-		is_over = wait->deadline != WAIT_FOREVER && now() >= wait->deadline;
+	return wait->deadline != WAIT_FOREVER && (wait->deadline == 0 || now() >= wait->deadline);
+}
+
+static jint arm_and_take(const struct wait_source *source, jint capacity, struct ibv_wc *completions)
+{
+	jint rc = source->arm(source->queues);
+	return rc != 0 ? rc : source->take(source->queues, capacity, completions);
+}
+
+jint wait_take(const struct wait *wait, const struct wait_source *source, bool armed, jint capacity,
+	       struct ibv_wc *completions)
+{
+	jint result = armed ? source->take(source->queues, capacity, completions)
+			    : arm_and_take(source, capacity, completions);
+	/* other threads may take each completion that arrives, so the deadline is checked after an event too */
+	while (result == RESULT_TIMED_OUT && !is_over(wait)) {
+		result = await_ready(wait);
+		if (result == RESULT_READY)
+			result = arm_and_take(source, capacity, completions);
 	}
-	return RESULT_TIMED_OUT;
+	return result;
 }
 
 void wait_end(const struct wait *wait)

@@ -7,6 +7,7 @@
 
 #include <infiniband/verbs.h>
 #include <jni.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "jni_util.h"
@@ -25,7 +26,7 @@ struct wait {
 
 /*
  * The timeout is in nanoseconds, or WAIT_FOREVER. Returns 0, RESULT_CLOSED or librpma's code. If the result is 0,
- * wait_end() must follow.
+ * wait_end() must follow. A wait with the timeout 0 does not block.
  */
 int wait_begin(struct wait *wait, jlong handle, jint wake_fd, jlong timeout);
 
@@ -42,10 +43,11 @@ struct wait_source {
 };
 
 /*
- * Waits for the first completion of a source that is armed and has none. Returns the number of completions taken, an
- * error of the source, or the result of the wait.
+ * Takes completions. While there are none, waits until the object is ready, and arms the source; unless it is armed,
+ * this comes first. Returns the number of completions taken, an error of the source, or the result of the wait.
  */
-jint wait_take(const struct wait *wait, const struct wait_source *source, jint capacity, struct ibv_wc *completions);
+jint wait_take(const struct wait *wait, const struct wait_source *source, bool armed, jint capacity,
+	       struct ibv_wc *completions);
 
 void wait_end(const struct wait *wait);
 

@@ -13,6 +13,7 @@
  * so.
  */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <librpma.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -57,7 +58,6 @@ struct target {
 	struct rpma_cq *full_cq;
 	struct rpma_srq *srq;
 	struct rpma_cq *srq_cq;
-	int cq_fd;
 	int srq_fd;
 	int close_fd; /* ends a wait, as in Java */
 	int wake_fd;
@@ -162,17 +162,14 @@ static void poll_nothing(struct target *t, int times)
 	}
 }
 
+/* with the timeout 0: takes an event if there is one, and polls again */
 static void wait_for_nothing(struct target *t, int times)
 {
-	const struct timespec at_once = { 0, 0 };
 	for (int i = 0; i < times; i++) {
-		int taken = 0;
-		struct pollfd fds[] = { { t->cq_fd, POLLIN, 0 },
-					{ t->close_fd, POLLIN, 0 },
-					{ t->wake_fd, POLLIN, 0 } };
-		if (rpma_cq_get_wc(t->empty_cq, BATCH, t->wcs, &taken) != RPMA_E_NO_COMPLETION)
+		poll_nothing(t, 1);
+		if (rpma_cq_wait(t->empty_cq) != RPMA_E_NO_COMPLETION)
 			check(RPMA_E_UNKNOWN);
-		check(ppoll(fds, sizeof(fds) / sizeof(fds[0]), &at_once, NULL));
+		poll_nothing(t, 1);
 	}
 }
 
@@ -392,13 +389,14 @@ static void poll_rdma_nothing(struct target *t, int times)
 
 static void wait_for_rdma_nothing(struct target *t, int times)
 {
-	const struct timespec at_once = { 0, 0 };
+	struct ibv_cq *cq = t->id->send_cq;
+	struct ibv_cq *of = NULL;
+	void *context = NULL;
 	for (int i = 0; i < times; i++) {
-		struct pollfd fds[] = { { t->id->send_cq_channel->fd, POLLIN, 0 },
-					{ t->close_fd, POLLIN, 0 },
-					{ t->wake_fd, POLLIN, 0 } };
-		check(ibv_poll_cq(t->id->send_cq, BATCH, t->wcs));
-		check(ppoll(fds, sizeof(fds) / sizeof(fds[0]), &at_once, NULL));
+		check(ibv_poll_cq(cq, BATCH, t->wcs));
+		check(ibv_get_cq_event(t->id->send_cq_channel, &of, &context) == 0);
+		check(ibv_req_notify_cq(cq, 0));
+		check(ibv_poll_cq(cq, BATCH, t->wcs));
 	}
 }
 
@@ -611,7 +609,6 @@ static void connect_to(struct rpma_peer *peer, struct target *target)
 	check(rpma_conn_req_connect(&req, NULL, &target->conn));
 	check(rpma_conn_get_cq(target->conn, &target->empty_cq));
 	check(rpma_conn_get_rcq(target->conn, &target->full_cq));
-	check(rpma_cq_get_fd(target->empty_cq, &target->cq_fd));
 	check(rpma_srq_new(peer, NULL, &target->srq));
 	check(rpma_srq_get_rcq(target->srq, &target->srq_cq));
 	check(rpma_cq_get_fd(target->srq_cq, &target->srq_fd));
@@ -627,6 +624,7 @@ static void make_id(struct rdma_event_channel *channel, char memory[REGION_SIZE]
 	check(rdma_create_id(channel, &target->id, NULL, RDMA_PS_TCP));
 	check(rdma_bind_addr(target->id, (struct sockaddr *)&address));
 	check(rdma_create_qp(target->id, NULL, &attr));
+	check(fcntl(target->id->send_cq_channel->fd, F_SETFL, O_NONBLOCK));
 	target->mr = rdma_reg_write(target->id, memory, REGION_SIZE);
 	check(target->mr == NULL);
 	target->memory = memory;

@@ -123,7 +123,7 @@ final class LoopSources {
 
         @Override
         protected RpmaCq takeNext() {
-            return channel.take(completions, false);
+            return channel.pollOrArm(completions, false);
         }
 
         @Override

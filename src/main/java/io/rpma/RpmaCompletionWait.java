@@ -38,17 +38,25 @@ final class RpmaCompletionWait extends CompletionWait<RpmaCompletions, RpmaCq> {
         rcq = null;
     }
 
+    /**
+     * Returns the failure of a wait for a queue without a channel of its own, or for a connection without a shared one.
+     *
+     * @param conn the connection, or 0
+     */
+    static RuntimeException refusal(String operation, NativeObject owner, long conn, NativeObject cq) {
+        return Call.failure(operation, Natives.cqAwait(conn, cq.handle(), 0, false, false, 0, 0, NO_FD, 0), owner);
+    }
+
     @Override
     public RpmaCq poll(RpmaCompletions completions) {
-        RpmaCq from = rcqFirst ? rcq : cq;
-        if (from.poll(completions) == 0) {
-            from = from == cq ? rcq : cq;
-            if (from == null || from.poll(completions) == 0) {
-                return null;
-            }
+        if (rcq == null) {
+            return cq.poll(completions) == 0 ? null : cq;
         }
-        takeTurns(from);
-        return from;
+        int result = cqAwait(completions, true, NO_FD, 0);
+        if (result < 0) {
+            throw Call.failure("rpma_cq_get_wc", result, owner);
+        }
+        return result == 0 ? null : taken(completions, result);
     }
 
     private void takeTurns(RpmaCq served) {
@@ -59,33 +67,21 @@ final class RpmaCompletionWait extends CompletionWait<RpmaCompletions, RpmaCq> {
 
     /**
      * librpma arms each queue at its creation, and arms a queue again when it takes an event of the queue from the
-     * channel.
+     * channel. A call that can't block must take the event, because the program may watch the channel itself.
      */
     @Override
-    protected boolean isArmed(boolean solicitedOnly) {
-        return true;
+    protected int take(RpmaCompletions completions, boolean solicitedOnly, int wakeFd, long nanos) {
+        return cqAwait(completions, nanos != 0, wakeFd, nanos);
     }
 
-    @Override
-    protected boolean arm(boolean solicitedOnly) {
-        int result = shared ? Natives.connWait(owner.handle()) : Natives.cqWait(owner.handle());
-        if (result == Result.NO_COMPLETION) {
-            return false;
-        }
-        if (result < 0) {
-            throw Call.failure(operation, result, owner);
-        }
-        return true;
-    }
-
-    @Override
-    protected int block(RpmaCompletions completions, boolean solicitedOnly, int wakeFd, long nanos) {
+    private int cqAwait(RpmaCompletions completions, boolean armed, int wakeFd, long nanos) {
         try {
             return Natives.cqAwait(
                     shared ? owner.handle() : 0,
                     cq.object().handle(),
                     rcq == null ? 0 : rcq.object().handle(),
                     rcqFirst,
+                    armed,
                     completions.capacity(),
                     completions.address(),
                     wakeFd,

@@ -641,7 +641,7 @@ public final class RpmaConn implements AutoCloseable {
 
     private void checkSharedChannel() {
         if (channel == null) {
-            throw Call.failure(WAIT, Natives.connWait(handle), object);
+            throw RpmaCompletionWait.refusal(WAIT, object, handle, cq.object());
         }
     }
 

@@ -132,7 +132,7 @@ public final class RpmaCq {
 
     private void checkOwnChannel() {
         if (channel == null) {
-            throw Call.failure(WAIT, Natives.cqWait(handle), object);
+            throw RpmaCompletionWait.refusal(WAIT, object, 0, object);
         }
     }
 

@@ -12,6 +12,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * @param <Q> the queue of the completions
  */
 public abstract class CompletionWait<C, Q> {
+    /** Stands for no descriptor. */
+    protected static final int NO_FD = -1;
+
     /** The C function, for messages. */
     protected final String operation;
 
@@ -48,37 +51,22 @@ public abstract class CompletionWait<C, Q> {
     public abstract Q poll(C completions);
 
     /**
-     * {@return whether the queue is already armed for a wait}
-     *
-     * @param solicitedOnly whether the wait is for solicited completions only
-     */
-    protected abstract boolean isArmed(boolean solicitedOnly);
-
-    /**
-     * Takes a pending event, if there is one, and arms its queue.
-     *
-     * @param solicitedOnly whether to arm the queue for solicited completions only
-     * @return false if this call has armed no queue
-     */
-    protected abstract boolean arm(boolean solicitedOnly);
-
-    /**
-     * Waits as {@link #park} does, in one native call: blocks until the channel is readable, takes the event, arms the
-     * queue and polls it.
+     * Polls, and while there are no completions, blocks until the channel is readable, takes the event, arms the queue
+     * and polls: one native call. Arms the queue before the first poll unless it is armed and the call can block.
      *
      * @param completions the array to fill
      * @param solicitedOnly whether to wait for solicited completions only
      * @param wakeFd an eventfd that ends the call when the thread is interrupted
-     * @param nanos the timeout, or {@link Waiter#FOREVER}
+     * @param nanos the timeout, or {@link Waiter#FOREVER}; 0 prevents that the call blocks
      * @return a positive number for {@link #taken}, {@link Result#TIMED_OUT}, {@link Result#WOKEN} or an error
      */
-    protected abstract int block(C completions, boolean solicitedOnly, int wakeFd, long nanos);
+    protected abstract int take(C completions, boolean solicitedOnly, int wakeFd, long nanos);
 
     /**
-     * {@return the queue of the completions that {@link #block} has taken}
+     * {@return the queue of the completions that {@link #take} has taken}
      *
      * @param completions the array with the completions
-     * @param result the result of {@link #block}
+     * @param result the result of {@link #take}
      */
     protected abstract Q taken(C completions, int result);
 
@@ -115,17 +103,10 @@ public abstract class CompletionWait<C, Q> {
         }
         try {
             channel.checkUnclaimed(operation);
-            if (!isArmed(solicitedOnly)) {
-                arm(solicitedOnly);
-            }
-            // the previous thread may have taken the event, and left completions that did not fit into its array
-            Q from = poll(completions);
-            if (from == null) {
-                long left = Waiter.left(nanos, start);
-                from = left != 0 && Waiter.isVirtual()
-                        ? park(completions, solicitedOnly, left)
-                        : block(completions, solicitedOnly, left);
-            }
+            long left = Waiter.left(nanos, start);
+            Q from = Waiter.isVirtual()
+                    ? park(completions, solicitedOnly, left)
+                    : block(completions, solicitedOnly, left);
             // takes the unsolicited completions that arrived during the wait
             return from == null && solicitedOnly ? poll(completions) : from;
         } finally {
@@ -150,16 +131,12 @@ public abstract class CompletionWait<C, Q> {
     /** Waits in a virtual thread. The carrier is free for other virtual threads during the wait. */
     private Q park(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = Waiter.start(nanos);
-        Q from = null;
+        Q from = takeNow(completions, solicitedOnly);
         long left = nanos;
-        while (from == null && Waiter.awaitReady(operation, channel, left)) {
-            arm(solicitedOnly);
-            from = poll(completions);
-            if (left == 0) {
-                // the deadline ends the wait after an event too: a thread that takes each completion first could
-                // otherwise prolong the wait indefinitely
-                return from;
-            }
+        // the deadline ends the wait after an event too: a thread that takes each completion first could otherwise
+        // prolong the wait indefinitely
+        while (from == null && left != 0 && Waiter.awaitReady(operation, channel, left)) {
+            from = takeNow(completions, solicitedOnly);
             left = Waiter.left(nanos, start);
         }
         return from;
@@ -172,20 +149,27 @@ public abstract class CompletionWait<C, Q> {
             checkInterrupted();
             result = blockOnce(completions, solicitedOnly, Waiter.left(nanos, start));
         }
-        return result == Result.TIMED_OUT ? null : taken(completions, result);
+        return ended(completions, result);
     }
 
     private int blockOnce(C completions, boolean solicitedOnly, long nanos) {
         Waiter waiter = Waiter.take();
         try {
-            int result = block(completions, solicitedOnly, waiter.begun(), nanos);
-            if (result < 0 && result != Result.WOKEN) {
-                throw Call.failure(operation, result, owner);
-            }
-            return result;
+            return take(completions, solicitedOnly, waiter.begun(), nanos);
         } finally {
             waiter.giveBack();
         }
+    }
+
+    private Q takeNow(C completions, boolean solicitedOnly) {
+        return ended(completions, take(completions, solicitedOnly, NO_FD, 0));
+    }
+
+    private Q ended(C completions, int result) {
+        if (result < 0) {
+            throw Call.failure(operation, result, owner);
+        }
+        return result == Result.TIMED_OUT ? null : taken(completions, result);
     }
 
     /**
@@ -198,9 +182,9 @@ public abstract class CompletionWait<C, Q> {
      * @param solicitedOnly whether to arm the queue for solicited completions only
      * @return the queue, or null if there are none
      */
-    public final Q take(C completions, boolean solicitedOnly) {
+    public final Q pollOrArm(C completions, boolean solicitedOnly) {
         Q from = poll(completions);
-        return from == null && arm(solicitedOnly) ? poll(completions) : from;
+        return from == null ? takeNow(completions, solicitedOnly) : from;
     }
 
     /**

@@ -246,8 +246,6 @@ public final class Natives {
 
     public static native int connGetComplFd(long conn);
 
-    public static native int connWait(long conn);
-
     public static native int connDelete(long conn);
 
     public static native String connEventMessage(int event);
@@ -266,16 +264,17 @@ public final class Natives {
     // cq.c
     public static native int cqGetWc(long cq, int capacity, long completions);
 
-    public static native int cqWait(long cq);
-
     /**
-     * Waits for completions, and takes them.
+     * Takes completions. While there are none, waits for an event of the channel, takes it and arms its queue.
      *
      * @param conn the connection if its queues share the channel, otherwise 0
      * @param cq the queue with the descriptor of the channel; its uses end together with those of {@code conn} and
      *     {@code rcq}
      * @param rcq the second queue, or 0
      * @param rcqFirst whether to poll the second queue first
+     * @param armed false to take a pending event and arm its queue before the queues are polled
+     * @param wakeFd the eventfd that ends the wait
+     * @param timeoutNanos the timeout, or {@link Waiter#FOREVER}; 0 to poll only
      * @return the number of completions, plus {@link Result#SECOND_QUEUE} if they are of {@code rcq}; or the result of
      *     {@link #await} if the wait ends without completions
      */
@@ -284,6 +283,7 @@ public final class Natives {
             long cq,
             long rcq,
             boolean rcqFirst,
+            boolean armed,
             int capacity,
             long completions,
             int wakeFd,
@@ -533,13 +533,12 @@ public final class Natives {
 
     public static native int pollRecvComp(long queue, int capacity, long completions);
 
-    /** Takes a pending event, if there is one, and arms the queue. */
-    public static native int armComp(long queue, boolean send, boolean solicitedOnly);
-
+    /** As {@link #cqAwait}. */
     public static native int awaitComp(
             long queue,
             boolean send,
             boolean solicitedOnly,
+            boolean armed,
             int capacity,
             long completions,
             int wakeFd,

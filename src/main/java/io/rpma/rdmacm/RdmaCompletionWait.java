@@ -8,6 +8,7 @@ import io.rpma.internal.Call;
 import io.rpma.internal.CompletionWait;
 import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Result;
 import io.rpma.internal.loop.CompletionSource;
 import io.rpma.internal.loop.PeerProbe;
 import java.lang.ref.Reference;
@@ -91,25 +92,14 @@ final class RdmaCompletionWait extends CompletionWait<RpmaCompletions, RdmaCompl
     }
 
     @Override
-    protected boolean isArmed(boolean solicitedOnly) {
-        return armedForAny && !solicitedOnly;
-    }
-
-    @Override
-    protected boolean arm(boolean solicitedOnly) {
-        armedForAny = false;
-        Call.check(operation, Natives.armComp(handle, send, solicitedOnly), owner);
-        armedForAny = !solicitedOnly;
-        return true;
-    }
-
-    @Override
-    protected int block(RpmaCompletions completions, boolean solicitedOnly, int wakeFd, long nanos) {
+    protected int take(RpmaCompletions completions, boolean solicitedOnly, int wakeFd, long nanos) {
+        // a call that can't block must take the event, because the program may watch the channel itself
+        boolean armed = armedForAny && !solicitedOnly && nanos != 0;
         armedForAny = false;
         int result = Natives.awaitComp(
-                handle, send, solicitedOnly, completions.capacity(), access.address(completions), wakeFd, nanos);
+                handle, send, solicitedOnly, armed, completions.capacity(), access.address(completions), wakeFd, nanos);
         Reference.reachabilityFence(completions);
-        armedForAny = result >= 0 && !solicitedOnly;
+        armedForAny = !solicitedOnly && (result >= 0 || result == Result.WOKEN);
         return result;
     }
 
@@ -150,7 +140,7 @@ final class RdmaCompletionWait extends CompletionWait<RpmaCompletions, RdmaCompl
 
         @Override
         protected RdmaCompletionWait takeNext() {
-            return RdmaCompletionWait.this.take(completions, solicitedOnly);
+            return pollOrArm(completions, solicitedOnly);
         }
 
         @Override

@@ -72,7 +72,7 @@ public class CostBenchmark {
         return t.emptyCq.poll(t.completions);
     }
 
-    /** {@code rpma_cq_get_wc} of an empty queue and {@code ppoll(2)}: a wait that times out at once. */
+    /** {@code rpma_cq_get_wc} of an empty queue, {@code rpma_cq_wait} and a second poll: a wait with the timeout 0. */
     @Benchmark
     public int emptyWait(NoopTarget t) throws InterruptedException {
         return t.emptyCq.await(t.completions, 0, TimeUnit.NANOSECONDS);

@@ -76,7 +76,7 @@ public class RdmaCostBenchmark {
         return t.qp.pollSendComp(t.completions);
     }
 
-    /** {@code ibv_poll_cq} of an empty queue and {@code ppoll(2)}: a wait that times out at once. */
+    /** Two {@code ibv_poll_cq}, and {@code ibv_get_cq_event} and {@code ibv_req_notify_cq} between them: a wait with the timeout 0. */
     @Benchmark
     public int rdmaEmptyWait(RdmaNoopTarget t) throws InterruptedException {
         return t.qp.getSendComp(t.completions, 0, TimeUnit.NANOSECONDS);
