@@ -347,20 +347,12 @@ build_for_tests() {
     $sanitize || touch -r "$built" "$test_output/.rxe-built"
 }
 
-# Runs the parts in parallel: those that need no guest while a guest is made, otherwise the longest parts first.
+# Runs the parts in parallel.
 test_in_parts() {
     local other other_bed
     # More options for the guests of a part, and for Maven.
     local -a run_options=() part_options=()
-    if wants library; then
-        ((${#making_jobs[@]} > 0)) || start_device_parts
-        start_part host "tests without a device" mvn -o -B -ntp surefire:test@default-test
-        $sanitize || start_part host-apps "tests of the examples, tools and benchmarks without a device" \
-            mvn -o -B -ntp "${apps[@]}" surefire:test@default-test
-        start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in
-        start_virtual_part
-        ((${#making_jobs[@]} == 0)) || start_device_parts
-    fi
+    ! wants library || start_library_parts
     ! wants checks || start_part checks "format of the sources, and Javadoc" \
         mvn -B -ntp spotless:check@format javadoc:javadoc-no-fork@javadoc-check
     ! wants soak || start_soak_parts
@@ -414,31 +406,66 @@ start_soak_parts() {
         -Dtest.groups=soak -Dtest.excluded=
 }
 
-# Starts the device tests of the library. The tests that need QEMU do not wait for the kernel of user-mode Linux.
-start_device_parts() {
+# Starts the parts of the group library: the longest first, or, while a guest is made, those that need no guest.
+start_library_parts() {
+    local part
+    local -a on_host=(host stand-in host-apps stand-in-virtual) on_device=(whole)
     case $bed:$sanitize in
-    auto:true) start_whole_guest_part "$row" qemu ;;
+    auto:true) ;;
     auto:*)
-        ((${#making_jobs[@]} > 0)) || start_uml_parts
-        run_options=(--cpus 1)
-        start_guest_part qemu "$row" qemu "$qemu_tags" device-tests
-        part_options=("${one_at_a_time[@]}")
-        start_apps_part qemu-apps "$row" qemu "$qemu_tags"
-        run_options=() part_options=()
-        ((${#making_jobs[@]} == 0)) || start_uml_parts
+        on_device=(uml uml-apps qemu-apps uml-processes qemu)
+        # The tests that need QEMU do not wait for the kernel of user-mode Linux.
+        ((${#making_jobs[@]} == 0)) || on_device=(qemu-apps qemu uml uml-apps uml-processes)
         ;;
     uml:*)
-        start_uml_parts
+        on_device=(uml uml-apps uml-processes)
         summaries+=("tests that need QEMU ($qemu_tags): not run")
         ;;
-    host:*)
-        start_device_part host-device "device tests on $host_device" "-Drpma.address=$host_address" -- "${device_executions[@]}"
+    host:*) on_device=(host-device host-device-apps) ;;
+    esac
+    if ((${#making_jobs[@]} > 0)); then
+        set -- "${on_host[@]}" "${on_device[@]}"
+    else
+        set -- "${on_device[@]:0:2}" "${on_host[@]}" "${on_device[@]:2}"
+    fi
+    for part; do
+        # The programs show a sanitizer nothing that the tests of the library do not.
+        ! $sanitize || [[ $part != *-apps ]] || continue
+        start_library_part "$part"
+    done
+}
+
+# Starts a part of the group library. $1: its name, or "whole" for all device tests in guests of one kind.
+start_library_part() {
+    case $1 in
+    host) start_part host "tests without a device" mvn -o -B -ntp surefire:test@default-test ;;
+    host-apps)
+        start_part host-apps "tests of the examples, tools and benchmarks without a device" \
+            mvn -o -B -ntp "${apps[@]}" surefire:test@default-test
+        ;;
+    stand-in) start_part stand-in "device tests on the stand-in" mvn -o -B -ntp surefire:test@stand-in ;;
+    stand-in-virtual) start_virtual_part ;;
+    uml) start_guest_part uml "$row" uml "!($qemu_tags)" device-tests newer-jdk-tests ;;
+    uml-processes) start_guest_part uml-processes "$row" uml "!($qemu_tags)" process-tests ;;
+    uml-apps) start_apps_part uml-apps "$row" uml "!($qemu_tags)" ;;
+    qemu)
+        run_options=(--cpus 1)
+        start_guest_part qemu "$row" qemu "$qemu_tags" device-tests
+        run_options=()
+        ;;
+    qemu-apps)
+        run_options=(--cpus 1) part_options=("${one_at_a_time[@]}")
+        start_apps_part qemu-apps "$row" qemu "$qemu_tags"
+        run_options=() part_options=()
+        ;;
+    whole) start_whole_guest_part "$row" "${bed/auto/qemu}" ;;
+    host-device) start_device_part host-device "device tests on $host_device" "-Drpma.address=$host_address" -- "${device_executions[@]}" ;;
+    host-device-apps)
         project=("${apps[@]}")
-        $sanitize || start_device_part host-device-apps "tests of the examples and tools on $host_device" \
+        start_device_part host-device-apps "tests of the examples and tools on $host_device" \
             "-Drpma.address=$host_address" -- device-tests
         project=()
         ;;
-    *) start_whole_guest_part "$row" "$bed" ;;
     esac
 }
 
@@ -452,12 +479,6 @@ start_virtual_part() {
     else
         summaries+=("$title: not run, there is no JDK 21 or later in /usr/lib/jvm")
     fi
-}
-
-start_uml_parts() {
-    start_guest_part uml "$row" uml "!($qemu_tags)" device-tests newer-jdk-tests
-    start_guest_part uml-processes "$row" uml "!($qemu_tags)" process-tests
-    start_apps_part uml-apps "$row" uml "!($qemu_tags)"
 }
 
 # Starts the tests of the examples and tools in a guest. $1: name, $2: row, $3: bed, $4: an expression of tags.

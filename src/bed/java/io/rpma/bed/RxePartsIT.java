@@ -97,8 +97,8 @@ class RxePartsIT {
     /** The kernel of user-mode Linux compiles for minutes. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    '42' | host host-apps stand-in stand-in-virtual waits:trixie:qemu qemu qemu-apps waits:trixie:uml uml uml-processes uml-apps
-                    ''   | uml uml-processes uml-apps qemu qemu-apps host host-apps stand-in stand-in-virtual
+                    '42' | host stand-in host-apps stand-in-virtual waits:trixie:qemu qemu-apps qemu waits:trixie:uml uml uml-apps uml-processes
+                    ''   | uml uml-apps host stand-in host-apps stand-in-virtual qemu-apps uml-processes qemu
                     """)
     void testsWithoutAGuestRunWhileItIsMade(String makingJob, String order) throws IOException, InterruptedException {
         String out = run(STUBS + """
