@@ -6,11 +6,10 @@
  * on soft-RoCE, one system call.
  *
  * Two threads must not use one batch at once. If they do, the fields of their records can mix. This can break their
- * connections, but not the process. Java has checked each field, and the shim reads each field once. Each field for a
- * handle contains handles of one kind of object in all operations. Parts and inline data have their own memory, so that
- * no inline data is taken for a part. One field contains the kind of the local bytes, their number and their place.
- * Only the offset and the length in a region can exceed the region. The device refuses them. The shim refuses an
- * operation that does not fit its queue.
+ * connections, but not the process. Java has checked each field, and a post reads each field once. Each field for a
+ * handle contains handles of one kind of object in all operations. One field contains the kind of the local bytes,
+ * their number and their place. Only the offset and the length in a region can exceed the region. The device refuses
+ * them. The shim refuses an operation that does not fit its queue.
  *
  * The work requests of a prepared batch are in memory of Java, which changes their bytes, remote addresses, contexts
  * and immediate data between posts, and nothing else: the links of a chain never change.
@@ -31,9 +30,6 @@
 /* the maximum length of a chain, because each close waits for the mark around its post */
 #define AT_ONCE 64
 
-/* a list of parts is added only to AT_ONCE parts or fewer */
-#define CHAIN_PARTS (AT_ONCE + RDMACM_MAX_SGE)
-
 /* no record contains this value in its field of the operation, or in its field of the region */
 #define NONE (-1)
 
@@ -41,51 +37,35 @@
  * RdmaBatch.Op has the same order; the operations before COMPARE_AND_SWAP need no more than a remote address and its
  * key
  */
-enum op {
-	WRITE,
-	WRITE_WITH_IMM,
-	READ,
-	SEND,
-	SEND_WITH_IMM,
-	COMPARE_AND_SWAP,
-	FETCH_AND_ADD,
-	UD_SEND,
-	UD_SEND_WITH_IMM,
-	RECV
-};
+enum op { WRITE, WRITE_WITH_IMM, READ, SEND, SEND_WITH_IMM, COMPARE_AND_SWAP, FETCH_AND_ADD, RECV };
 
 /* the local bytes of an operation; RdmaBatch has the same constants */
-enum source { REGION, PARTS, INLINE };
+enum source { REGION, INLINE };
 
 /* a record of RdmaBatch; a field that the operation does not use contains 0 or an old value */
 struct record {
 	jlong what; /* from the lowest bit: 8 bits operation, 24 flags, 32 immediate data */
 	jlong queue;
-	/*
-	 * from the lowest bit: 8 bits enum source, 24 number of parts or bytes, 32 offset in their memory or length in
-	 * a region
-	 */
-	jlong source;
+	jlong source; /* from the lowest bit: 8 bits enum source, 24 number of bytes, 32 their offset or length in a
+			 region */
 	jlong mr;
 	jlong offset;
 	jlong remote_addr;
-	jlong keys; /* lower half: rkey, or number of the remote queue pair; upper half: key of the remote queue pair */
+	jlong rkey;
 	jlong context;
 	jlong compare_add;
 	jlong swap;
-	jlong ah;
 };
 
 /* the memory of a batch */
 struct batch {
-	jlong parts; /* the addresses of the copies */
-	jlong inline_data;
+	jlong inline_data;		      /* the address of the copies */
 	_Alignas(64) struct record records[]; /* on a cache line, where Java copies them faster */
 };
 
 _Static_assert(offsetof(struct batch, records) == 64, "BatchRecords.LINE is another size");
 
-/* a work request of the send queue, and its local bytes unless these are several parts */
+/* a work request of the send queue, and its local bytes */
 struct send {
 	struct ibv_send_wr wr;
 	struct ibv_sge sge;
@@ -122,8 +102,6 @@ _Static_assert(offsetof(struct prepared_send, send.sge.length) == 136, "LENGTH")
 struct chain {
 	const struct rdma_cm_id *id;
 	jint count;
-	jint part_count;
-	struct ibv_sge parts[CHAIN_PARTS];
 	union {
 		struct send sends[AT_ONCE];
 		struct recv recvs[AT_ONCE];
@@ -138,8 +116,6 @@ static const enum ibv_wr_opcode opcodes[] = {
 	[SEND_WITH_IMM] = IBV_WR_SEND_WITH_IMM,
 	[COMPARE_AND_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
 	[FETCH_AND_ADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
-	[UD_SEND] = IBV_WR_SEND,
-	[UD_SEND_WITH_IMM] = IBV_WR_SEND_WITH_IMM,
 };
 
 static inline enum op op_of(jlong what)
@@ -172,70 +148,37 @@ static inline jlong upper_half(jlong source)
 	return (jlong)((uint64_t)source >> 32);
 }
 
-static inline bool is_datagram(enum op op)
+/* sets the local bytes of an operation; RESULT_POSTED or the failure */
+static inline jint set_local(const volatile struct batch *batch, const volatile struct record *r, enum op op,
+			     struct send *send)
 {
-	return op == UD_SEND || op == UD_SEND_WITH_IMM;
-}
-
-static inline bool is_for_datagrams(const struct ibv_qp *qp)
-{
-	return qp->qp_type == IBV_QPT_UD;
-}
-
-/* sets the local bytes of an operation on one region; returns 1, or the failure */
-static inline jint set_region(const volatile struct record *r, jlong source, struct ibv_sge *sge)
-{
-	return rdmacm_set_region(sge, r->mr, r->offset, upper_half(source)) == RESULT_POSTED ? 1 : RESULT_CLOSED;
-}
-
-/* sets inline data; returns 1, or the failure */
-static inline jint set_copied(const volatile struct batch *batch, enum op op, jlong source, struct send *send)
-{
+	jlong source = r->source;
+	send->wr.sg_list = &send->sge;
+	send->wr.num_sge = 1;
+	if (kind_of(source) == REGION)
+		return rdmacm_set_region(&send->sge, r->mr, r->offset, upper_half(source));
 	if (op == READ || op == COMPARE_AND_SWAP || op == FETCH_AND_ADD)
 		return MIXED;
 	rdmacm_set_inline(&send->wr, &send->sge, batch->inline_data + upper_half(source), count_of(source));
-	return 1;
-}
-
-/* sets the other side of an atomic or of a datagram; RESULT_POSTED or the failure */
-static jint set_atomic_or_datagram(const volatile struct record *r, enum op op, const struct ibv_qp *qp,
-				   struct ibv_send_wr *wr)
-{
-	jlong keys = r->keys;
-	/* with another type of queue pair, a provider would take an address for an address handle */
-	if (is_for_datagrams(qp) != is_datagram(op))
-		return MIXED;
-	if (is_datagram(op))
-		return rdmacm_set_destination(wr, qp->context, r->ah, (jint)keys, (jint)(keys >> 32));
-	rdmacm_set_atomic(wr, r->remote_addr, (jint)keys, r->compare_add, r->swap);
 	return RESULT_POSTED;
 }
 
 /*
- * Sets all of a work request of the send queue but its local bytes and its successor. Returns RESULT_POSTED or the
- * failure. A send has no remote address: no device uses the one that it gets here.
+ * Sets all of a work request of the send queue but its successor. Returns RESULT_POSTED or the failure. A send has no
+ * remote address: no device uses the one that it gets here.
  */
-static inline jint set_operation(const volatile struct record *r, jlong what, const struct ibv_qp *qp,
-				 struct ibv_send_wr *wr)
+static inline jint set_send(const volatile struct batch *batch, const volatile struct record *r, struct send *send)
 {
+	jlong what = r->what;
 	enum op op = op_of(what);
 	if (op == RECV)
 		return MIXED;
-	rdmacm_set_message(wr, opcodes[op], flags_of(what), imm_of(what), r->context);
-	if (op >= COMPARE_AND_SWAP || is_for_datagrams(qp))
-		return set_atomic_or_datagram(r, op, qp, wr);
-	rdmacm_set_remote(wr, r->remote_addr, (jint)r->keys);
-	return RESULT_POSTED;
-}
-
-/* sets a list of parts; returns the number of parts, or the failure */
-static inline jint add_parts(struct chain *chain, const volatile struct batch *batch, jlong source)
-{
-	jint count = count_of(source);
-	if (rdmacm_sges(batch->parts + upper_half(source), count, &chain->parts[chain->part_count]) != 0)
-		return RESULT_CLOSED;
-	chain->part_count += count;
-	return count;
+	rdmacm_set_message(&send->wr, opcodes[op], flags_of(what), imm_of(what), r->context);
+	if (op == COMPARE_AND_SWAP || op == FETCH_AND_ADD)
+		rdmacm_set_atomic(&send->wr, r->remote_addr, (jint)r->rkey, r->compare_add, r->swap);
+	else
+		rdmacm_set_remote(&send->wr, r->remote_addr, (jint)r->rkey);
+	return set_local(batch, r, op, send);
 }
 
 /*
@@ -258,7 +201,6 @@ struct model {
 static inline jint add_on_regions(struct chain *chain, const volatile struct record *records, jint from, jint count,
 				  jlong queue)
 {
-	bool for_datagrams = is_for_datagrams(chain->id->qp);
 	struct model model = { .what = NONE, .mr_handle = NONE };
 	jint i = from;
 	for (; i < count; i++) {
@@ -269,7 +211,7 @@ static inline jint add_on_regions(struct chain *chain, const volatile struct rec
 		if (r->queue != queue || kind_of(source) != REGION)
 			break;
 		if (what != model.what) {
-			if (op_of(what) >= COMPARE_AND_SWAP || for_datagrams)
+			if (op_of(what) >= COMPARE_AND_SWAP)
 				break;
 			model.what = what;
 			model.opcode = opcodes[op_of(what)];
@@ -290,41 +232,16 @@ static inline jint add_on_regions(struct chain *chain, const volatile struct rec
 		send->wr.opcode = model.opcode;
 		send->wr.send_flags = model.flags;
 		send->wr.imm_data = model.imm;
-		rdmacm_set_remote(&send->wr, r->remote_addr, (jint)r->keys);
+		rdmacm_set_remote(&send->wr, r->remote_addr, (jint)r->rkey);
 		rdmacm_set_bytes(&send->sge, model.mr, r->offset, upper_half(source));
 	}
 	return i;
 }
 
-/* whether the next record is a send of the queue, and the chain has room for it */
-static inline bool is_next_send(const struct chain *chain, const volatile struct record *records, jint next, jint count,
-				jlong queue)
+/* whether the next record is a send of the queue */
+static inline bool is_next_send(const volatile struct record *records, jint next, jint count, jlong queue)
 {
-	return next < count && chain->part_count <= AT_ONCE && records[next].queue == queue &&
-	       op_of(records[next].what) != RECV;
-}
-
-/* adds a send of any kind; returns RESULT_POSTED or the failure */
-static inline jint add_send(struct chain *chain, const volatile struct batch *batch, const volatile struct record *r,
-			    struct send *send)
-{
-	jlong what = r->what;
-	jlong source = r->source;
-	jint parts = set_operation(r, what, chain->id->qp, &send->wr);
-	if (parts != RESULT_POSTED)
-		return parts;
-	send->wr.sg_list = kind_of(source) == PARTS ? &chain->parts[chain->part_count] : &send->sge;
-	if (kind_of(source) == REGION)
-		parts = set_region(r, source, &send->sge);
-	else if (kind_of(source) == INLINE)
-		parts = set_copied(batch, op_of(what), source, send);
-	else
-		parts = add_parts(chain, batch, source);
-	if (parts < 0)
-		return parts;
-	send->wr.num_sge = parts;
-	send->wr.next = &send[1].wr;
-	return RESULT_POSTED;
+	return next < count && records[next].queue == queue && op_of(records[next].what) != RECV;
 }
 
 /*
@@ -337,10 +254,12 @@ static inline jint add_sends(struct chain *chain, const volatile struct batch *b
 	jint result = RESULT_POSTED;
 	/* the counter is a local variable: in memory, each operation would wait for the counter of the one before it */
 	jint i = add_on_regions(chain, records, 0, count, queue);
-	while (is_next_send(chain, records, i, count, queue)) {
-		result = add_send(chain, batch, &records[i], &chain->sends[i]);
+	while (is_next_send(records, i, count, queue)) {
+		struct send *send = &chain->sends[i];
+		result = set_send(batch, &records[i], send);
 		if (result != RESULT_POSTED)
 			break;
+		send->wr.next = &send[1].wr;
 		i++;
 		if (i < count && kind_of(records[i].source) == REGION)
 			i = add_on_regions(chain, records, i, count, queue);
@@ -351,44 +270,44 @@ static inline jint add_sends(struct chain *chain, const volatile struct batch *b
 	return result;
 }
 
-/* adds a receive; returns RESULT_POSTED or the failure */
-static inline jint add_recv(struct chain *chain, const volatile struct batch *batch, const volatile struct record *r,
-			    struct recv *recv)
+/* sets a receive but its successor; returns RESULT_POSTED or the failure */
+static inline jint set_recv(const volatile struct record *r, struct recv *recv)
 {
 	jlong source = r->source;
-	jint parts = MIXED;
-	recv->wr.sg_list = &recv->sge;
-	if (kind_of(source) == REGION) {
-		parts = set_region(r, source, &recv->sge);
-	} else if (kind_of(source) == PARTS) {
-		recv->wr.sg_list = &chain->parts[chain->part_count];
-		parts = add_parts(chain, batch, source);
-	}
-	if (parts < 0)
-		return parts;
+	if (kind_of(source) != REGION)
+		return MIXED;
 	recv->wr.wr_id = (uint64_t)r->context;
-	recv->wr.num_sge = parts;
-	recv->wr.next = &recv[1].wr;
-	return RESULT_POSTED;
+	recv->wr.sg_list = &recv->sge;
+	recv->wr.num_sge = 1;
+	return rdmacm_set_region(&recv->sge, r->mr, r->offset, upper_half(source));
 }
 
 /* as add_sends(), for receives */
-static inline jint add_recvs(struct chain *chain, const volatile struct batch *batch,
-			     const volatile struct record *records, jint count, jlong queue)
+static inline jint add_recvs(struct chain *chain, const volatile struct record *records, jint count, jlong queue)
 {
 	jint result = RESULT_POSTED;
 	jint i = 0;
 	do {
-		result = add_recv(chain, batch, &records[i], &chain->recvs[i]);
+		struct recv *recv = &chain->recvs[i];
+		result = set_recv(&records[i], recv);
 		if (result != RESULT_POSTED)
 			break;
+		recv->wr.next = &recv[1].wr;
 		i++;
-	} while (i < count && chain->part_count <= AT_ONCE && records[i].queue == queue &&
-		 op_of(records[i].what) == RECV);
+	} while (i < count && records[i].queue == queue && op_of(records[i].what) == RECV);
 	if (i > 0)
 		chain->recvs[i - 1].wr.next = NULL;
 	chain->count = i;
 	return result;
+}
+
+/*
+ * The id of a shared receive queue has no queue pair. A provider of datagrams would take the remote address of an
+ * operation for an address handle.
+ */
+static inline bool takes_sends(const struct rdma_cm_id *id)
+{
+	return id->qp != NULL && id->qp->qp_type != IBV_QPT_UD;
 }
 
 /* RESULT_POSTED if an id takes the operations of a chain, or the reason why not */
@@ -398,8 +317,7 @@ static inline jint check_queue(const struct rdma_cm_id *id, bool is_recv)
 		return RESULT_CLOSED;
 	if (__builtin_expect(is_recv, 0))
 		return id->srq != NULL || id->qp->srq == NULL ? RESULT_POSTED : MIXED;
-	/* the id of a shared receive queue has no queue pair */
-	if (__builtin_expect(id->qp == NULL, 0))
+	if (__builtin_expect(!takes_sends(id), 0))
 		return MIXED;
 	return __builtin_expect(rdmacm_can_send(id->qp), 1) ? RESULT_POSTED : RESULT_ERRNO - ENOTCONN;
 }
@@ -456,12 +374,10 @@ static inline jint post_chain(volatile struct batch *batch, jint from, jint end,
 	jlong queue = records->queue;
 	struct chain chain;
 	chain.id = handle_marked(queue);
-	chain.part_count = 0;
 	jint refused = check_queue(chain.id, is_recv);
 	if (__builtin_expect(refused != RESULT_POSTED, 0))
 		return refused;
-	refused = is_recv ? add_recvs(&chain, batch, records, count, queue)
-			  : add_sends(&chain, batch, records, count, queue);
+	refused = is_recv ? add_recvs(&chain, records, count, queue) : add_sends(&chain, batch, records, count, queue);
 	if (chain.count == 0)
 		return refused;
 	int error = is_recv ? post_recvs(&chain, done) : post_sends(&chain, done);
@@ -497,27 +413,6 @@ static jlong batch_post(JNI_PARAMS, jlong address, jlong range)
 	return batch_result(next - from, result);
 }
 
-/* builds the work request of an operation that is a send, a write or a read; returns RESULT_POSTED or the failure */
-static jint prepare_send(const volatile struct batch *batch, const volatile struct record *r, const struct ibv_qp *qp,
-			 struct prepared_send *prepared)
-{
-	struct send *send = &prepared->send;
-	jlong what = r->what;
-	jlong source = r->source;
-	bool is_inline = kind_of(source) == INLINE;
-	jint result = set_operation(r, what, qp, &send->wr);
-	if (result != RESULT_POSTED)
-		return result;
-	result = is_inline ? set_copied(batch, op_of(what), source, send) : set_region(r, source, &send->sge);
-	if (result < 0)
-		return result;
-	send->wr.sg_list = &send->sge;
-	send->wr.num_sge = 1;
-	send->wr.next = &prepared[1].send.wr;
-	prepared->mr = is_inline ? 0 : r->mr;
-	return RESULT_POSTED;
-}
-
 /* as rdmaPrepare(), with the thread marked */
 static jint prepare_sends(const volatile struct batch *batch, jint count, struct prepared *prepared)
 {
@@ -526,10 +421,14 @@ static jint prepare_sends(const volatile struct batch *batch, jint count, struct
 	const struct rdma_cm_id *id = handle_marked(prepared->queue);
 	if (id == NULL)
 		return RESULT_CLOSED;
-	/* the id of a shared receive queue has no queue pair */
-	jint result = id->qp != NULL ? RESULT_POSTED : MIXED;
-	for (jint i = 0; i < count && result == RESULT_POSTED; i++)
-		result = prepare_send(batch, &batch->records[i], id->qp, &prepared->sends[i]);
+	jint result = takes_sends(id) ? RESULT_POSTED : MIXED;
+	for (jint i = 0; i < count && result == RESULT_POSTED; i++) {
+		const volatile struct record *r = &batch->records[i];
+		struct prepared_send *next = &prepared->sends[i];
+		result = set_send(batch, r, &next->send);
+		next->send.wr.next = &next[1].send.wr;
+		next->mr = kind_of(r->source) == REGION ? r->mr : 0;
+	}
 	prepared->sends[count - 1].send.wr.next = NULL;
 	return result;
 }

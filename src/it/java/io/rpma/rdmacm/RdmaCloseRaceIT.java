@@ -13,7 +13,6 @@ import io.rpma.testing.TestDevice;
 import io.rpma.testing.Together;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.NoSuchElementException;
@@ -48,7 +47,7 @@ class RdmaCloseRaceIT {
 
     private static final ThreadLocal<RdmaSgeList> LISTS = ThreadLocal.withInitial(() -> RdmaSgeList.create(2));
 
-    private static final ThreadLocal<RdmaBatch> BATCHES = ThreadLocal.withInitial(() -> RdmaBatch.create(16, 16, 256));
+    private static final ThreadLocal<RdmaBatch> BATCHES = ThreadLocal.withInitial(() -> RdmaBatch.create(16, 256));
 
     private OpenResources before;
 
@@ -172,9 +171,9 @@ class RdmaCloseRaceIT {
         RdmaQp qp = ends.qp;
         batch.write(qp, ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
         batch.writeInline(qp, BYTES, 32, SIGNALED, ends.remote, ends.rkey, 1);
-        batch.readv(qp, ends.list(), SIGNALED, ends.remote, ends.rkey, 1);
+        batch.read(qp, ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
         batch.fetchAndAdd(qp, ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 1);
-        batch.sendv(qp, ends.list(), SIGNALED, 1);
+        batch.send(qp, ends.local, 0, SIZE, SIGNALED, 1);
         batch.sendInline(qp, BYTES, 32, SIGNALED, 1);
         return batch;
     }
@@ -183,7 +182,7 @@ class RdmaCloseRaceIT {
     private static void postBatchOfReceives(Ends ends) {
         RdmaBatch batch = emptyBatch();
         batch.recv(ends.qp, ends.local, 0, SIZE, 1);
-        batch.recvv(ends.qp, ends.list(), 1);
+        batch.recv(ends.qp, ends.local, 8, 8, 1);
         batch.recv(ends.pair.server.qp(), ends.local, 0, SIZE, 1);
         batch.post();
     }
@@ -386,7 +385,7 @@ class RdmaCloseRaceIT {
                             srq.postRecvv(LISTS.get().clear().add(pair.clientMr, 0, 8), 1);
                             RdmaBatch batch = emptyBatch();
                             batch.recv(srq, pair.clientMr, 0, SIZE, 1);
-                            batch.recvv(srq, LISTS.get(), 1);
+                            batch.recv(srq, pair.clientMr, 8, 8, 1);
                             batch.post();
                             return true;
                         },
@@ -413,10 +412,6 @@ class RdmaCloseRaceIT {
             qp.postUdSendInline(BYTES, 32, SIGNALED, ah, to, 1);
             qp.postUdSendWithImm(region, 0, SIZE, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 2, 1);
             qp.postUdSendWithImmInline(BYTES, 32, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 2, 1);
-            RdmaBatch batch = emptyBatch();
-            batch.udSend(qp, region, 0, SIZE, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 1);
-            batch.udSendWithImmInline(qp, BYTES, 32, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 2, 1);
-            batch.post();
             qp.pollSendComp(COMPLETIONS.get());
             return true;
         }
@@ -509,20 +504,16 @@ class RdmaCloseRaceIT {
         }
     }
 
-    /**
-     * Concurrent use is forbidden, but must do no harm. The inline data consist of the handles of an id, which the shim
-     * must never take for the handles of regions.
-     */
+    /** Concurrent use is forbidden, but must do no harm. */
     @Test
     void threadsUseOneBatchAtOnce() throws Exception {
         AtomicLong posted = new AtomicLong();
         for (int round = 0; round < Race.CONNECTIONS; round++) {
             try (Ends ends = new Ends();
                     Datagrams datagrams = new Datagrams();
-                    RdmaAh ah = datagrams.ah();
                     RdmaId owner = RdmaId.create(RdmaPortSpace.TCP)) {
                 owner.bindAddr(RdmaPair.address(0));
-                Shared shared = new Shared(ends, datagrams, ah, owner.createSrq(16, 2));
+                Shared shared = new Shared(ends, datagrams, owner.createSrq(16, 2));
                 int seed = round;
                 Together.run(3, thread -> {
                     SplittableRandom random = new SplittableRandom(10L * seed + thread);
@@ -572,7 +563,7 @@ class RdmaCloseRaceIT {
 
         private RdmaPreparedBatch prepare() {
             RdmaQp qp = ends.qp;
-            RdmaBatch batch = RdmaBatch.create(OPERATIONS, 0, 32);
+            RdmaBatch batch = RdmaBatch.create(OPERATIONS, 32);
             batch.write(qp, ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
             batch.writeInline(qp, data, 32, SIGNALED, ends.remote, ends.rkey, 1);
             batch.writeWithImm(qp, ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1, 1);
@@ -613,22 +604,15 @@ class RdmaCloseRaceIT {
 
     /** A batch with the objects for its operations. */
     private static final class Shared {
-        private final RdmaBatch batch = RdmaBatch.create(7, 9, 200);
-        private final RdmaInlineData handles = RdmaInlineData.create(64);
+        private final RdmaBatch batch = RdmaBatch.create(7, 200);
         private final Ends ends;
         private final Datagrams datagrams;
-        private final RdmaAh ah;
         private final RdmaSrq srq;
 
-        Shared(Ends ends, Datagrams datagrams, RdmaAh ah, RdmaSrq srq) {
+        Shared(Ends ends, Datagrams datagrams, RdmaSrq srq) {
             this.ends = ends;
             this.datagrams = datagrams;
-            this.ah = ah;
             this.srq = srq;
-            ByteBuffer bytes = handles.buffer().order(ByteOrder.nativeOrder());
-            while (bytes.hasRemaining()) {
-                bytes.putLong(ends.pair.client.object().handle());
-            }
         }
 
         /** Makes a random call, and returns the number of operations that it has posted. */
@@ -657,7 +641,7 @@ class RdmaCloseRaceIT {
         private void makeRoom() {
             RdmaQp server = ends.pair.server.qp();
             server.postRecv(ends.pair.serverMr, 0, SIZE, 1);
-            server.postSendInline(handles, 8, SIGNALED, 1);
+            server.postSendInline(BYTES, 8, SIGNALED, 1);
             server.pollRecvComp(COMPLETIONS.get());
             server.pollSendComp(COMPLETIONS.get());
             batch.clear();
@@ -665,20 +649,17 @@ class RdmaCloseRaceIT {
 
         private int record(SplittableRandom random) {
             RdmaQp qp = ends.qp;
-            RdmaQp client = datagrams.pair.client.qp();
-            int to = datagrams.pair.established.qpNum();
-            switch (random.nextInt(12)) {
+            switch (random.nextInt(11)) {
                 case 0 -> batch.write(qp, ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
-                case 1 -> batch.writev(qp, ends.list(), SIGNALED, ends.remote, ends.rkey, 1);
-                case 2 -> batch.writeInline(qp, handles, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
-                case 3 -> batch.readv(qp, ends.list(), SIGNALED, ends.remote, ends.rkey, 1);
-                case 4 -> batch.compareAndSwap(qp, ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 2, 1);
-                case 5 -> batch.sendInline(qp, handles, 32, SIGNALED, 1);
-                case 6 -> batch.udSend(client, datagrams.region, 0, SIZE, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 1);
-                case 7 -> batch.udSendInline(client, handles, SIZE, SIGNALED, ah, to, RdmaQp.UDP_QKEY, 1);
-                case 8 -> batch.recv(qp, ends.local, 0, SIZE, 1);
-                case 9 -> batch.recvv(srq, ends.list(), 1);
-                case 10 -> batch.signalLast();
+                case 1 -> batch.writeInline(qp, BYTES, 32, SIGNALED, ends.remote, ends.rkey, 1);
+                case 2 -> batch.read(qp, ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
+                case 3 -> batch.send(qp, ends.local, 0, SIZE, SIGNALED, 1);
+                case 4 -> batch.sendInline(qp, BYTES, 32, SIGNALED, 1);
+                case 5 -> batch.compareAndSwap(qp, ends.local, 0, SIGNALED, ends.remote, ends.rkey, 1, 2, 1);
+                case 6 -> batch.recv(qp, ends.local, 0, SIZE, 1);
+                case 7 -> batch.recv(datagrams.pair.client.qp(), datagrams.region, 0, SIZE, 1);
+                case 8 -> batch.recv(srq, ends.local, 0, SIZE, 1);
+                case 9 -> batch.signalLast();
                 default -> batch.removeFirst();
             }
             return 0;

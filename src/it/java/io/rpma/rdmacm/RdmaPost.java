@@ -116,16 +116,13 @@ enum RdmaPost {
         int bytes = (int) a.length;
         return switch (this) {
             case WRITE -> batch.write(a.qp, a.region, a.offset, a.length, a.flags, a.remote, a.rkey, a.context);
-            case WRITEV -> batch.writev(a.qp, a.parts, a.flags, a.remote, a.rkey, a.context);
             case WRITE_INLINE -> batch.writeInline(a.qp, a.data, bytes, a.flags, a.remote, a.rkey, a.context);
             case WRITE_WITH_IMM ->
                 batch.writeWithImm(a.qp, a.region, a.offset, a.length, a.flags, a.remote, a.rkey, 2, a.context);
             case WRITE_WITH_IMM_INLINE ->
                 batch.writeWithImmInline(a.qp, a.data, bytes, a.flags, a.remote, a.rkey, 2, a.context);
             case READ -> batch.read(a.qp, a.region, a.offset, a.length, a.flags, a.remote, a.rkey, a.context);
-            case READV -> batch.readv(a.qp, a.parts, a.flags, a.remote, a.rkey, a.context);
             case SEND -> batch.send(a.qp, a.region, a.offset, a.length, a.flags, a.context);
-            case SENDV -> batch.sendv(a.qp, a.parts, a.flags, a.context);
             case SEND_INLINE -> batch.sendInline(a.qp, a.data, bytes, a.flags, a.context);
             case SEND_WITH_IMM -> batch.sendWithImm(a.qp, a.region, a.offset, a.length, a.flags, 2, a.context);
             case SEND_WITH_IMM_INLINE -> batch.sendWithImmInline(a.qp, a.data, bytes, a.flags, 2, a.context);
@@ -133,7 +130,7 @@ enum RdmaPost {
                 batch.compareAndSwap(a.qp, a.region, a.offset, a.flags, a.remote, a.rkey, 0, 1, a.context);
             case FETCH_AND_ADD -> batch.fetchAndAdd(a.qp, a.region, a.offset, a.flags, a.remote, a.rkey, 1, a.context);
             case RECV -> batch.recv(a.qp, a.region, a.offset, a.length, a.context);
-            case RECVV -> batch.recvv(a.qp, a.parts, a.context);
+            case WRITEV, READV, SENDV, RECVV -> throw new AssertionError("a batch has no " + this);
         };
     }
 
@@ -166,6 +163,11 @@ enum RdmaPost {
     /** Returns the posts to the send queue. */
     static Stream<RdmaPost> operations() {
         return Arrays.stream(values()).filter(post -> !post.isReceive());
+    }
+
+    /** Returns the posts that a batch records. */
+    static Stream<RdmaPost> recorded() {
+        return Arrays.stream(values()).filter(post -> post.local != PARTS);
     }
 
     static Stream<RdmaPost> receives() {

@@ -74,13 +74,8 @@ class RdmaPostArgumentsIT {
     }
 
     /** Returns what the exception says about a closed object. */
-    String closed(Object object, String role) {
+    String closed(RdmaPost post, Object object, String role) {
         return object + " is closed";
-    }
-
-    /** Returns what the exception says about a closed region in a list of parts. */
-    String closedPart() {
-        return "an object of the call is closed";
     }
 
     private static Stream<RdmaPost> operations() {
@@ -296,7 +291,7 @@ class RdmaPostArgumentsIT {
         RdmaMr closed = closedRegion();
         assertThatIllegalStateException()
                 .isThrownBy(() -> call(post, with(a -> a.region = closed)))
-                .withMessageEndingWith(": " + closed(closed.object(), "region"));
+                .withMessageEndingWith(": " + closed(post, closed.object(), "region"));
     }
 
     private static RdmaMr closedRegion() {
@@ -312,7 +307,7 @@ class RdmaPostArgumentsIT {
         RdmaMr closed = closedRegion();
         assertThatIllegalStateException()
                 .isThrownBy(() -> call(post, with(a -> a.parts.add(closed, 0, 8))))
-                .withMessageEndingWith(": " + closedPart());
+                .withMessageEndingWith(": an object of the call is closed");
     }
 
     @ParameterizedTest
@@ -323,7 +318,7 @@ class RdmaPostArgumentsIT {
         other.close();
         assertThatIllegalStateException()
                 .isThrownBy(() -> call(post, with(a -> a.qp = closed)))
-                .withMessageEndingWith(": " + closed(closed, "id"));
+                .withMessageEndingWith(": " + closed(post, closed, "id"));
     }
 
     @Test

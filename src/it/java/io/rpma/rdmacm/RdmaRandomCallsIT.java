@@ -32,6 +32,7 @@ class RdmaRandomCallsIT {
     private static final Class<InterruptedException> INTERRUPTED = InterruptedException.class;
     private static final int HANDSHAKE_MS = 100;
     private static final int PORTS = 4;
+    private static final RdmaPost[] RECORDED = RdmaPost.recorded().toArray(RdmaPost[]::new);
 
     private final RandomCalls calls = new RandomCalls(100_000);
     private final Slots<RpmaMemory> memories = calls.new Slots<>(4);
@@ -162,8 +163,6 @@ class RdmaRandomCallsIT {
                 "RdmaSrq.postRecv",
                 "RdmaSrq.postRecvv",
                 "RdmaBatch.record",
-                "RdmaBatch.udSend",
-                "RdmaBatch.udSendWithImmInline",
                 "RdmaBatch.recv",
                 "RdmaBatch.post of some",
                 "RdmaPreparedBatch.post",
@@ -476,42 +475,12 @@ class RdmaRandomCallsIT {
         calls.add(
                 2,
                 "RdmaBatch.create",
-                c -> batches.put(
-                        c, RdmaBatch.create(Math.min(c.size(), 64), Math.min(c.size(), 64), Math.min(c.size(), 4096))));
-        calls.add(32, "RdmaBatch.record", c -> c.of(RdmaPost.values()).record(batches.one(c), arguments(c)));
-        calls.add(
-                8,
-                "RdmaBatch.udSend",
-                c -> batches.one(c)
-                        .udSend(
-                                qps.any(c),
-                                mrs.any(c),
-                                c.number(),
-                                c.number(),
-                                flags(c),
-                                ahs.any(c),
-                                qps.one(c).qpNum(),
-                                c.random.nextInt(),
-                                c.context()));
-        calls.add(
-                8,
-                "RdmaBatch.udSendWithImmInline",
-                c -> batches.one(c)
-                        .udSendWithImmInline(
-                                qps.any(c),
-                                inline(c),
-                                c.size(),
-                                flags(c),
-                                ahs.any(c),
-                                qps.one(c).qpNum(),
-                                c.random.nextInt(),
-                                c.random.nextInt(),
-                                c.context()));
+                c -> batches.put(c, RdmaBatch.create(Math.min(c.size(), 64), Math.min(c.size(), 4096))));
+        calls.add(32, "RdmaBatch.record", c -> c.of(RECORDED).record(batches.one(c), arguments(c)));
         calls.add(
                 4,
                 "RdmaBatch.recv",
                 c -> batches.one(c).recv(srqs.any(c), mrs.any(c), c.number(), c.number(), c.context()));
-        calls.add(2, "RdmaBatch.recvv", c -> batches.one(c).recvv(srqs.any(c), list(c), c.context()));
         calls.add(4, "RdmaBatch.signalLast", c -> batches.one(c).signalLast(), NoSuchElementException.class);
         calls.add(8, "RdmaBatch.removeFirst", c -> batches.one(c).removeFirst(), NoSuchElementException.class);
         calls.add(

@@ -274,7 +274,7 @@ public final class Natives {
      * @param rcqFirst whether to poll the second queue first
      * @param armed false to take a pending event and arm its queue before the queues are polled
      * @param wakeFd the eventfd that ends the wait
-     * @param timeoutNanos the timeout, or {@link Waiter#FOREVER}; 0 to poll only
+     * @param timeoutNanos the timeout, or {@link Waiter#FOREVER}; 0 to not block
      * @return the number of completions, plus {@link Result#SECOND_QUEUE} if they are of {@code rcq}; or the result of
      *     {@link #await} if the wait ends without completions
      */
@@ -503,8 +503,7 @@ public final class Natives {
     /**
      * As {@link #batchPost}, for the records of {@code RdmaBatch}.
      *
-     * @param address the address of the header, which is in front of record 0: the addresses of the parts and of the
-     *     inline data
+     * @param address the address of the header, which is in front of record 0: the address of the inline data
      * @param range as {@link #batchPost}
      * @return as {@link #batchPost}
      */

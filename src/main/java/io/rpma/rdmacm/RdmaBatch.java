@@ -13,11 +13,11 @@ import java.util.NoSuchElementException;
 
 /**
  * A sequence of operations that are recorded first and then posted in one downcall. The operations can be of different
- * kinds and of different queues.
+ * kinds and of different queues. Datagrams are sent, and lists of parts posted, one by one: see {@link RdmaQp}.
  *
  * <p>{@link #post()} posts each run of operations of one queue as a chain: one call of {@code ibv_post_send},
  * {@code ibv_post_recv} or {@code ibv_post_srq_recv}. A chain of sends needs one doorbell on a network card and one
- * system call on soft-RoCE. A chain has at most 64 operations, and its lists have at most 128 parts.
+ * system call on soft-RoCE. A chain has at most 64 operations.
  *
  * <pre>{@code
  * RdmaBatch batch = RdmaBatch.create(16);
@@ -41,10 +41,10 @@ import java.util.NoSuchElementException;
  * signalled one fill the send queue for good. A batch therefore records no more operations of the same queue pair after
  * so many in succession, until {@link #signalLast}.
  *
- * <p><b>Copies.</b> A recording method copies inline data and lists of parts, so that both can change when the method
- * returns. {@link #create(int, int, int)} sets the size of the room for the copies. If there is too little room, the
- * method returns {@code false}. All of the room is free again when the batch is empty. A list or inline data that
- * exceed all of the room cause an {@link IllegalArgumentException}.
+ * <p><b>Copies.</b> A recording method copies inline data, so that it can change when the method returns.
+ * {@link #create(int, int)} sets the size of the room for the copies. If there is too little room, the method returns
+ * {@code false}. All of the room is free again when the batch is empty. Inline data that exceed all of the room cause
+ * an {@link IllegalArgumentException}.
  *
  * <p>{@link #prepare()} makes a chain of sends, writes and reads of one queue pair, which is built once and posted
  * repeatedly.
@@ -57,18 +57,17 @@ import java.util.NoSuchElementException;
  */
 public final class RdmaBatch {
     // the fields of struct record in native/rdmacm_batch.c
-    private static final int FIELDS = 11;
+    private static final int FIELDS = 10;
     static final int WHAT = 0;
     private static final int QUEUE = 1;
     static final int SOURCE = 2;
     static final int MR = 3;
     static final int OFFSET = 4;
     private static final int REMOTE_ADDR = 5;
-    private static final int KEYS = 6;
+    private static final int RKEY = 6;
     static final int CONTEXT = 7;
     private static final int COMPARE_ADD = 8;
     private static final int SWAP = 9;
-    private static final int AH = 10;
 
     // the parts of the field WHAT
     private static final int OP_MASK = 0xff;
@@ -81,16 +80,12 @@ public final class RdmaBatch {
 
     // enum source of native/rdmacm_batch.c
     static final int REGION = 0;
-    private static final int PARTS = 1;
-    static final int INLINE = 2;
+    static final int INLINE = 1;
 
     private static final int UPPER = Integer.SIZE;
-    private static final long LOWER_MASK = 0xffff_ffffL;
 
     /** As in native/rdmacm_batch.c. */
     private static final int AT_ONCE = 64;
-
-    private static final int MAX_PARTS = Integer.MAX_VALUE / RdmaSgeList.SIZE;
 
     /** The operations, as in enum op of native/rdmacm_batch.c. */
     enum Op {
@@ -101,8 +96,6 @@ public final class RdmaBatch {
         SEND_WITH_IMM,
         COMPARE_AND_SWAP,
         FETCH_AND_ADD,
-        UD_SEND,
-        UD_SEND_WITH_IMM,
         RECV;
 
         private static final Op[] VALUES = values();
@@ -110,13 +103,9 @@ public final class RdmaBatch {
 
     private final BatchRecords records;
 
-    // Parts and inline data have separate memory: if threads race, against the contract, C must not take inline data
-    // for handles of regions.
-    private final ByteBuffer parts;
     private final ByteBuffer inlineData;
 
-    // in bytes
-    private int partsUsed;
+    /** In bytes. */
     private int inlineUsed;
 
     /** The send queue of the last operation that is not a receive. */
@@ -128,44 +117,39 @@ public final class RdmaBatch {
      */
     private int unsignaled;
 
-    private RdmaBatch(int capacity, int partCapacity, int inlineBytes) {
+    private RdmaBatch(int capacity, int inlineBytes) {
         Loader.ensureLoaded();
-        parts = ByteBuffer.allocateDirect(partCapacity * RdmaSgeList.SIZE);
         inlineData = ByteBuffer.allocateDirect(inlineBytes);
-        records = new BatchRecords(capacity, FIELDS, Natives.bufferAddress(parts), Natives.bufferAddress(inlineData));
+        records = new BatchRecords(capacity, FIELDS, Natives.bufferAddress(inlineData));
     }
 
     /**
-     * Creates an empty batch for operations without inline data and without lists of parts.
+     * Creates an empty batch for operations without inline data.
      *
-     * @param capacity the maximum number of operations, at least 1; each takes 88 bytes on the heap and 88 bytes
+     * @param capacity the maximum number of operations, at least 1; each takes 80 bytes on the heap and 80 bytes
      *     outside it
      * @return the batch
-     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,221
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 26,843,543
      */
     public static RdmaBatch create(int capacity) {
-        return create(capacity, 0, 0);
+        return create(capacity, 0);
     }
 
     /**
-     * Creates an empty batch, with room for lists of parts and for inline data.
+     * Creates an empty batch, with room for inline data.
      *
-     * @param capacity the maximum number of operations, at least 1; each takes 88 bytes on the heap and 88 bytes
+     * @param capacity the maximum number of operations, at least 1; each takes 80 bytes on the heap and 80 bytes
      *     outside it
-     * @param parts the maximum number of parts of all lists together, at least 0; each takes 24 bytes outside the heap
      * @param inlineBytes the maximum number of bytes of all inline data together, at least 0
      * @return the batch
-     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 24,403,221, {@code parts} is
-     *     negative or more than 89,478,485, or {@code inlineBytes} is negative
+     * @throws IllegalArgumentException if {@code capacity} is less than 1 or more than 26,843,543, or {@code inlineBytes}
+     *     is negative
      */
-    public static RdmaBatch create(int capacity, int parts, int inlineBytes) {
-        if (parts < 0 || parts > MAX_PARTS) {
-            throw new IllegalArgumentException("parts must be 0 to " + MAX_PARTS + ", not " + parts);
-        }
+    public static RdmaBatch create(int capacity, int inlineBytes) {
         if (inlineBytes < 0) {
             throw new IllegalArgumentException("inlineBytes must be at least 0, not " + inlineBytes);
         }
-        return new RdmaBatch(capacity, parts, inlineBytes);
+        return new RdmaBatch(capacity, inlineBytes);
     }
 
     /** {@return the maximum number of operations} */
@@ -206,28 +190,6 @@ public final class RdmaBatch {
         RdmaQp.checkConnected(qp, flags);
         long mr = RdmaMr.use(src, offset, length);
         return addRegion(qp, what(Op.WRITE, flags), mr, offset, length, remoteAddr, rkey, context);
-    }
-
-    /**
-     * Records {@link RdmaQp#postWritev(RdmaSgeList, int, long, int, long)}.
-     *
-     * @param qp the queue pair
-     * @param src the parts to read from, in this order
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
-     *     or 0
-     * @param remoteAddr the remote address
-     * @param rkey the key of the remote region
-     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IllegalArgumentException if there are more parts than the queue takes in one operation, or the flags are
-     *     invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
-     *     queue for good: see {@link #signalLast}
-     */
-    public boolean writev(RdmaQp qp, RdmaSgeList src, int flags, long remoteAddr, int rkey, long context) {
-        RdmaQp.checkConnected(qp, flags);
-        int count = RdmaSgeList.use(src, qp.maxSendSge());
-        return addParts(qp, what(Op.WRITE, flags), src, count, remoteAddr, rkey, context);
     }
 
     /**
@@ -340,28 +302,6 @@ public final class RdmaBatch {
     }
 
     /**
-     * Records {@link RdmaQp#postReadv(RdmaSgeList, int, long, int, long)}.
-     *
-     * @param qp the queue pair
-     * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
-     *     or 0
-     * @param remoteAddr the remote address
-     * @param rkey the key of the remote region
-     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, there are more
-     *     parts than the queue takes in one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
-     *     queue for good: see {@link #signalLast}
-     */
-    public boolean readv(RdmaQp qp, RdmaSgeList dst, int flags, long remoteAddr, int rkey, long context) {
-        RdmaQp.checkConnected(qp, flags);
-        int count = RdmaSgeList.useWritable(dst, qp.maxSendSge());
-        return addParts(qp, what(Op.READ, flags), dst, count, remoteAddr, rkey, context);
-    }
-
-    /**
      * Records {@link RdmaQp#postSend(RdmaMr, long, long, int, long)}.
      *
      * @param qp the queue pair
@@ -381,26 +321,6 @@ public final class RdmaBatch {
         RdmaQp.checkConnected(qp, flags);
         long mr = RdmaMr.use(src, offset, length);
         return addRegion(qp, what(Op.SEND, flags), mr, offset, length, 0, 0, context);
-    }
-
-    /**
-     * Records {@link RdmaQp#postSendv(RdmaSgeList, int, long)}.
-     *
-     * @param qp the queue pair
-     * @param src the parts to read from, in this order
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
-     *     or 0
-     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IllegalArgumentException if there are more parts than the queue takes in one operation, or the flags are
-     *     invalid
-     * @throws IllegalStateException if the queue pair is for datagrams, or the operations before this one fill its send
-     *     queue for good: see {@link #signalLast}
-     */
-    public boolean sendv(RdmaQp qp, RdmaSgeList src, int flags, long context) {
-        RdmaQp.checkConnected(qp, flags);
-        int count = RdmaSgeList.use(src, qp.maxSendSge());
-        return addParts(qp, what(Op.SEND, flags), src, count, 0, 0, context);
     }
 
     /**
@@ -533,148 +453,6 @@ public final class RdmaBatch {
     }
 
     /**
-     * Records {@link RdmaQp#postUdSend(RdmaMr, long, long, int, RdmaAh, int, int, long)}.
-     *
-     * @param qp the queue pair
-     * @param src the region to read from
-     * @param offset the offset in the region, in bytes
-     * @param length the number of bytes, 0 to 2^31 - 1
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
-     *     or 0
-     * @param ah the destination
-     * @param remoteQpn the number of the remote queue pair
-     * @param remoteQkey the key of the remote queue pair
-     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
-     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
-     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its
-     *     send queue for good: see {@link #signalLast}
-     */
-    public boolean udSend(
-            RdmaQp qp,
-            RdmaMr src,
-            long offset,
-            long length,
-            int flags,
-            RdmaAh ah,
-            int remoteQpn,
-            int remoteQkey,
-            long context) {
-        RdmaQp.checkDatagrams(qp, flags);
-        long mr = RdmaMr.use(src, offset, length);
-        long to = RdmaAh.use(ah);
-        return addDatagram(qp, what(Op.UD_SEND, flags), mr, offset, length, to, remoteQpn, remoteQkey, context);
-    }
-
-    /**
-     * Records {@link RdmaQp#postUdSendInline(RdmaInlineData, int, int, RdmaAh, int, int, long)}.
-     *
-     * @param qp the queue pair
-     * @param src the bytes to copy
-     * @param length the number of bytes to copy, from the first byte
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
-     *     or 0
-     * @param ah the destination
-     * @param remoteQpn the number of the remote queue pair
-     * @param remoteQkey the key of the remote queue pair
-     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
-     * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its
-     *     send queue for good: see {@link #signalLast}
-     */
-    public boolean udSendInline(
-            RdmaQp qp,
-            RdmaInlineData src,
-            int length,
-            int flags,
-            RdmaAh ah,
-            int remoteQpn,
-            int remoteQkey,
-            long context) {
-        RdmaQp.checkDatagrams(qp, flags);
-        RdmaInlineData.use(src, length, qp.maxInlineData());
-        long to = RdmaAh.use(ah);
-        return addInlineDatagram(qp, what(Op.UD_SEND, flags), src, length, to, remoteQpn, remoteQkey, context);
-    }
-
-    /**
-     * Records {@link RdmaQp#postUdSendWithImm(RdmaMr, long, long, int, RdmaAh, int, int, int, long)}.
-     *
-     * @param qp the queue pair
-     * @param src the region to read from
-     * @param offset the offset in the region, in bytes
-     * @param length the number of bytes, 0 to 2^31 - 1
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
-     *     or 0
-     * @param ah the destination
-     * @param remoteQpn the number of the remote queue pair
-     * @param remoteQkey the key of the remote queue pair
-     * @param imm the immediate data
-     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch is full
-     * @throws IndexOutOfBoundsException if {@code length} is negative, or the bytes are not all inside the region
-     * @throws IllegalArgumentException if {@code length} exceeds the maximum of one operation, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its
-     *     send queue for good: see {@link #signalLast}
-     */
-    public boolean udSendWithImm(
-            RdmaQp qp,
-            RdmaMr src,
-            long offset,
-            long length,
-            int flags,
-            RdmaAh ah,
-            int remoteQpn,
-            int remoteQkey,
-            int imm,
-            long context) {
-        RdmaQp.checkDatagrams(qp, flags);
-        long mr = RdmaMr.use(src, offset, length);
-        long to = RdmaAh.use(ah);
-        return addDatagram(
-                qp, what(Op.UD_SEND_WITH_IMM, flags, imm), mr, offset, length, to, remoteQpn, remoteQkey, context);
-    }
-
-    /**
-     * Records {@link RdmaQp#postUdSendWithImmInline(RdmaInlineData, int, int, RdmaAh, int, int, int, long)}.
-     *
-     * @param qp the queue pair
-     * @param src the bytes to copy
-     * @param length the number of bytes to copy, from the first byte
-     * @param flags a combination of {@link RdmaQp#F_SIGNALED}, {@link RdmaQp#F_FENCE} and {@link RdmaQp#F_SOLICITED},
-     *     or 0
-     * @param ah the destination
-     * @param remoteQpn the number of the remote queue pair
-     * @param remoteQkey the key of the remote queue pair
-     * @param imm the immediate data
-     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IndexOutOfBoundsException if {@code length} is negative or exceeds the capacity of {@code src}
-     * @throws IllegalArgumentException if {@code length} exceeds {@link RdmaQp#maxInlineData}, or the flags are invalid
-     * @throws IllegalStateException if the queue pair is for connections, or the operations before this one fill its
-     *     send queue for good: see {@link #signalLast}
-     */
-    public boolean udSendWithImmInline(
-            RdmaQp qp,
-            RdmaInlineData src,
-            int length,
-            int flags,
-            RdmaAh ah,
-            int remoteQpn,
-            int remoteQkey,
-            int imm,
-            long context) {
-        RdmaQp.checkDatagrams(qp, flags);
-        RdmaInlineData.use(src, length, qp.maxInlineData());
-        long to = RdmaAh.use(ah);
-        return addInlineDatagram(
-                qp, what(Op.UD_SEND_WITH_IMM, flags, imm), src, length, to, remoteQpn, remoteQkey, context);
-    }
-
-    /**
      * Records {@link RdmaQp#postRecv(RdmaMr, long, long, long)}.
      *
      * @param qp the queue pair
@@ -696,24 +474,6 @@ public final class RdmaBatch {
     }
 
     /**
-     * Records {@link RdmaQp#postRecvv(RdmaSgeList, long)}.
-     *
-     * @param qp the queue pair
-     * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
-     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are
-     *     more parts than the queue takes in one operation
-     * @throws IllegalStateException if the queue pair has a shared receive queue: record the receive for that queue
-     */
-    public boolean recvv(RdmaQp qp, RdmaSgeList dst, long context) {
-        RdmaQp.checkOwnReceives(qp);
-        long queue = qp.recvQueue();
-        int count = RdmaSgeList.useWritable(dst, qp.maxRecvSge());
-        return addRecvParts(queue, dst, count, context);
-    }
-
-    /**
      * Records {@link RdmaSrq#postRecv(RdmaMr, long, long, long)}.
      *
      * @param srq the shared receive queue
@@ -730,22 +490,6 @@ public final class RdmaBatch {
         long queue = RdmaSrq.use(srq);
         long mr = RdmaMr.useWritable(dst, offset, length);
         return addRecv(queue, mr, offset, length, context);
-    }
-
-    /**
-     * Records {@link RdmaSrq#postRecvv(RdmaSgeList, long)}.
-     *
-     * @param srq the shared receive queue
-     * @param dst the parts to write to, in this order, all registered for {@link RdmaAccess#LOCAL_WRITE}
-     * @param context the value that {@link io.rpma.RpmaCompletions#wrId} returns for the completion
-     * @return {@code true} if the operation is recorded, {@code false} if the batch or its room for copies is full
-     * @throws IllegalArgumentException if a region is not registered for {@link RdmaAccess#LOCAL_WRITE}, or there are
-     *     more parts than the queue takes in one operation
-     */
-    public boolean recvv(RdmaSrq srq, RdmaSgeList dst, long context) {
-        long queue = RdmaSrq.use(srq);
-        int count = RdmaSgeList.useWritable(dst, srq.maxSge());
-        return addRecvParts(queue, dst, count, context);
     }
 
     /**
@@ -792,16 +536,6 @@ public final class RdmaBatch {
         return addSend(qp, record, context);
     }
 
-    private boolean addParts(
-            RdmaQp qp, long what, RdmaSgeList list, int count, long remoteAddr, int rkey, long context) {
-        int record = next(qp, what);
-        if (record < 0 || !setParts(record, list, count)) {
-            return false;
-        }
-        setRemote(record, remoteAddr, rkey);
-        return addSend(qp, record, context);
-    }
-
     private boolean addInline(
             RdmaQp qp, long what, RdmaInlineData data, int length, long remoteAddr, int rkey, long context) {
         int record = next(qp, what);
@@ -834,27 +568,6 @@ public final class RdmaBatch {
         return addSend(qp, record, context);
     }
 
-    private boolean addDatagram(
-            RdmaQp qp, long what, long mr, long offset, long length, long ah, int qpn, int qkey, long context) {
-        int record = next(qp, what);
-        if (record < 0) {
-            return false;
-        }
-        setRegion(record, mr, offset, length);
-        setDestination(record, ah, qpn, qkey);
-        return addSend(qp, record, context);
-    }
-
-    private boolean addInlineDatagram(
-            RdmaQp qp, long what, RdmaInlineData data, int length, long ah, int qpn, int qkey, long context) {
-        int record = next(qp, what);
-        if (record < 0 || !setInline(record, data, length)) {
-            return false;
-        }
-        setDestination(record, ah, qpn, qkey);
-        return addSend(qp, record, context);
-    }
-
     private boolean addRecv(long queue, long mr, long offset, long length, long context) {
         int record = next(queue, Op.RECV.ordinal());
         if (record < 0) {
@@ -862,11 +575,6 @@ public final class RdmaBatch {
         }
         setRegion(record, mr, offset, length);
         return add(record, context);
-    }
-
-    private boolean addRecvParts(long queue, RdmaSgeList list, int count, long context) {
-        int record = next(queue, Op.RECV.ordinal());
-        return record >= 0 && setParts(record, list, count) && add(record, context);
     }
 
     /** Returns the index of a new record for an operation of a send queue, or -1 if the batch is full. */
@@ -896,23 +604,6 @@ public final class RdmaBatch {
         fields[record + SOURCE] = source(REGION, 0, (int) length);
         fields[record + MR] = mr;
         fields[record + OFFSET] = offset;
-    }
-
-    /** Copies a list. Returns false if there is too little room at the moment. */
-    private boolean setParts(int record, RdmaSgeList list, int count) {
-        int at = partsUsed;
-        int bytes = count * RdmaSgeList.SIZE;
-        if (bytes > parts.capacity() - at) {
-            if (bytes > parts.capacity()) {
-                throw new IllegalArgumentException("a list of " + count + " parts exceeds the batch's room for "
-                        + parts.capacity() / RdmaSgeList.SIZE + " parts: see create()");
-            }
-            return false;
-        }
-        list.copy(parts, at, bytes);
-        partsUsed = at + bytes;
-        records.array()[record + SOURCE] = source(PARTS, count, at);
-        return true;
     }
 
     /** Copies inline data. Returns false if there is too little room at the moment. */
@@ -945,7 +636,7 @@ public final class RdmaBatch {
         return (int) source >>> COUNT_SHIFT;
     }
 
-    /** Returns the offset of parts or inline data in the batch's memory, or the length in a region. */
+    /** Returns the offset of inline data in the batch's memory, or the length in a region. */
     static int upperOf(long source) {
         return (int) (source >>> UPPER);
     }
@@ -953,13 +644,7 @@ public final class RdmaBatch {
     private void setRemote(int record, long remoteAddr, int rkey) {
         long[] fields = records.array();
         fields[record + REMOTE_ADDR] = remoteAddr;
-        fields[record + KEYS] = rkey & LOWER_MASK;
-    }
-
-    private void setDestination(int record, long ah, int qpn, int qkey) {
-        long[] fields = records.array();
-        fields[record + AH] = ah;
-        fields[record + KEYS] = (long) qkey << UPPER | qpn & LOWER_MASK;
+        fields[record + RKEY] = rkey;
     }
 
     private boolean addSend(RdmaQp qp, int record, long context) {
@@ -988,7 +673,7 @@ public final class RdmaBatch {
      *
      * @return the number of operations posted. If the queue of the next operation is full, this is less than the number
      *     recorded: poll completions and call this method again. {@link #firstContext()} identifies the next operation
-     * @throws IllegalStateException if the id, region or address handle of the next operation is closed; the message
+     * @throws IllegalStateException if the id or region of the next operation is closed; the message
      *     names it. That operation is then the first in the batch: {@link #firstContext()} returns its context,
      *     {@link #removeFirst()} or {@link #clear()} drops it, and {@link #posted()} returns the number of operations
      *     posted before it
@@ -1018,14 +703,7 @@ public final class RdmaBatch {
     }
 
     private static String closedOf(long[] record) {
-        Op op = op(record[WHAT]);
-        if (!Natives.handleIsOpen(record[QUEUE])) {
-            return "its id is closed";
-        }
-        if ((op == Op.UD_SEND || op == Op.UD_SEND_WITH_IMM) && !Natives.handleIsOpen(record[AH])) {
-            return "its address handle is closed";
-        }
-        return sourceOf(record[SOURCE]) == PARTS ? "one of its regions is closed" : "its region is closed";
+        return Natives.handleIsOpen(record[QUEUE]) ? "its region is closed" : "its id is closed";
     }
 
     /** Returns whether the queue and the region of a send, a write or a read are open. */
@@ -1069,9 +747,9 @@ public final class RdmaBatch {
         return prepared;
     }
 
-    /** Returns copies of operations in native memory, for operations without parts. */
+    /** Returns copies of operations in native memory. */
     static BatchRecords copies(long[][] operations, long inlineAddress) {
-        BatchRecords copies = new BatchRecords(operations.length, FIELDS, 0, inlineAddress);
+        BatchRecords copies = new BatchRecords(operations.length, FIELDS, inlineAddress);
         for (long[] operation : operations) {
             int next = copies.next();
             System.arraycopy(operation, 0, copies.array(), next, FIELDS);
@@ -1082,9 +760,7 @@ public final class RdmaBatch {
     }
 
     private static void checkPrepares(long[] record, long queue) {
-        if (op(record[WHAT]).compareTo(Op.SEND_WITH_IMM) > 0
-                || sourceOf(record[SOURCE]) == PARTS
-                || record[QUEUE] != queue) {
+        if (op(record[WHAT]).compareTo(Op.SEND_WITH_IMM) > 0 || record[QUEUE] != queue) {
             throw new IllegalArgumentException(
                     "a prepared batch has sends, writes and reads of a region or of inline data,"
                             + " of one queue pair: the one with context " + record[CONTEXT] + " is none");
@@ -1123,7 +799,6 @@ public final class RdmaBatch {
     /** An empty batch has all of its room for copies, and no operation without a completion. */
     private void removed() {
         if (records.isEmpty()) {
-            partsUsed = 0;
             inlineUsed = 0;
             unsignaled = 0;
         }

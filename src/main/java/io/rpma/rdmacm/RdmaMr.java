@@ -77,7 +77,7 @@ public final class RdmaMr implements AutoCloseable {
     /** The maximum length of one operation, in bytes. */
     private long maxLength;
 
-    private RdmaMr(long address, long size, int access, NativeObject... parents) {
+    RdmaMr(long address, long size, int access, NativeObject... parents) {
         this.address = address;
         this.size = size;
         this.access = access;

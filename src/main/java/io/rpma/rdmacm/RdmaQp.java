@@ -905,8 +905,8 @@ public final class RdmaQp {
      * completion reports a failure.
      *
      * <p>Unsolicited completions do not end the wait. The call takes them together with the solicited completion.
-     * Exception: after a wait of {@link #getRecvComp}, the first unsolicited completion can end the next solicited
-     * wait. While this call waits, any other call that waits for this queue polls the queue once, and then blocks until
+     * Exceptions: after a wait of {@link #getRecvComp}, the first unsolicited completion can end the next solicited
+     * wait; so can an interruption that reaches its thread late, after the wait that it was meant for. While this call waits, any other call that waits for this queue polls the queue once, and then blocks until
      * this call or its own timeout ends.
      *
      * <p>On soft-RoCE, the completion of a failed receive is solicited only if the other side has set the flag. On
@@ -1076,13 +1076,6 @@ public final class RdmaQp {
             throw Check.isNull("queue pair");
         }
         qp.checkConnected(flags);
-    }
-
-    static void checkDatagrams(RdmaQp qp, int flags) {
-        if (qp == null) {
-            throw Check.isNull("queue pair");
-        }
-        qp.checkDatagrams(flags);
     }
 
     static void checkOwnReceives(RdmaQp qp) {

@@ -127,17 +127,6 @@ public final class RdmaSgeList {
         return address;
     }
 
-    /**
-     * Copies the first parts.
-     *
-     * @param to the buffer to copy to
-     * @param index the index in the buffer
-     * @param bytes the number of bytes to copy
-     */
-    void copy(ByteBuffer to, int index, int bytes) {
-        to.put(index, parts, 0, bytes);
-    }
-
     /** Checks the number of parts against the maximum of the queue, and returns the number. */
     static int use(RdmaSgeList list, int maxSge) {
         if (list == null) {

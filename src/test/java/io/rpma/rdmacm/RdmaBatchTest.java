@@ -31,15 +31,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The operations that a batch refuses to record, and its exceptions for operations that can't be posted. */
 class RdmaBatchTest {
-    /** A header of a cache line, two cache lines for the alignment, and 11 fields of 8 bytes for each operation. */
-    private static final int MAX_CAPACITY = 24_403_221;
+    /** A header of a cache line, two cache lines for the alignment, and 10 fields of 8 bytes for each operation. */
+    private static final int MAX_CAPACITY = 26_843_543;
 
-    private static final int MAX_PARTS = Integer.MAX_VALUE / 24;
     private static final int MAX_SEND_WR = 4;
     private static final int MAX_INLINE_DATA = 64;
 
-    private final RdmaBatch batch = RdmaBatch.create(20, 0, 1000);
+    private final RdmaBatch batch = RdmaBatch.create(20, 1000);
     private final RdmaQp qp = qp(Fake.HANDLE, false, false);
+    /** A region without a native object, for no bytes. */
+    private final RdmaMr region = new RdmaMr(0, 8, RdmaAccess.LOCAL_WRITE.bit());
+
     private final RdmaInlineData data = RdmaInlineData.create(MAX_INLINE_DATA + 1);
 
     /** Returns a queue pair whose native object is gone. */
@@ -65,59 +67,37 @@ class RdmaBatchTest {
                 .isThrownBy(() -> RdmaBatch.create(capacity))
                 .withMessage(message);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> RdmaBatch.create(capacity, 1, 1))
+                .isThrownBy(() -> RdmaBatch.create(capacity, 1))
                 .withMessage(message);
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, MAX_PARTS + 1})
-    void refusesImpossibleNumbersOfParts(int parts) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> RdmaBatch.create(1, parts, 0))
-                .withMessage("parts must be 0 to " + MAX_PARTS + ", not " + parts);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {-1, Integer.MIN_VALUE})
     void refusesImpossibleNumbersOfBytes(int bytes) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> RdmaBatch.create(1, 0, bytes))
+                .isThrownBy(() -> RdmaBatch.create(1, bytes))
                 .withMessage("inlineBytes must be at least 0, not " + bytes);
     }
 
     @Test
     void refusesNull() {
         RdmaQp none = null;
-        RdmaQp datagrams = qp(Fake.HANDLE, true, false);
         for (ThrowingCallable post : List.<ThrowingCallable>of(
                 () -> batch.write(none, null, 0, 1, 0, 0, 0, 0),
                 () -> batch.write(qp, null, 0, 1, 0, 0, 0, 0),
-                () -> batch.writev(qp, null, 0, 0, 0, 0),
                 () -> batch.writeInline(qp, null, 1, 0, 0, 0, 0),
                 () -> batch.writeWithImm(qp, null, 0, 1, 0, 0, 0, 5, 0),
                 () -> batch.writeWithImmInline(qp, null, 1, 0, 0, 0, 5, 0),
                 () -> batch.read(qp, null, 0, 1, 0, 0, 0, 0),
-                () -> batch.readv(qp, null, 0, 0, 0, 0),
                 () -> batch.send(qp, null, 0, 1, 0, 0),
-                () -> batch.sendv(qp, null, 0, 0),
                 () -> batch.sendInline(qp, null, 1, 0, 0),
                 () -> batch.sendWithImm(qp, null, 0, 1, 0, 5, 0),
                 () -> batch.sendWithImmInline(qp, null, 1, 0, 5, 0),
                 () -> batch.compareAndSwap(qp, null, 0, 0, 0, 0, 1, 2, 0),
                 () -> batch.fetchAndAdd(qp, null, 0, 0, 0, 0, 1, 0),
-                () -> batch.udSend(none, null, 0, 1, 0, null, 1, 2, 0),
-                () -> batch.udSend(datagrams, null, 0, 1, 0, null, 1, 2, 0),
-                () -> batch.udSendInline(datagrams, null, 1, 0, null, 1, 2, 0),
-                () -> batch.udSendInline(datagrams, data, 1, 0, null, 1, 2, 0),
-                () -> batch.udSendWithImm(datagrams, null, 0, 1, 0, null, 1, 2, 5, 0),
-                () -> batch.udSendWithImmInline(datagrams, null, 1, 0, null, 1, 2, 5, 0),
-                () -> batch.udSendWithImmInline(datagrams, data, 1, 0, null, 1, 2, 5, 0),
                 () -> batch.recv(none, null, 0, 1, 0),
                 () -> batch.recv(qp, null, 0, 1, 0),
-                () -> batch.recvv(none, null, 0),
-                () -> batch.recvv(qp, null, 0),
-                () -> batch.recv((RdmaSrq) null, null, 0, 1, 0),
-                () -> batch.recvv((RdmaSrq) null, null, 0))) {
+                () -> batch.recv((RdmaSrq) null, null, 0, 1, 0))) {
             assertThatNullPointerException().isThrownBy(post).withMessageEndingWith(" is null");
         }
         assertThat(batch.count()).isZero();
@@ -129,14 +109,7 @@ class RdmaBatchTest {
         assertThatIllegalStateException()
                 .isThrownBy(() -> write(datagrams, 0))
                 .withMessage(datagrams + " is for datagrams: see postUdSend()");
-        assertThatIllegalStateException()
-                .isThrownBy(() -> batch.udSendInline(qp, data, 1, 0, null, 1, 2, 0))
-                .withMessage(qp + " is for connections: see postSend()");
         RdmaQp shared = new RdmaQp(null, Fake.object("RdmaId"), false, true, false);
-        RdmaSgeList list = RdmaSgeList.create(1);
-        assertThatIllegalStateException()
-                .isThrownBy(() -> batch.recvv(shared, list, 0))
-                .withMessage(shared + " has a shared receive queue: see RdmaSrq.postRecv()");
         assertThatIllegalStateException()
                 .isThrownBy(() -> batch.recv(shared, null, 0, 1, 0))
                 .withMessage(shared + " has a shared receive queue: see RdmaSrq.postRecv()");
@@ -159,7 +132,7 @@ class RdmaBatchTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7})
     void keepsTheOrderHoweverItIsFilledAndDropped(int capacity) {
-        RdmaBatch some = RdmaBatch.create(capacity, 0, 1);
+        RdmaBatch some = RdmaBatch.create(capacity, 1);
         long recorded = 0;
         long dropped = 0;
         for (int round = 0; round < 20; round++) {
@@ -182,18 +155,18 @@ class RdmaBatchTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 100})
     void takesAsManyAsItsCapacity(int capacity) {
-        RdmaBatch some = RdmaBatch.create(capacity, 0, 1000);
+        RdmaBatch some = RdmaBatch.create(capacity, 1000);
         assertThat(some.capacity()).isEqualTo(capacity);
         for (int i = 0; i < capacity; i++) {
             assertThat(some.count()).isEqualTo(i);
             assertThat(write(some, qp, data, 1, F_SIGNALED, i)).isTrue();
         }
         assertThat(write(some, qp, data, 1, F_SIGNALED, 0)).isFalse();
-        assertThat(some.recvv(qp, RdmaSgeList.create(1), 0)).isFalse();
+        assertThat(some.recv(qp, region, 0, 0, 0)).isFalse();
         assertThat(some.count()).isEqualTo(capacity);
         some.removeFirst();
         assertThat(some.count()).isEqualTo(capacity - 1);
-        assertThat(some.recvv(qp, RdmaSgeList.create(1), 0)).isTrue();
+        assertThat(some.recv(qp, region, 0, 0, 0)).isTrue();
         assertThat(write(some, qp, data, 1, F_SIGNALED, 0)).isFalse();
         some.clear();
         assertThat(some.count()).isZero();
@@ -202,7 +175,7 @@ class RdmaBatchTest {
 
     @Test
     void checksArgumentsAlsoWhenFull() {
-        RdmaBatch full = RdmaBatch.create(1, 0, 1);
+        RdmaBatch full = RdmaBatch.create(1, 1);
         assertThat(write(full, qp, data, 1, 0, 0)).isTrue();
         assertThat(write(full, qp, data, 1, 0, 0)).isFalse();
         assertThatIllegalArgumentException().isThrownBy(() -> write(full, qp, data, 1, 8, 0));
@@ -213,7 +186,7 @@ class RdmaBatchTest {
 
     @Test
     void takesAsMuchInlineDataAsItHasRoom() {
-        RdmaBatch small = RdmaBatch.create(20, 0, 10);
+        RdmaBatch small = RdmaBatch.create(20, 10);
         assertThat(write(small, qp, data, 6, F_SIGNALED, 1)).isTrue();
         assertThat(write(small, qp, data, 5, F_SIGNALED, 2)).isFalse();
         assertThat(small.count()).isEqualTo(1);
@@ -258,7 +231,7 @@ class RdmaBatchTest {
         batch.signalLast();
         fill(qp);
         assertFull(qp);
-        assertThat(batch.recvv(qp, RdmaSgeList.create(1), 0))
+        assertThat(batch.recv(qp, region, 0, 0, 0))
                 .as("the receive queue has room")
                 .isTrue();
         assertFull(qp);
@@ -303,7 +276,7 @@ class RdmaBatchTest {
     /** An answer, not a failure: the program sees that the batch is full, and posts it. */
     @Test
     void aFullBatchIsNoFailureEvenIfItFillsTheQueue() {
-        RdmaBatch four = RdmaBatch.create(MAX_SEND_WR, 0, 10);
+        RdmaBatch four = RdmaBatch.create(MAX_SEND_WR, 10);
         for (int i = 0; i < MAX_SEND_WR; i++) {
             assertThat(write(four, qp, data, 1, 0, i)).isTrue();
         }
@@ -314,10 +287,9 @@ class RdmaBatchTest {
     /** Failed operations stay in the batch in the order of recording. */
     @Test
     void keepsWhatCanNotBePosted() {
-        RdmaSgeList list = RdmaSgeList.create(1);
         assertThat(write(batch, qp, data, 1, 0, -3)).isTrue();
-        assertThat(batch.recvv(qp, list, -2)).isTrue();
-        assertThat(batch.sendv(qp, list, 0, -1)).isTrue();
+        assertThat(batch.recv(qp, region, 0, 0, -2)).isTrue();
+        assertThat(batch.send(qp, region, 0, 0, 0, -1)).isTrue();
         List<String> functions = List.of("ibv_post_send", "ibv_post_recv", "ibv_post_send");
         for (int left = 3; left > 0; left--) {
             String function = functions.get(3 - left);
@@ -353,7 +325,7 @@ class RdmaBatchTest {
     @Test
     void sourcesAreThoseOfTheShim() throws Exception {
         Map<String, Integer> sources = shim().enumeration("source");
-        assertThat(sources).containsOnlyKeys("REGION", "PARTS", "INLINE");
+        assertThat(sources).containsOnlyKeys("REGION", "INLINE");
         for (Map.Entry<String, Integer> source : sources.entrySet()) {
             assertThat(constant(source.getKey())).as(source.getKey()).isEqualTo(source.getValue());
         }
@@ -380,15 +352,14 @@ class RdmaBatchTest {
     @ParameterizedTest
     @CsvSource({"1, 2", "3, 5"})
     void survivesThreadsThatUseItAtOnce(int capacity, int bytes) throws Exception {
-        RdmaSgeList list = RdmaSgeList.create(1);
         try (Race race = new Race(3)) {
             for (int round = 0; round < 300; round++) {
-                RdmaBatch shared = RdmaBatch.create(capacity, 0, bytes);
+                RdmaBatch shared = RdmaBatch.create(capacity, bytes);
                 race.run(
                         () -> {
                             write(shared, qp, data, 2, F_SIGNALED, 1);
-                            shared.sendv(qp, list, F_SIGNALED, 2);
-                            shared.recvv(qp, list, 3);
+                            shared.send(qp, region, 0, 0, F_SIGNALED, 2);
+                            shared.recv(qp, region, 0, 0, 3);
                             assertThat(shared.count()).isBetween(0, capacity);
                             return shared.post() == 0;
                         },

@@ -56,7 +56,7 @@ final class PerfRdmaConnection extends PerfEnd {
         remoteAddr = offer.address();
         rkey = offer.key();
         inlineData = RdmaInlineData.create(PerfRequest.MOST_INLINE);
-        batch = list == 1 ? null : RdmaBatch.create(list, 0, list * PerfRequest.MOST_INLINE);
+        batch = list == 1 ? null : RdmaBatch.create(list, list * PerfRequest.MOST_INLINE);
         completions = RpmaCompletions.create(completions(request));
     }
 
