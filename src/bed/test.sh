@@ -7,14 +7,13 @@
 
 # The tags of the tests that user-mode Linux can't run, and of the tests of the group pmem, which run there with tmpfs.
 qemu_tags="persistent-memory | huge-pages"
-# The tests of the programs that use the library start processes. The group library has a few of them, with a tag of its name.
-pmem_tags="persistent-memory-too | (persistent-memory & !library)"
+pmem_tags="persistent-memory-too | persistent-memory"
 
 # The groups of tests, in the order of the help, and the seconds that each takes on two processors without KVM, with all guests
 # made and after the build.
 groups=(library checks soak examples pmem bed hosts consumers power-cuts aarch64 images)
 declare -A group_seconds=(
-    [library]=480 [checks]=60 [soak]=400 [examples]=400 [pmem]=360 [bed]=400 [hosts]=250 [consumers]=550 [power-cuts]=450
+    [library]=440 [checks]=60 [soak]=400 [examples]=400 [pmem]=360 [bed]=400 [hosts]=250 [consumers]=550 [power-cuts]=450
     [aarch64]=80 [images]=7200
 )
 build_seconds=90
@@ -406,16 +405,16 @@ start_soak_parts() {
         -Dtest.groups=soak -Dtest.excluded=
 }
 
-# Starts the parts of the group library: the longest first, or, while a guest is made, those that need no guest.
+# Starts the parts of the group library: the long ones first, or, while a guest is made, those that need no guest.
 start_library_parts() {
     local part
     local -a on_host=(host stand-in host-apps stand-in-virtual) on_device=(whole)
     case $bed:$sanitize in
     auto:true) ;;
     auto:*)
-        on_device=(uml uml-apps qemu-apps uml-processes qemu)
+        on_device=(uml uml-apps qemu uml-processes)
         # The tests that need QEMU do not wait for the kernel of user-mode Linux.
-        ((${#making_jobs[@]} == 0)) || on_device=(qemu-apps qemu uml uml-apps uml-processes)
+        ((${#making_jobs[@]} == 0)) || on_device=(qemu uml uml-apps uml-processes)
         ;;
     uml:*)
         on_device=(uml uml-apps uml-processes)
@@ -452,11 +451,6 @@ start_library_part() {
         run_options=(--cpus 1)
         start_guest_part qemu "$row" qemu "$qemu_tags" device-tests
         run_options=()
-        ;;
-    qemu-apps)
-        run_options=(--cpus 1) part_options=("${one_at_a_time[@]}")
-        start_apps_part qemu-apps "$row" qemu "$qemu_tags"
-        run_options=() part_options=()
         ;;
     whole) start_whole_guest_part "$row" "${bed/auto/qemu}" ;;
     host-device) start_device_part host-device "device tests on $host_device" "-Drpma.address=$host_address" -- "${device_executions[@]}" ;;

@@ -70,7 +70,6 @@ class ExamplesOnPmemIT extends ExampleSides {
     }
 
     @Test
-    @Tag("library")
     void flushToPersistent() throws Exception {
         try (Jvm.Running server = start(Example05FlushToPersistentServer.class, pmem.toString(), "on");
                 Jvm.Running client = start(Example05FlushToPersistentClient.class, pmem.toString(), CLIENT_OFFSET)) {
