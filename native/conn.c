@@ -2,11 +2,9 @@
 /*
  * conn.c -- RpmaConn: an established connection, and the posts on it
  */
-#include <errno.h>
 #include <librpma.h>
 
 #include "call.h"
-#include "cq.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"

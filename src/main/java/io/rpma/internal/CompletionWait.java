@@ -104,7 +104,7 @@ public abstract class CompletionWait<C, Q> {
         try {
             channel.checkUnclaimed(operation);
             long left = Waiter.left(nanos, start);
-            Q from = Waiter.isVirtual()
+            Q from = left == 0 || Waiter.isVirtual()
                     ? park(completions, solicitedOnly, left)
                     : block(completions, solicitedOnly, left);
             // takes the unsolicited completions that arrived during the wait
@@ -128,7 +128,9 @@ public abstract class CompletionWait<C, Q> {
         }
     }
 
-    /** Waits in a virtual thread. The carrier is free for other virtual threads during the wait. */
+    /**
+     * Waits in a virtual thread, or not at all. The carrier is free for other virtual threads during the wait.
+     */
     private Q park(C completions, boolean solicitedOnly, long nanos) throws InterruptedException {
         long start = Waiter.start(nanos);
         Q from = takeNow(completions, solicitedOnly);
@@ -155,20 +157,24 @@ public abstract class CompletionWait<C, Q> {
     private int blockOnce(C completions, boolean solicitedOnly, long nanos) {
         Waiter waiter = Waiter.take();
         try {
-            return take(completions, solicitedOnly, waiter.begun(), nanos);
+            return checked(take(completions, solicitedOnly, waiter.begun(), nanos));
         } finally {
             waiter.giveBack();
         }
     }
 
     private Q takeNow(C completions, boolean solicitedOnly) {
-        return ended(completions, take(completions, solicitedOnly, NO_FD, 0));
+        return ended(completions, checked(take(completions, solicitedOnly, NO_FD, 0)));
+    }
+
+    private int checked(int result) {
+        if (result < 0 && result != Result.WOKEN) {
+            throw Call.failure(operation, result, owner);
+        }
+        return result;
     }
 
     private Q ended(C completions, int result) {
-        if (result < 0) {
-            throw Call.failure(operation, result, owner);
-        }
         return result == Result.TIMED_OUT ? null : taken(completions, result);
     }
 

@@ -22,8 +22,8 @@ final class RdmaCompletionWait extends CompletionWait<RpmaCompletions, RdmaCompl
     private final boolean send;
 
     /**
-     * Whether the queue is armed for all completions, not only for solicited ones. Only the waiting thread uses this
-     * field.
+     * Whether the queue is armed for all completions, not only for solicited ones. Only the thread that waits for the
+     * queue or serves it uses this field.
      */
     private boolean armedForAny;
 

@@ -218,7 +218,7 @@ class WaiterTest {
 
     @Test
     void descriptorsAreUsedAgain() throws Exception {
-        Waiter.await(OPERATION, object, 0);
+        Waiter.await(OPERATION, object, 1);
         int before = openDescriptors();
         Together.run(4, thread -> {
             for (int i = 0; i < 500; i++) {
@@ -230,11 +230,12 @@ class WaiterTest {
 
     @Test
     void closedObjectsGiveTheirDescriptorsBack() throws Exception {
-        Waiter.await(OPERATION, object, 0);
+        Waiter.await(OPERATION, object, 1);
         int before = openDescriptors();
         for (int i = 0; i < 200; i++) {
             NativeObject other = Fake.unwatchable("Waitable");
-            assertThat(Waiter.await(OPERATION, other, 0)).isFalse();
+            // a wait that could block: it makes the descriptor that ends it at close
+            assertThat(Waiter.await(OPERATION, other, 1_000_000)).isFalse();
             Fake.close(other, "rpma_conn_cfg_delete", Natives::connCfgDelete);
         }
         assertThat(openDescriptors()).isLessThanOrEqualTo(before + 8);

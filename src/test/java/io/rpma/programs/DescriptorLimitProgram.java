@@ -45,7 +45,7 @@ public final class DescriptorLimitProgram {
             }
         }
         System.out.print(failures);
-        System.out.println(Waiter.await(OPERATION, object, 0));
+        System.out.println(Waiter.await(OPERATION, object, 1_000_000));
     }
 
     /** Loading a class may need descriptors too. */

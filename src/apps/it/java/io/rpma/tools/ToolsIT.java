@@ -191,7 +191,8 @@ class ToolsIT extends WithTools {
     @Test
     void theOtherSideEnds() throws Exception {
         Jvm.Running server = server();
-        Jvm.Running client = ping("--interval", "0.1");
+        // an answer of the host that ends can be lost, and is then awaited until this time
+        Jvm.Running client = start("ping", address, "--port", port, "--interval", "0.1", "--timeout", "60");
         client.awaitLine("1: 64 bytes");
         server.kill();
         client.awaitLine("rejected: nothing listens there");
