@@ -2,8 +2,8 @@
 package io.rpma;
 
 import io.rpma.internal.Access;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.RdmacmAccess;
+import io.rpma.internal.Resource;
 import io.rpma.internal.loop.PeerProbe;
 import io.rpma.internal.loop.Source;
 import java.util.concurrent.TimeUnit;
@@ -19,12 +19,12 @@ final class FacadeAccess extends Access {
     }
 
     @Override
-    public NativeObject object(RpmaMemory memory) {
+    public Resource object(RpmaMemory memory) {
         return memory.object();
     }
 
     @Override
-    public NativeObject object(AutoCloseable facade) {
+    public Resource object(AutoCloseable facade) {
         if (facade instanceof RpmaEventLoop) {
             return ((RpmaEventLoop) facade).engine().poller().object();
         }

@@ -3,8 +3,8 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.CompletionWait;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import java.lang.ref.Reference;
 
@@ -26,7 +26,7 @@ final class RpmaCompletionWait extends CompletionWait<RpmaCompletions, RpmaCq> {
      * @param shared whether the owner is a connection
      * @param rcq the second queue, or null
      */
-    RpmaCompletionWait(String operation, NativeObject owner, boolean shared, RpmaCq cq, RpmaCq rcq) {
+    RpmaCompletionWait(String operation, Resource owner, boolean shared, RpmaCq cq, RpmaCq rcq) {
         super(operation, owner, cq.object());
         this.shared = shared;
         this.cq = cq;
@@ -43,7 +43,7 @@ final class RpmaCompletionWait extends CompletionWait<RpmaCompletions, RpmaCq> {
      *
      * @param conn the connection, or 0
      */
-    static RuntimeException refusal(String operation, NativeObject owner, long conn, NativeObject cq) {
+    static RuntimeException refusal(String operation, Resource owner, long conn, Resource cq) {
         return Call.failure(operation, Natives.cqAwait(conn, cq.handle(), 0, false, false, 0, 0, NO_FD, 0), owner);
     }
 

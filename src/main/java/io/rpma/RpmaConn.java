@@ -4,9 +4,9 @@ package io.rpma;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.FlightEvents;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
 import io.rpma.internal.loop.PeerProbe;
@@ -74,13 +74,13 @@ public final class RpmaConn implements AutoCloseable {
 
     private static final ObjectKind KIND = new ObjectKind("rpma_conn_delete") {
         @Override
-        protected long delete(NativeObject object) {
+        protected long delete(Resource object) {
             return Natives.connDelete(object.handle());
         }
     };
 
     private final RpmaPeer peer;
-    private final NativeObject object;
+    private final Resource object;
     private final RpmaCq cq;
     private final RpmaSrq srq;
 
@@ -105,17 +105,17 @@ public final class RpmaConn implements AutoCloseable {
      *
      * @param srq the shared receive queue that the connection uses, or null
      */
-    RpmaConn(RpmaPeer peer, RpmaSrq srq, NativeObject... parents) {
+    RpmaConn(RpmaPeer peer, RpmaSrq srq, Resource... parents) {
         this.peer = peer;
         this.srq = srq;
-        object = new NativeObject(this, "RpmaConn", KIND, parents);
+        object = new Resource(this, "RpmaConn", KIND, parents);
         cq = new RpmaCq(this, object, "RpmaCq");
         rcq = new RpmaCq(this, object, "receive RpmaCq");
         channel = new RpmaCompletionWait(WAIT, object, true, cq, rcq);
     }
 
     /**
-     * Takes the result of the native method that creates the connection; see {@link NativeObject#made}.
+     * Takes the result of the native method that creates the connection; see {@link Resource#made}.
      *
      * @param recvQueue the native handle of the completion queue for receives, or 0
      */
@@ -572,7 +572,7 @@ public final class RpmaConn implements AutoCloseable {
     }
 
     /** librpma leaves this check to the device, and soft-RoCE reports only an invalid argument. */
-    static void checkReceives(NativeObject object, RpmaSrq srq) {
+    static void checkReceives(Resource object, RpmaSrq srq) {
         if (srq != null) {
             object.checkOpen();
             throw new IllegalStateException(object + " has no receive queue of its own: post receives to " + srq);
@@ -827,7 +827,7 @@ public final class RpmaConn implements AutoCloseable {
         }
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

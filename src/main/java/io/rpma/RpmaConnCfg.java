@@ -3,9 +3,9 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import java.lang.annotation.Native;
 import java.util.Objects;
@@ -44,12 +44,12 @@ public final class RpmaConnCfg implements AutoCloseable {
 
     private static final ObjectKind KIND = new ObjectKind("rpma_conn_cfg_delete") {
         @Override
-        protected long delete(NativeObject cfg) {
+        protected long delete(Resource cfg) {
             return Natives.connCfgDelete(cfg.handle());
         }
     };
 
-    private final NativeObject object;
+    private final Resource object;
 
     /**
      * Locked for reading while a request is made: librpma keeps a pointer to the shared receive queue, which must not
@@ -60,7 +60,7 @@ public final class RpmaConnCfg implements AutoCloseable {
     private RpmaSrq srq;
 
     private RpmaConnCfg() {
-        object = new NativeObject(this, "RpmaConnCfg", KIND);
+        object = new Resource(this, "RpmaConnCfg", KIND);
     }
 
     /**
@@ -393,7 +393,7 @@ public final class RpmaConnCfg implements AutoCloseable {
         object.close();
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

@@ -4,9 +4,9 @@ package io.rpma;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.FlightEvents;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
@@ -44,7 +44,7 @@ public final class RpmaConnReq implements AutoCloseable {
     private static final String CONNECT = "rpma_conn_req_connect";
 
     private final RpmaPeer peer;
-    private final NativeObject object;
+    private final Resource object;
     private final RpmaSrq srq;
     private final ReentrantLock requests;
     private final boolean incoming;
@@ -66,7 +66,7 @@ public final class RpmaConnReq implements AutoCloseable {
         }
 
         @Override
-        protected long delete(NativeObject request) {
+        protected long delete(Resource request) {
             lock(requests);
             try {
                 return Natives.connReqDelete(request.handle());
@@ -80,12 +80,12 @@ public final class RpmaConnReq implements AutoCloseable {
      * @param srq the shared receive queue that the connection uses, or null
      * @param requests guards the event queue of an incoming request; null for an outgoing one
      */
-    RpmaConnReq(RpmaPeer peer, RpmaSrq srq, ReentrantLock requests, NativeObject... parents) {
+    RpmaConnReq(RpmaPeer peer, RpmaSrq srq, ReentrantLock requests, Resource... parents) {
         this.peer = peer;
         this.srq = srq;
         this.incoming = requests != null;
         this.requests = incoming ? requests : new ReentrantLock();
-        object = new NativeObject(this, "RpmaConnReq", new Deletion(this.requests), parents);
+        object = new Resource(this, "RpmaConnReq", new Deletion(this.requests), parents);
     }
 
     /**
@@ -249,7 +249,7 @@ public final class RpmaConnReq implements AutoCloseable {
         object.close();
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

@@ -2,8 +2,8 @@
 package io.rpma;
 
 import io.rpma.internal.Call;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Waiter;
 import java.lang.ref.Reference;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +31,7 @@ public final class RpmaCq {
     private static final String WAIT = "rpma_cq_wait";
 
     private final Object owner;
-    private final NativeObject object;
+    private final Resource object;
 
     // set by made
 
@@ -44,7 +44,7 @@ public final class RpmaCq {
      * @param owner the connection or shared receive queue
      * @param whole the native object of the owner, with which the queue is made and closed
      */
-    RpmaCq(Object owner, NativeObject whole, String name) {
+    RpmaCq(Object owner, Resource whole, String name) {
         this.owner = owner;
         object = whole.part(name);
         channel = new RpmaCompletionWait(WAIT, object, false, this, null);
@@ -158,7 +158,7 @@ public final class RpmaCq {
         return owner;
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

@@ -4,9 +4,9 @@ package io.rpma;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.Log;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
 import java.util.Optional;
@@ -35,7 +35,7 @@ public final class RpmaEp implements AutoCloseable {
     private static final String NEXT = "rpma_ep_next_conn_req";
 
     private final RpmaPeer peer;
-    private final NativeObject object;
+    private final Resource object;
 
     /**
      * Guards the event queue of the endpoint. The queue also contains the events of a connection that is being
@@ -54,14 +54,14 @@ public final class RpmaEp implements AutoCloseable {
         }
 
         @Override
-        protected long delete(NativeObject ep) {
+        protected long delete(Resource ep) {
             return Natives.epShutdown(ep.handle());
         }
     }
 
     private RpmaEp(RpmaPeer peer) {
         this.peer = peer;
-        object = new NativeObject(this, "RpmaEp", new Shutdown(requests), peer.object());
+        object = new Resource(this, "RpmaEp", new Shutdown(requests), peer.object());
     }
 
     /**
@@ -212,7 +212,7 @@ public final class RpmaEp implements AutoCloseable {
         object.close();
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

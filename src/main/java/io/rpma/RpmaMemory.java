@@ -5,10 +5,10 @@ import io.rpma.internal.DaxDevice;
 import io.rpma.internal.Errno;
 import io.rpma.internal.Loader;
 import io.rpma.internal.Mapping;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
 import io.rpma.internal.PersistentMemory;
+import io.rpma.internal.Resource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -58,7 +58,7 @@ public final class RpmaMemory implements AutoCloseable {
         DEVICE_DAX
     }
 
-    private final NativeObject object;
+    private final Resource object;
     private final Mapping mapping;
     private final Kind kind;
     private final boolean persistent;
@@ -76,7 +76,7 @@ public final class RpmaMemory implements AutoCloseable {
         }
 
         @Override
-        protected long delete(NativeObject memory) {
+        protected long delete(Resource memory) {
             mapping.close();
             return 0;
         }
@@ -87,7 +87,7 @@ public final class RpmaMemory implements AutoCloseable {
         this.kind = kind;
         this.persistent = persistent;
         this.readOnly = readOnly;
-        object = new NativeObject(this, "RpmaMemory", new Unmapping(mapping));
+        object = new Resource(this, "RpmaMemory", new Unmapping(mapping));
     }
 
     private static RpmaMemory of(Mapping mapping, Kind kind, boolean persistent, boolean readOnly) {
@@ -99,7 +99,7 @@ public final class RpmaMemory implements AutoCloseable {
                 mapping.close();
             }
         }
-        memory.object.made("mmap", NativeObject.WITHOUT_ENTRY);
+        memory.object.made("mmap", Resource.WITHOUT_ENTRY);
         return memory;
     }
 
@@ -411,7 +411,7 @@ public final class RpmaMemory implements AutoCloseable {
         }
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma;
 
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -113,12 +113,12 @@ public final class RpmaMemoryPool implements AutoCloseable {
     /** A pool has no native object. */
     private static final ObjectKind KIND = new ObjectKind("RpmaMemoryPool") {
         @Override
-        protected long delete(NativeObject pool) {
+        protected long delete(Resource pool) {
             return 0;
         }
     };
 
-    private final NativeObject object;
+    private final Resource object;
     private final RpmaMemory memory;
     private final int size;
     /** From the shortest buffers, which have the highest indexes, to the longest. */
@@ -137,7 +137,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
         states = new AtomicLongArray(size + 1);
         stacks = new int[size + 1];
         views = new ByteBuffer[size + 1];
-        object = new NativeObject(this, "RpmaMemoryPool", KIND, memory.object());
+        object = new Resource(this, "RpmaMemoryPool", KIND, memory.object());
     }
 
     /**
@@ -218,7 +218,7 @@ public final class RpmaMemoryPool implements AutoCloseable {
             for (Section section : sections) {
                 addBuffers(section);
             }
-            object.made("RpmaMemoryPool", NativeObject.WITHOUT_ENTRY);
+            object.made("RpmaMemoryPool", Resource.WITHOUT_ENTRY);
         } finally {
             object.endMaking();
         }

@@ -4,9 +4,9 @@ package io.rpma;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
 import io.rpma.internal.FlightEvents;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import java.util.Map;
 import java.util.Objects;
@@ -45,11 +45,11 @@ public final class RpmaMrLocal implements AutoCloseable {
     private static final int ADVISE_FLAG_FLUSH = 1;
 
     /** Keeps memory that the device may access reachable until the region is closed. */
-    private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
+    private static final Map<Resource, Object> MEMORY = new ConcurrentHashMap<>();
 
     private static final ObjectKind KIND = new ObjectKind("rpma_mr_dereg") {
         @Override
-        protected long delete(NativeObject region) {
+        protected long delete(Resource region) {
             long result = Natives.mrDereg(region.handle());
             // after a failure the device may still access the memory
             if (result >= 0) {
@@ -59,7 +59,7 @@ public final class RpmaMrLocal implements AutoCloseable {
         }
     };
 
-    private final NativeObject object;
+    private final Resource object;
     private final long size;
     private final int usage;
     private final boolean persistent;
@@ -74,17 +74,17 @@ public final class RpmaMrLocal implements AutoCloseable {
     private long handle;
 
     private RpmaMrLocal(
-            long size, int usage, boolean persistent, boolean onDemand, int maxLength, NativeObject... parents) {
+            long size, int usage, boolean persistent, boolean onDemand, int maxLength, Resource... parents) {
         this.size = size;
         this.maxLength = maxLength;
         this.usage = usage;
         this.persistent = persistent;
         this.onDemand = onDemand;
-        object = new NativeObject(this, "RpmaMrLocal", KIND, parents);
+        object = new Resource(this, "RpmaMrLocal", KIND, parents);
     }
 
     static RpmaMrLocal register(
-            RpmaPeer peer, long address, long size, Object memory, NativeObject[] parents, RpmaMrUsage... usages) {
+            RpmaPeer peer, long address, long size, Object memory, Resource[] parents, RpmaMrUsage... usages) {
         int usage = RpmaMrUsage.mask(usages);
         if (size <= 0 || address > Long.MAX_VALUE - size) {
             throw new IllegalArgumentException("a region has at least 1 byte and ends before 2^63: " + size
@@ -93,7 +93,7 @@ public final class RpmaMrLocal implements AutoCloseable {
         boolean persistent = memory instanceof RpmaMemory && ((RpmaMemory) memory).isPersistent(address, size);
         boolean onDemand = memory instanceof RpmaMemory && ((RpmaMemory) memory).kind() == RpmaMemory.Kind.FILE_DAX;
         RpmaMrLocal region = new RpmaMrLocal(size, usage, persistent, onDemand, peer.maxMessage(), parents);
-        NativeObject object = region.object;
+        Resource object = region.object;
         FlightEvents.Registration event = FlightEvents.registrationBegins();
         object.begin();
         boolean made = false;
@@ -238,7 +238,7 @@ public final class RpmaMrLocal implements AutoCloseable {
         return region.handle;
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

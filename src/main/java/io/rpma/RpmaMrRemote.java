@@ -3,9 +3,9 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.EnumSet;
@@ -36,12 +36,12 @@ public final class RpmaMrRemote implements AutoCloseable {
 
     private static final ObjectKind KIND = new ObjectKind("rpma_mr_remote_delete") {
         @Override
-        protected long delete(NativeObject object) {
+        protected long delete(Resource object) {
             return Natives.mrRemoteDelete(object.handle());
         }
     };
 
-    private final NativeObject object;
+    private final Resource object;
     private final long address;
     private final long size;
     private final int usage;
@@ -53,7 +53,7 @@ public final class RpmaMrRemote implements AutoCloseable {
         this.address = address;
         this.size = size;
         this.usage = usage;
-        object = new NativeObject(this, "RpmaMrRemote", KIND);
+        object = new Resource(this, "RpmaMrRemote", KIND);
     }
 
     /**
@@ -173,7 +173,7 @@ public final class RpmaMrRemote implements AutoCloseable {
         return used;
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

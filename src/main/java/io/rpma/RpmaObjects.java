@@ -2,7 +2,7 @@
 package io.rpma;
 
 import io.rpma.internal.Access;
-import io.rpma.internal.NativeObject;
+import io.rpma.internal.Resource;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -49,7 +49,7 @@ public final class RpmaObjects {
      */
     public static void closeAll(Collection<? extends AutoCloseable> objects) {
         List<RpmaEventLoop> loops = new ArrayList<>();
-        List<NativeObject> natives = new ArrayList<>(objects.size());
+        List<Resource> natives = new ArrayList<>(objects.size());
         for (AutoCloseable object : objects) {
             natives.add(nativeObject(object));
             if (object instanceof RpmaEventLoop) {
@@ -57,7 +57,7 @@ public final class RpmaObjects {
             }
         }
         try {
-            NativeObject.closeAll(natives);
+            Resource.closeAll(natives);
         } finally {
             for (RpmaEventLoop loop : loops) {
                 loop.engine().endIfClosed();
@@ -67,12 +67,12 @@ public final class RpmaObjects {
         }
     }
 
-    private static NativeObject nativeObject(AutoCloseable object) {
+    private static Resource nativeObject(AutoCloseable object) {
         Objects.requireNonNull(object, "object");
         if (object instanceof RpmaMemoryPool) {
             throw new IllegalArgumentException("a pool must be closed by its own close(): " + object);
         }
-        NativeObject found = Access.get().object(object);
+        Resource found = Access.get().object(object);
         if (found == null) {
             throw new IllegalArgumentException("not an object of this library that can be closed: " + object);
         }

@@ -2,9 +2,9 @@
 package io.rpma;
 
 import io.rpma.internal.Loader;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
@@ -35,12 +35,12 @@ public final class RpmaPeer implements AutoCloseable {
         }
 
         @Override
-        protected long delete(NativeObject peer) {
+        protected long delete(Resource peer) {
             return Natives.peerDelete(peer.handle());
         }
 
         @Override
-        protected byte[] deviceLimits(NativeObject peer) {
+        protected byte[] deviceLimits(Resource peer) {
             return Natives.deviceLimits(device);
         }
     }
@@ -49,14 +49,14 @@ public final class RpmaPeer implements AutoCloseable {
     private final boolean flushNative;
     private final boolean atomicWriteNative;
     private final int maxMessage;
-    private final NativeObject object;
+    private final Resource object;
 
     private RpmaPeer(RpmaDevice device) {
         this.device = device;
         flushNative = device.isFlushNative();
         atomicWriteNative = device.isAtomicWriteNative();
         maxMessage = device.maxMessage();
-        object = new NativeObject(this, "RpmaPeer", new Deletion(device.context()));
+        object = new Resource(this, "RpmaPeer", new Deletion(device.context()));
     }
 
     /**
@@ -146,7 +146,7 @@ public final class RpmaPeer implements AutoCloseable {
         Objects.checkFromIndexSize(offset, length, memory.size());
         checkWritable(memory.isReadOnly(), usages);
         markWritten(memory, usages);
-        NativeObject[] parents = {object, memory.object()};
+        Resource[] parents = {object, memory.object()};
         return RpmaMrLocal.register(this, memory.address() + offset, length, memory, parents, usages);
     }
 
@@ -178,7 +178,7 @@ public final class RpmaPeer implements AutoCloseable {
             region.get(0);
         }
         return RpmaMrLocal.register(
-                this, Natives.bufferAddress(region), region.capacity(), region, new NativeObject[] {object}, usages);
+                this, Natives.bufferAddress(region), region.capacity(), region, new Resource[] {object}, usages);
     }
 
     /**
@@ -203,10 +203,10 @@ public final class RpmaPeer implements AutoCloseable {
         if (address <= 0) {
             throw new IllegalArgumentException("address must be positive: " + address);
         }
-        NativeObject[] parents = {object};
+        Resource[] parents = {object};
         if (owner instanceof RpmaMemory) {
             RpmaMemory memory = (RpmaMemory) owner;
-            parents = new NativeObject[] {object, memory.object()};
+            parents = new Resource[] {object, memory.object()};
             markWritten(memory, usages);
         }
         return RpmaMrLocal.register(this, address, length, owner, parents, usages);
@@ -240,7 +240,7 @@ public final class RpmaPeer implements AutoCloseable {
         return atomicWriteNative;
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

@@ -2,9 +2,9 @@
 package io.rpma;
 
 import io.rpma.internal.Call;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import java.nio.ByteBuffer;
 
 /**
@@ -31,15 +31,15 @@ public final class RpmaPeerCfg implements AutoCloseable {
 
     private static final ObjectKind KIND = new ObjectKind("rpma_peer_cfg_delete") {
         @Override
-        protected long delete(NativeObject object) {
+        protected long delete(Resource object) {
             return Natives.peerCfgDelete(object.handle());
         }
     };
 
-    private final NativeObject object;
+    private final Resource object;
 
     private RpmaPeerCfg() {
-        object = new NativeObject(this, "RpmaPeerCfg", KIND);
+        object = new Resource(this, "RpmaPeerCfg", KIND);
     }
 
     /**
@@ -138,7 +138,7 @@ public final class RpmaPeerCfg implements AutoCloseable {
         return descriptor;
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

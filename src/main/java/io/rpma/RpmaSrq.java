@@ -3,9 +3,9 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import java.util.Optional;
 
@@ -34,13 +34,13 @@ import java.util.Optional;
 public final class RpmaSrq implements AutoCloseable {
     private static final ObjectKind KIND = new ObjectKind("rpma_srq_delete") {
         @Override
-        protected long delete(NativeObject object) {
+        protected long delete(Resource object) {
             return Natives.srqDelete(object.handle());
         }
     };
 
     private final RpmaPeer peer;
-    private final NativeObject object;
+    private final Resource object;
 
     // set by made
 
@@ -51,7 +51,7 @@ public final class RpmaSrq implements AutoCloseable {
 
     private RpmaSrq(RpmaPeer peer) {
         this.peer = peer;
-        object = new NativeObject(this, "RpmaSrq", KIND, peer.object());
+        object = new Resource(this, "RpmaSrq", KIND, peer.object());
         rcq = new RpmaCq(this, object, "RpmaCq");
     }
 
@@ -68,8 +68,8 @@ public final class RpmaSrq implements AutoCloseable {
      * The objects that a connection or a request must not outlive: its parent, and the shared receive queue if it uses
      * one.
      */
-    static NativeObject[] with(RpmaSrq srq, NativeObject parent) {
-        return srq == null ? new NativeObject[] {parent} : new NativeObject[] {parent, srq.object};
+    static Resource[] with(RpmaSrq srq, Resource parent) {
+        return srq == null ? new Resource[] {parent} : new Resource[] {parent, srq.object};
     }
 
     /**
@@ -150,7 +150,7 @@ public final class RpmaSrq implements AutoCloseable {
         return peer;
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

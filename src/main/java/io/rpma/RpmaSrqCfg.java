@@ -3,9 +3,9 @@ package io.rpma;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import java.lang.annotation.Native;
 
 /**
@@ -32,15 +32,15 @@ public final class RpmaSrqCfg implements AutoCloseable {
 
     private static final ObjectKind KIND = new ObjectKind("rpma_srq_cfg_delete") {
         @Override
-        protected long delete(NativeObject object) {
+        protected long delete(Resource object) {
             return Natives.srqCfgDelete(object.handle());
         }
     };
 
-    private final NativeObject object;
+    private final Resource object;
 
     private RpmaSrqCfg() {
-        object = new NativeObject(this, "RpmaSrqCfg", KIND);
+        object = new Resource(this, "RpmaSrqCfg", KIND);
     }
 
     /**
@@ -103,7 +103,7 @@ public final class RpmaSrqCfg implements AutoCloseable {
         return (int) Call.check("rpma_srq_cfg_get_rcq_size", Natives.srqCfgGetSize(object.handle(), RCQ_SIZE), object);
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

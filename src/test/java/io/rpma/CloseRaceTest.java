@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.internal.Fake;
-import io.rpma.internal.NativeObject;
+import io.rpma.internal.Resource;
 import io.rpma.testing.Together;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,7 +19,7 @@ class CloseRaceTest {
     @Test
     void onlyOneCloses() throws Exception {
         for (int round = 0; round < 200; round++) {
-            NativeObject handle = Fake.object("RpmaPeer", 1);
+            Resource handle = Fake.object("RpmaPeer", 1);
             AtomicInteger deleted = new AtomicInteger();
             Together.run(
                     THREADS,
@@ -34,8 +34,8 @@ class CloseRaceTest {
     @Test
     void aParentIsClosedOrHasAChildButNotBoth() throws Exception {
         for (int round = 0; round < 500; round++) {
-            NativeObject parent = Fake.object("RpmaPeer", 1);
-            NativeObject[] child = new NativeObject[1];
+            Resource parent = Fake.object("RpmaPeer", 1);
+            Resource[] child = new Resource[1];
             boolean[] closed = new boolean[1];
             Together.run(2, thread -> {
                 try {
@@ -56,7 +56,7 @@ class CloseRaceTest {
 
     @Test
     void childrenComeAndGo() throws Exception {
-        NativeObject parent = Fake.object("RpmaPeer", 1);
+        Resource parent = Fake.object("RpmaPeer", 1);
         Together.run(THREADS, thread -> {
             for (int i = 0; i < 5000; i++) {
                 Fake.close(Fake.object("RpmaEp", 2, parent), "rpma_ep_shutdown", id -> 0);

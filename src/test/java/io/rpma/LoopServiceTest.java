@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.internal.Fake;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Signal;
 import io.rpma.internal.Waiter;
 import io.rpma.internal.loop.Source;
@@ -613,7 +613,7 @@ class LoopServiceTest {
 
     @Test
     void aDescriptorThatTheKernelRefusesIsNamed() {
-        NativeObject object = Fake.unwatchable("Unwatchable");
+        Resource object = Fake.unwatchable("Unwatchable");
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> loop.register(new Unwatchable(object)))
                 .satisfies(e -> assertThat(e.detail()).isEqualTo("epoll_ctl() failed: Bad file descriptor"));
@@ -621,7 +621,7 @@ class LoopServiceTest {
     }
 
     private static final class Unwatchable extends Source<Integer> {
-        Unwatchable(NativeObject object) {
+        Unwatchable(Resource object) {
             super(object, object);
         }
 

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Signal;
 import io.rpma.internal.loop.CompletionSource;
 import io.rpma.internal.loop.PeerProbe;
@@ -67,7 +67,7 @@ class PeerCheckTest {
     private final class Queue extends PeerProbe {
         private final ConcurrentLinkedQueue<long[]> completed = new ConcurrentLinkedQueue<>();
 
-        Queue(NativeObject object) {
+        Queue(Resource object) {
             super(object);
         }
 

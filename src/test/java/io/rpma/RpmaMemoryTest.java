@@ -9,8 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.rpma.internal.Fake;
 import io.rpma.internal.FreshMemory;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Resource;
 import io.rpma.testing.Eventually;
 import io.rpma.testing.Together;
 import java.nio.ByteBuffer;
@@ -139,7 +139,7 @@ class RpmaMemoryTest {
     @Test
     void isNotClosedWhileItIsRegistered() {
         RpmaMemory memory = RpmaMemory.allocate(PAGE);
-        NativeObject region = Fake.object("RpmaMrLocal", memory.object());
+        Resource region = Fake.object("RpmaMrLocal", memory.object());
         assertThatIllegalStateException().isThrownBy(memory::close).withMessageContaining(region.toString());
         assertThat(memory.buffer().get(0)).isZero();
         Fake.close(region, "closed", handle -> 0);

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
-import io.rpma.internal.NativeObject;
+import io.rpma.internal.Resource;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -324,7 +324,7 @@ class UnconnectedTest {
     @Nested
     class Requests {
         private final RpmaConnReq request = FakeFacade.request();
-        private final NativeObject requestHandle = request.object();
+        private final Resource requestHandle = request.object();
 
         @AfterEach
         void close() {
@@ -406,7 +406,7 @@ class UnconnectedTest {
         private final RpmaMrUsage[] usages = {RpmaMrUsage.SEND};
 
         private ThrowingCallable registering(long address, long size, RpmaMrUsage... wanted) {
-            return () -> RpmaMrLocal.register(null, address, size, this, new NativeObject[0], wanted);
+            return () -> RpmaMrLocal.register(null, address, size, this, new Resource[0], wanted);
         }
 
         @ParameterizedTest

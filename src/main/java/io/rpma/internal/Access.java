@@ -64,14 +64,14 @@ public abstract class Access {
      *
      * @param memory the memory
      */
-    public abstract NativeObject object(RpmaMemory memory);
+    public abstract Resource object(RpmaMemory memory);
 
     /**
      * {@return the native object of a facade, or null if the object is not a facade of a native object}
      *
      * @param facade the object
      */
-    public abstract NativeObject object(AutoCloseable facade);
+    public abstract Resource object(AutoCloseable facade);
 
     /**
      * Marks a memory as written by devices, before it is registered for such writes.

@@ -18,7 +18,7 @@ public final class Call {
      * @throws IllegalStateException if one of the objects is closed
      * @throws io.rpma.RpmaException if the call failed
      */
-    public static long check(String operation, long result, NativeObject... objects) {
+    public static long check(String operation, long result, Resource... objects) {
         if (result < 0) {
             throw failure(operation, result, objects);
         }
@@ -27,7 +27,7 @@ public final class Call {
     }
 
     /**
-     * As {@link #check(String, long, NativeObject...)}, for one object. Allocates nothing if the call succeeded, so
+     * As {@link #check(String, long, Resource...)}, for one object. Allocates nothing if the call succeeded, so
      * that a lack of memory can't lose the result.
      *
      * @param operation the C function
@@ -35,7 +35,7 @@ public final class Call {
      * @param object the object of the call
      * @return the result
      */
-    public static long check(String operation, long result, NativeObject object) {
+    public static long check(String operation, long result, Resource object) {
         if (result < 0) {
             throw failure(operation, result, object);
         }
@@ -53,7 +53,7 @@ public final class Call {
      * @param result the result of the native method
      * @param objects the objects of the call
      */
-    public static RuntimeException failure(String operation, long result, NativeObject... objects) {
+    public static RuntimeException failure(String operation, long result, Resource... objects) {
         if (result == Result.CLOSED) {
             return closed(operation, objects);
         }
@@ -104,8 +104,8 @@ public final class Call {
         return Access.get().exception(operation, code, errno, detail, hint);
     }
 
-    private static RuntimeException closed(String operation, NativeObject... objects) {
-        for (NativeObject object : objects) {
+    private static RuntimeException closed(String operation, Resource... objects) {
+        for (Resource object : objects) {
             if (object.isClosed()) {
                 return new IllegalStateException(operation + ": " + object + " is closed");
             }

@@ -13,13 +13,13 @@ import java.util.Collection;
  */
 final class Closing {
     /** Newest first: most objects are made after their parents, so that few objects must be marked in a second turn. */
-    private final NativeObject[] objects;
+    private final Resource[] objects;
 
     /**
      * The objects that this close has marked, children before their parents; then the objects that wait for their
      * children; then the objects that this close does not close.
      */
-    private final NativeObject[] order;
+    private final Resource[] order;
 
     private int marked;
     private int pending;
@@ -30,12 +30,12 @@ final class Closing {
     /** Thrown at the end. */
     private Throwable failure;
 
-    /** The failure of an action of {@link NativeObject#beforeClose}, which does not fail the close. */
+    /** The failure of an action of {@link Resource#beforeClose}, which does not fail the close. */
     private Throwable actionFailure;
 
-    Closing(Collection<NativeObject> objects) {
-        this.objects = objects.toArray(new NativeObject[0]);
-        Arrays.sort(this.objects, NativeObject.NEWEST_FIRST);
+    Closing(Collection<Resource> objects) {
+        this.objects = objects.toArray(new Resource[0]);
+        Arrays.sort(this.objects, Resource.NEWEST_FIRST);
         order = this.objects.clone();
         pending = order.length;
         handles = new long[order.length];
@@ -47,7 +47,7 @@ final class Closing {
      * @throws IllegalStateException if another object depends on one of the objects
      */
     void run() {
-        for (NativeObject object : objects) {
+        for (Resource object : objects) {
             object.checkChildren(this);
         }
         markAll();
@@ -65,8 +65,8 @@ final class Closing {
     }
 
     /** Whether the object, or the object that it is a part of, is one of the objects. */
-    boolean contains(NativeObject object) {
-        return Arrays.binarySearch(objects, object.whole(), NativeObject.NEWEST_FIRST) >= 0;
+    boolean contains(Resource object) {
+        return Arrays.binarySearch(objects, object.whole(), Resource.NEWEST_FIRST) >= 0;
     }
 
     private void markAll() {
@@ -84,7 +84,7 @@ final class Closing {
     /** An object is marked after its children. */
     private void markOnce() {
         for (int i = marked; i < pending; i++) {
-            NativeObject object = order[i];
+            Resource object = order[i];
             boolean later = false;
             try {
                 if (object.markClosed(this)) {

@@ -19,9 +19,9 @@ public abstract class CompletionWait<C, Q> {
     protected final String operation;
 
     /** The object that the program waits for, for messages. */
-    protected final NativeObject owner;
+    protected final Resource owner;
 
-    private final NativeObject channel;
+    private final Resource channel;
 
     /**
      * Admits one waiting thread at a time, which arms the queue before it polls it. A second sleeping thread would not
@@ -36,7 +36,7 @@ public abstract class CompletionWait<C, Q> {
      * @param owner the object that the program waits for, for messages
      * @param channel the object with the descriptor of the channel
      */
-    protected CompletionWait(String operation, NativeObject owner, NativeObject channel) {
+    protected CompletionWait(String operation, Resource owner, Resource channel) {
         this.operation = operation;
         this.owner = owner;
         this.channel = channel;
@@ -211,7 +211,7 @@ public abstract class CompletionWait<C, Q> {
     }
 
     /** {@return the object with the descriptor of the channel} */
-    public final NativeObject channel() {
+    public final Resource channel() {
         return channel;
     }
 }

@@ -175,7 +175,7 @@ public final class FlightEvents {
      * @param region the region
      * @param size the size of the region in bytes
      */
-    public static void registrationEnds(Registration event, NativeObject region, long size) {
+    public static void registrationEnds(Registration event, Resource region, long size) {
         if (event != null) {
             try {
                 event.region = region.toString();
@@ -195,7 +195,7 @@ public final class FlightEvents {
      * @param address the address of the other side, or null if it is unknown
      * @param port the port of the other side, or 0 if it is unknown
      */
-    public static void connection(NativeObject connection, boolean incoming, String address, int port) {
+    public static void connection(Resource connection, boolean incoming, String address, int port) {
         if (isRecording()) {
             try {
                 Connection event = new Connection();
@@ -219,7 +219,7 @@ public final class FlightEvents {
      * @param incoming whether it is an accepted request
      * @param otherSide returns the address of the other side, or nothing if the id has none
      */
-    public static void connection(NativeObject id, boolean incoming, Supplier<Optional<InetSocketAddress>> otherSide) {
+    public static void connection(Resource id, boolean incoming, Supplier<Optional<InetSocketAddress>> otherSide) {
         if (isRecording()) {
             try {
                 InetSocketAddress other = otherSide.get().orElseThrow();
@@ -239,7 +239,7 @@ public final class FlightEvents {
      * @param connection the connection
      * @param taken the event
      */
-    public static void connectionEvent(NativeObject connection, Object taken) {
+    public static void connectionEvent(Resource connection, Object taken) {
         if (isRecording()) {
             try {
                 ConnectionEvent event = new ConnectionEvent();
@@ -259,7 +259,7 @@ public final class FlightEvents {
      *
      * @param connection the connection
      */
-    public static void disconnection(NativeObject connection) {
+    public static void disconnection(Resource connection) {
         if (isRecording()) {
             try {
                 Disconnection event = new Disconnection();
@@ -288,7 +288,7 @@ public final class FlightEvents {
     }
 
     /** Records a wait, which may have failed, if it was long enough. */
-    static void waitEnds(Wait event, String operation, NativeObject object) {
+    static void waitEnds(Wait event, String operation, Resource object) {
         if (event != null) {
             try {
                 event.end();

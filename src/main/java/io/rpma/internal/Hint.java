@@ -30,7 +30,7 @@ final class Hint {
      * @param messages librpma's messages, which identify the cause; librpma's cleanup often overwrites errno
      * @param objects the objects of the call, which identify the device
      */
-    static String of(String operation, int error, String messages, NativeObject... objects) {
+    static String of(String operation, int error, String messages, Resource... objects) {
         if (error == Result.NOSUPP && operation.equals("rpma_flush")) {
             return "the remote region must be registered with the usage of this flush type, and a persistent flush needs"
                     + " applyRemotePeerCfg() with a configuration that has direct write to pmem";
@@ -59,7 +59,7 @@ final class Hint {
      * Returns the hint for a call of librpma, of librdmacm, of libibverbs or of the kernel; an empty text if there is
      * none.
      */
-    private static String ofCall(String operation, String messages, NativeObject... objects) {
+    private static String ofCall(String operation, String messages, Resource... objects) {
         switch (operation) {
             case "rpma_peer_new":
                 return says(messages, Errno.EINVAL) && messages.contains("ibv_alloc_pd(")
@@ -114,7 +114,7 @@ final class Hint {
         return messages.contains(Errno.message(errno));
     }
 
-    private static String noMemory(String operation, NativeObject... objects) {
+    private static String noMemory(String operation, Resource... objects) {
         int open = Natives.handleCount();
         int limit = Natives.handleLimit();
         return open > limit - LARGEST_OBJECT
@@ -180,7 +180,7 @@ final class Hint {
     }
 
     /** Returns the remedy if there is no memory for an object whose memory the kernel pins. */
-    private static String pinned(NativeObject[] objects, String... names) {
+    private static String pinned(Resource[] objects, String... names) {
         return "the limit of locked memory may be too low: see ulimit -l (" + limit("RLIMIT_MEMLOCK", MEMLOCK)
                 + "), LimitMEMLOCK of systemd, --ulimit memlock of Docker, or /etc/security/limits.d; with a limit that is high"
                 + " enough, " + deviceLimits(objects, names) + "; or " + memory();
@@ -192,7 +192,7 @@ final class Hint {
      * @param objects the objects of the call; the first that has a device identifies it
      * @param names the names of the limits in {@code struct ibv_device_attr}
      */
-    private static String deviceLimits(NativeObject[] objects, String... names) {
+    private static String deviceLimits(Resource[] objects, String... names) {
         byte[] limits = null;
         for (int i = 0; limits == null && i < objects.length; i++) {
             limits = objects[i].deviceLimits();
@@ -213,7 +213,7 @@ final class Hint {
      * Returns the remedy if the creation of a queue has failed; an empty text for another failure. The providers of
      * most devices pin the memory of queues.
      */
-    private static String queues(String operation, String messages, NativeObject... objects) {
+    private static String queues(String operation, String messages, Resource... objects) {
         String[] names = limitsOf(operation, messages);
         if (names.length == 0) {
             return "";
@@ -243,7 +243,7 @@ final class Hint {
         return messages.contains("rdma_create_qp") ? new String[] {"max_qp", "max_qp_wr", "max_sge"} : new String[0];
     }
 
-    private static String registration(String messages, NativeObject... objects) {
+    private static String registration(String messages, Resource... objects) {
         if (says(messages, Errno.ENOMEM)) {
             return pinned(objects, "max_mr");
         }
@@ -264,7 +264,7 @@ final class Hint {
     }
 
     /** librpma maps and registers a page for the flushes of each connection. */
-    private static String connection(String messages, NativeObject... objects) {
+    private static String connection(String messages, Resource... objects) {
         if (says(messages, Errno.ENOMEM)) {
             return messages.contains("ibv_reg_mr(") ? pinned(objects, "max_mr") : memory();
         }
@@ -289,7 +289,7 @@ final class Hint {
                 : "";
     }
 
-    private static String request(String operation, String messages, NativeObject... objects) {
+    private static String request(String operation, String messages, Resource... objects) {
         if (messages.contains("timeout_ms=0)")) {
             return "no address is resolved in a timeout of 0: see RpmaConnCfg.setTimeout()";
         }
@@ -300,7 +300,7 @@ final class Hint {
         return queues.isEmpty() ? device(messages) : queues;
     }
 
-    private static String nextRequest(String operation, String messages, NativeObject... objects) {
+    private static String nextRequest(String operation, String messages, Resource... objects) {
         if (lacksExtendedPosting(messages)) {
             return EXTENDED_POSTING;
         }

@@ -64,7 +64,7 @@ public abstract class ObjectKind {
      * @param object the object, which is marked as closed
      * @return the result of the native method
      */
-    protected abstract long delete(NativeObject object);
+    protected abstract long delete(Resource object);
 
     /**
      * Returns the limits of the device of an object that has one of its own, for the message of an exception.
@@ -73,7 +73,7 @@ public abstract class ObjectKind {
      * @return the name of the device and its limits, such as {@code rxe0 max_qp=16 max_cq=32}; null if there is no
      *     device, or if the device does not report its limits
      */
-    protected byte[] deviceLimits(NativeObject object) {
+    protected byte[] deviceLimits(Resource object) {
         return null;
     }
 }

@@ -13,12 +13,12 @@ public final class Poller {
 
     private static final ObjectKind KIND = new ObjectKind("close") {
         @Override
-        protected long delete(NativeObject epoll) {
+        protected long delete(Resource epoll) {
             return Natives.pollerDelete(epoll.handle());
         }
     };
 
-    private final NativeObject epoll;
+    private final Resource epoll;
 
     /** The watches by their numbers. A number is never reused, so no late event is attributed to another object. */
     private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
@@ -35,7 +35,7 @@ public final class Poller {
      * @param name the name, for messages
      */
     public Poller(String name) {
-        epoll = new NativeObject(this, name, KIND);
+        epoll = new Resource(this, name, KIND);
     }
 
     /** Makes the native object, and returns this poller. */
@@ -49,7 +49,7 @@ public final class Poller {
      * {@link #disarm}.
      */
     public final class Watch {
-        private final NativeObject object;
+        private final Resource object;
         private final Runnable whenReady;
         private final boolean once;
         private final Long number = lastNumber.incrementAndGet();
@@ -60,7 +60,7 @@ public final class Poller {
          */
         private boolean added;
 
-        private Watch(NativeObject object, Runnable whenReady, boolean once) {
+        private Watch(Resource object, Runnable whenReady, boolean once) {
             this.object = object;
             this.whenReady = whenReady;
             this.once = once;
@@ -101,7 +101,7 @@ public final class Poller {
      * @param whenReady the action of the polling thread when the object is ready; throws nothing
      * @param once whether an armed watch reports the object only once, and not in each poll while the object is ready
      */
-    public Watch watch(NativeObject object, Runnable whenReady, boolean once) {
+    public Watch watch(Resource object, Runnable whenReady, boolean once) {
         Watch watch = new Watch(object, whenReady, once);
         watches.put(watch.number, watch);
         return watch;
@@ -143,7 +143,7 @@ public final class Poller {
         Natives.pollerWake(epoll.handle());
     }
 
-    public NativeObject object() {
+    public Resource object() {
         return epoll;
     }
 

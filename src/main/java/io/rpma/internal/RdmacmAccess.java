@@ -23,5 +23,5 @@ public abstract class RdmacmAccess {
      *
      * @param facade the object
      */
-    public abstract NativeObject object(AutoCloseable facade);
+    public abstract Resource object(AutoCloseable facade);
 }

@@ -25,7 +25,7 @@ final class VirtualWaits {
      * thread parks while it holds the monitor. A lock could be handed over to a virtual thread that has no carrier,
      * while the threads that wait for the lock occupy all carriers.
      */
-    private static final Map<NativeObject, Awaited> AWAITED = new HashMap<>();
+    private static final Map<Resource, Awaited> AWAITED = new HashMap<>();
 
     private VirtualWaits() {}
 
@@ -61,7 +61,7 @@ final class VirtualWaits {
      * @throws IllegalStateException if the object is closed before or during the wait
      * @throws io.rpma.RpmaException if the kernel refuses to watch the descriptor
      */
-    static int await(String operation, NativeObject object, long nanos) {
+    static int await(String operation, Resource object, long nanos) {
         Parked parked = new Parked();
         int outcome = begin(poller(), object, parked);
         if (outcome == 0) {
@@ -73,7 +73,7 @@ final class VirtualWaits {
         return outcome;
     }
 
-    private static int park(NativeObject object, Parked parked, long nanos) {
+    private static int park(Resource object, Parked parked, long nanos) {
         long start = Waiter.start(nanos);
         try {
             long left = nanos;
@@ -91,7 +91,7 @@ final class VirtualWaits {
     }
 
     /** Returns 0 or {@link Result#CLOSED}. */
-    private static int begin(Poller poller, NativeObject object, Parked parked) {
+    private static int begin(Poller poller, Resource object, Parked parked) {
         synchronized (AWAITED) {
             Awaited awaited = AWAITED.get(object);
             if (awaited == null) {
@@ -106,7 +106,7 @@ final class VirtualWaits {
         }
     }
 
-    private static void end(NativeObject object, Parked parked) {
+    private static void end(Resource object, Parked parked) {
         synchronized (AWAITED) {
             Awaited awaited = AWAITED.get(object);
             if (awaited != null && awaited.parked.remove(parked) && awaited.parked.isEmpty()) {
@@ -136,12 +136,12 @@ final class VirtualWaits {
 
     /** An object with waiting threads. */
     private static final class Awaited {
-        private final NativeObject object;
+        private final Resource object;
         private final List<Parked> parked = new ArrayList<>();
         private final Runnable closing = () -> unparkAll(Result.CLOSED);
         private final Poller.Watch watch;
 
-        Awaited(Poller poller, NativeObject object) {
+        Awaited(Poller poller, Resource object) {
             this.object = object;
             watch = poller.watch(object, () -> unparkAll(Result.READY), true);
         }

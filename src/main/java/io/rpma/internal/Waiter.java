@@ -77,7 +77,7 @@ public final class Waiter extends Interruptible {
      * @throws InterruptedException if the thread is interrupted before or during the wait
      * @throws IllegalStateException if the object is closed before or during the wait, or if an event loop serves it
      */
-    public static boolean await(String operation, NativeObject object, long nanos) throws InterruptedException {
+    public static boolean await(String operation, Resource object, long nanos) throws InterruptedException {
         FlightEvents.Wait event = FlightEvents.waitBegins();
         try {
             return awaitReady(operation, object, nanos);
@@ -87,7 +87,7 @@ public final class Waiter extends Interruptible {
     }
 
     /** Waits as {@link #await}, for a caller that records the wait for Flight Recorder itself. */
-    static boolean awaitReady(String operation, NativeObject object, long nanos) throws InterruptedException {
+    static boolean awaitReady(String operation, Resource object, long nanos) throws InterruptedException {
         object.checkUnclaimed(operation);
         long start = start(nanos);
         while (true) {
@@ -101,7 +101,7 @@ public final class Waiter extends Interruptible {
         }
     }
 
-    private static int awaitOnce(String operation, NativeObject object, long nanos) {
+    private static int awaitOnce(String operation, Resource object, long nanos) {
         // with a timeout of 0, the native method does not block, so a virtual thread need not park
         return nanos != 0 && isVirtual()
                 ? VirtualWaits.await(operation, object, nanos)
@@ -115,7 +115,7 @@ public final class Waiter extends Interruptible {
         return thread.getClass() != Thread.class && VirtualWaits.isVirtual(thread);
     }
 
-    private static int block(String operation, NativeObject object, long nanos) {
+    private static int block(String operation, Resource object, long nanos) {
         Waiter waiter = take();
         try {
             int outcome = Natives.await(object.handle(), waiter.begun(), nanos);

@@ -6,7 +6,7 @@
  * <p>The parts, each with the class to read first:
  *
  * <ul>
- *   <li><b>Native objects and handles:</b> {@link io.rpma.internal.NativeObject}, the life cycle of an object, from its
+ *   <li><b>Native objects and handles:</b> {@link io.rpma.internal.Resource}, the life cycle of an object, from its
  *       creation under its parents to its close. C identifies the object by a handle. The table of handles
  *       (native/handle.h) recognises the handle of a closed object. {@link io.rpma.internal.ObjectKind} frees
  *       the objects of one kind. {@code Closing} closes many objects together. {@link io.rpma.internal.LazyCleaner}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.rdmacm;
 
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.RdmacmAccess;
+import io.rpma.internal.Resource;
 
 /** Gives {@code io.rpma} access to package-private members. */
 final class FacadeAccess extends RdmacmAccess {
@@ -10,7 +10,7 @@ final class FacadeAccess extends RdmacmAccess {
     private FacadeAccess() {}
 
     @Override
-    public NativeObject object(AutoCloseable facade) {
+    public Resource object(AutoCloseable facade) {
         if (facade instanceof RdmaId) {
             return ((RdmaId) facade).object();
         }

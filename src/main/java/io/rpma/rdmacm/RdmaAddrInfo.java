@@ -2,9 +2,9 @@
 package io.rpma.rdmacm;
 
 import io.rpma.internal.Check;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import java.net.InetSocketAddress;
 
 /**
@@ -30,19 +30,19 @@ public final class RdmaAddrInfo implements AutoCloseable {
 
     private static final ObjectKind KIND = new ObjectKind("rdma_freeaddrinfo") {
         @Override
-        protected long delete(NativeObject object) {
+        protected long delete(Resource object) {
             return Natives.addrInfoFree(object.handle());
         }
     };
 
-    private final NativeObject object;
+    private final Resource object;
     private final RdmaPortSpace portSpace;
     private final boolean passive;
 
     private RdmaAddrInfo(RdmaPortSpace portSpace, boolean passive) {
         this.portSpace = portSpace;
         this.passive = passive;
-        object = new NativeObject(this, "RdmaAddrInfo", KIND);
+        object = new Resource(this, "RdmaAddrInfo", KIND);
     }
 
     /**
@@ -121,7 +121,7 @@ public final class RdmaAddrInfo implements AutoCloseable {
         return SocketAddress.of(bytes);
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

@@ -2,9 +2,9 @@
 package io.rpma.rdmacm;
 
 import io.rpma.internal.Check;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
@@ -29,18 +29,18 @@ import java.util.function.LongSupplier;
 public final class RdmaAh implements AutoCloseable {
     private static final ObjectKind KIND = new ObjectKind("ibv_destroy_ah") {
         @Override
-        protected long delete(NativeObject object) {
+        protected long delete(Resource object) {
             return Natives.ahDestroy(object.handle());
         }
     };
 
-    private final NativeObject object;
+    private final Resource object;
 
     /** A copy of the handle, which saves an indirection in each post. */
     private long handle;
 
-    private RdmaAh(NativeObject owner) {
-        object = new NativeObject(this, "RdmaAh", KIND, owner);
+    private RdmaAh(Resource owner) {
+        object = new Resource(this, "RdmaAh", KIND, owner);
     }
 
     /**
@@ -50,7 +50,7 @@ public final class RdmaAh implements AutoCloseable {
      * @param operation the C function, for messages
      * @param maker returns the native handle, or an error
      */
-    static RdmaAh make(NativeObject owner, String operation, LongSupplier maker) {
+    static RdmaAh make(Resource owner, String operation, LongSupplier maker) {
         RdmaAh ah = new RdmaAh(owner);
         ah.object.make(operation, maker);
         ah.handle = ah.object.handle();
@@ -71,7 +71,7 @@ public final class RdmaAh implements AutoCloseable {
         return ah.handle;
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

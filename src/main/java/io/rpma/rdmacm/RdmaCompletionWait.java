@@ -6,8 +6,8 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.internal.Access;
 import io.rpma.internal.Call;
 import io.rpma.internal.CompletionWait;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import io.rpma.internal.loop.CompletionSource;
 import io.rpma.internal.loop.PeerProbe;
@@ -33,16 +33,16 @@ final class RdmaCompletionWait extends CompletionWait<RpmaCompletions, RdmaCompl
     /** Null until the first check of the connection, and in the queue of receives. */
     private volatile PeerProbe probe;
 
-    private RdmaCompletionWait(String operation, NativeObject object, boolean send) {
+    private RdmaCompletionWait(String operation, Resource object, boolean send) {
         super(operation, object, object);
         this.send = send;
     }
 
-    static RdmaCompletionWait ofOperations(NativeObject object) {
+    static RdmaCompletionWait ofOperations(Resource object) {
         return new RdmaCompletionWait("rdma_get_send_comp", object, true);
     }
 
-    static RdmaCompletionWait ofReceives(NativeObject object) {
+    static RdmaCompletionWait ofReceives(Resource object) {
         return new RdmaCompletionWait("rdma_get_recv_comp", object, false);
     }
 

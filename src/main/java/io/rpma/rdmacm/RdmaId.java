@@ -8,9 +8,9 @@ import io.rpma.internal.Access;
 import io.rpma.internal.Call;
 import io.rpma.internal.Errno;
 import io.rpma.internal.FlightEvents;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
 import io.rpma.internal.loop.Source;
@@ -107,7 +107,7 @@ public final class RdmaId implements AutoCloseable {
         }
     }
 
-    private final NativeObject object;
+    private final Resource object;
     private final RdmaPortSpace portSpace;
     private final RdmaEvent request;
 
@@ -125,7 +125,7 @@ public final class RdmaId implements AutoCloseable {
 
     private volatile RdmaQp qp;
     private volatile RdmaSrq srq;
-    private volatile NativeObject requests;
+    private volatile Resource requests;
 
     /** 0 until the first registration. */
     private volatile int maxMessage;
@@ -140,12 +140,12 @@ public final class RdmaId implements AutoCloseable {
         }
 
         @Override
-        protected long delete(NativeObject id) {
+        protected long delete(Resource id) {
             return Natives.idDestroy(id.handle());
         }
 
         @Override
-        protected byte[] deviceLimits(NativeObject id) {
+        protected byte[] deviceLimits(Resource id) {
             return Natives.idDeviceLimits(id.handle());
         }
     }
@@ -155,7 +155,7 @@ public final class RdmaId implements AutoCloseable {
         this.request = request;
         this.requestAttr = requestAttr;
         stage = request == null ? Stage.CREATED : Stage.ROUTED;
-        object = new NativeObject(this, "RdmaId", new Destruction(control));
+        object = new Resource(this, "RdmaId", new Destruction(control));
     }
 
     /**
@@ -391,7 +391,7 @@ public final class RdmaId implements AutoCloseable {
             throw new IllegalStateException(object + " listens already");
         }
         object.checkUnclaimed("rdma_listen");
-        NativeObject listened = object.part("requests");
+        Resource listened = object.part("requests");
         long result = Natives.idListen(object.handle(), backlog);
         if (result > 0) {
             listened.madeWithWhole(result);
@@ -436,7 +436,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private Optional<RdmaId> nextRequest(long nanos) throws InterruptedException {
-        NativeObject queue = requestQueue();
+        Resource queue = requestQueue();
         long start = Waiter.start(nanos);
         while (Waiter.await(GET_REQUEST, queue, Waiter.left(nanos, start))) {
             Optional<RdmaId> taken = takeRequest(queue, new RdmaEvent());
@@ -447,8 +447,8 @@ public final class RdmaId implements AutoCloseable {
         return Optional.empty();
     }
 
-    private NativeObject requestQueue() {
-        NativeObject queue = requests;
+    private Resource requestQueue() {
+        Resource queue = requests;
         if (queue == null) {
             object.checkOpen();
             throw new IllegalStateException(object + " does not listen");
@@ -457,7 +457,7 @@ public final class RdmaId implements AutoCloseable {
     }
 
     /** Takes a request if there is one, with its event. Another thread may already have taken it. */
-    private Optional<RdmaId> takeRequest(NativeObject queue, RdmaEvent event) {
+    private Optional<RdmaId> takeRequest(Resource queue, RdmaEvent event) {
         RdmaId id = new RdmaId(portSpace, event, null);
         Optional<RdmaId> present = Optional.of(id);
         LongSupplier taking = () -> Natives.idGetRequest(queue.handle(), event.bytes());
@@ -508,7 +508,7 @@ public final class RdmaId implements AutoCloseable {
                     object + " has a shared receive queue, and can't use that of " + shared.owner());
         }
         // keeps the other id open while this id uses its shared receive queue
-        NativeObject use = foreign ? object.part("queue pair", shared.owner()) : null;
+        Resource use = foreign ? object.part("queue pair", shared.owner()) : null;
         RdmaQp made = new RdmaQp(this, object, portSpace == RdmaPortSpace.UDP, shared != null || srq != null, sigAll);
         long[] queues = new long[2];
         if (foreign) {
@@ -822,13 +822,13 @@ public final class RdmaId implements AutoCloseable {
     }
 
     private final class Requests extends Source<RdmaId> {
-        private final NativeObject queue;
+        private final Resource queue;
         private final RpmaEventLoop.Handler<? super RdmaId> handler;
 
         /** The event of the last take; null if there was no memory for it. */
         private RdmaEvent event;
 
-        Requests(NativeObject queue, RpmaEventLoop.Handler<? super RdmaId> handler) {
+        Requests(Resource queue, RpmaEventLoop.Handler<? super RdmaId> handler) {
             super(RdmaId.this, queue);
             this.queue = queue;
             this.handler = Objects.requireNonNull(handler, "handler");
@@ -1001,7 +1001,7 @@ public final class RdmaId implements AutoCloseable {
         return maxMessage;
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

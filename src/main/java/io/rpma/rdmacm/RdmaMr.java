@@ -5,9 +5,9 @@ import io.rpma.RpmaMemory;
 import io.rpma.internal.Access;
 import io.rpma.internal.Check;
 import io.rpma.internal.FlightEvents;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
 import io.rpma.internal.ObjectKind;
+import io.rpma.internal.Resource;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.Map;
@@ -50,11 +50,11 @@ public final class RdmaMr implements AutoCloseable {
     private static final RdmaAccess[] WRITE = {RdmaAccess.LOCAL_WRITE, RdmaAccess.REMOTE_WRITE};
 
     /** The memory of the open regions, so that it is not garbage-collected while a device reads or writes it. */
-    private static final Map<NativeObject, Object> MEMORY = new ConcurrentHashMap<>();
+    private static final Map<Resource, Object> MEMORY = new ConcurrentHashMap<>();
 
     private static final ObjectKind KIND = new ObjectKind("rdma_dereg_mr") {
         @Override
-        protected long delete(NativeObject region) {
+        protected long delete(Resource region) {
             long result = Natives.rdmaMrDereg(region.handle());
             // after a failure the device may still access the memory
             if (result >= 0) {
@@ -64,7 +64,7 @@ public final class RdmaMr implements AutoCloseable {
         }
     };
 
-    private final NativeObject object;
+    private final Resource object;
     private final long address;
     private final long size;
     private final int access;
@@ -77,11 +77,11 @@ public final class RdmaMr implements AutoCloseable {
     /** The maximum length of one operation, in bytes. */
     private long maxLength;
 
-    RdmaMr(long address, long size, int access, NativeObject... parents) {
+    RdmaMr(long address, long size, int access, Resource... parents) {
         this.address = address;
         this.size = size;
         this.access = access;
-        object = new NativeObject(this, "RdmaMr", KIND, parents);
+        object = new Resource(this, "RdmaMr", KIND, parents);
     }
 
     /**
@@ -311,9 +311,9 @@ public final class RdmaMr implements AutoCloseable {
         Objects.requireNonNull(owner, "owner");
         checkRange(address, length);
         int mask = RdmaAccess.mask(access);
-        NativeObject[] parents = owner instanceof RpmaMemory
-                ? new NativeObject[] {id.object(), object((RpmaMemory) owner, mask)}
-                : new NativeObject[] {id.object()};
+        Resource[] parents = owner instanceof RpmaMemory
+                ? new Resource[] {id.object(), object((RpmaMemory) owner, mask)}
+                : new Resource[] {id.object()};
         return register("ibv_reg_mr", id, address, length, owner, parents, mask);
     }
 
@@ -327,11 +327,11 @@ public final class RdmaMr implements AutoCloseable {
         checkRange(memory.address() + offset, length);
         int mask = RdmaAccess.mask(access);
         checkWritable(memory.isReadOnly(), mask);
-        NativeObject[] parents = {id.object(), object(memory, mask)};
+        Resource[] parents = {id.object(), object(memory, mask)};
         return register(operation, id, memory.address() + offset, length, memory, parents, mask);
     }
 
-    private static NativeObject object(RpmaMemory memory, int access) {
+    private static Resource object(RpmaMemory memory, int access) {
         if ((access & RdmaAccess.LOCAL_WRITE.bit()) != 0) {
             Access.get().markWrittenByDevices(memory);
         }
@@ -348,7 +348,7 @@ public final class RdmaMr implements AutoCloseable {
         ByteBuffer region = buffer.slice();
         // throws if the buffer belongs to a closed Arena: a device must not get freed memory
         region.get(0);
-        NativeObject[] parents = {id.object()};
+        Resource[] parents = {id.object()};
         return register(operation, id, Natives.bufferAddress(region), region.capacity(), region, parents, mask);
     }
 
@@ -366,7 +366,7 @@ public final class RdmaMr implements AutoCloseable {
     }
 
     private static RdmaMr register(
-            String operation, RdmaId id, long address, long size, Object memory, NativeObject[] parents, int access) {
+            String operation, RdmaId id, long address, long size, Object memory, Resource[] parents, int access) {
         RdmaMr region = new RdmaMr(address, size, access, parents);
         LongSupplier registration = () -> Natives.rdmaMrReg(id.object().handle(), address, size, access);
         FlightEvents.Registration event = FlightEvents.registrationBegins();
@@ -441,7 +441,7 @@ public final class RdmaMr implements AutoCloseable {
         }
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

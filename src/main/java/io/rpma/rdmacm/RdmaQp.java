@@ -6,8 +6,8 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.internal.Access;
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import io.rpma.internal.Waiter;
 import io.rpma.internal.loop.PeerProbe;
@@ -100,7 +100,7 @@ public final class RdmaQp {
     /** The id with this queue pair. Failures in an event loop are reported for the id, which the program can close. */
     private final RdmaId owner;
 
-    private final NativeObject object;
+    private final Resource object;
     private final RdmaCompletionWait sendCompletions;
     private final RdmaCompletionWait recvCompletions;
     private final boolean datagrams;
@@ -118,7 +118,7 @@ public final class RdmaQp {
     private int maxInlineData;
     private int qpNum;
 
-    RdmaQp(RdmaId owner, NativeObject id, boolean datagrams, boolean usesSrq, boolean sigAll) {
+    RdmaQp(RdmaId owner, Resource id, boolean datagrams, boolean usesSrq, boolean sigAll) {
         this.owner = owner;
         object = id.part("RdmaQp");
         sendCompletions = RdmaCompletionWait.ofOperations(id.part("send queue"));
@@ -1118,7 +1118,7 @@ public final class RdmaQp {
         }
     }
 
-    NativeObject object() {
+    Resource object() {
         return object;
     }
 

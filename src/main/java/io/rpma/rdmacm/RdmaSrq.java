@@ -3,8 +3,8 @@ package io.rpma.rdmacm;
 
 import io.rpma.internal.Call;
 import io.rpma.internal.Check;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import java.lang.ref.Reference;
 
@@ -30,8 +30,8 @@ import java.lang.ref.Reference;
  * <p>Manual pages: rdma_create_srq(3), rdma_post_recv(3).
  */
 public final class RdmaSrq {
-    private final NativeObject owner;
-    private final NativeObject object;
+    private final Resource owner;
+    private final Resource object;
 
     // set by made
 
@@ -40,7 +40,7 @@ public final class RdmaSrq {
     private int maxSge;
 
     /** Creates the queue as a part of an id. */
-    RdmaSrq(NativeObject owner) {
+    RdmaSrq(Resource owner) {
         this.owner = owner;
         object = owner.part("RdmaSrq");
     }
@@ -120,7 +120,7 @@ public final class RdmaSrq {
         return srq.handle;
     }
 
-    NativeObject owner() {
+    Resource owner() {
         return owner;
     }
 

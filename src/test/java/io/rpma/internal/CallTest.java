@@ -61,8 +61,8 @@ class CallTest {
 
     @Test
     void namesTheClosedObjectOfACall() {
-        NativeObject open = Fake.object("Open");
-        NativeObject closed = Fake.object("Closed");
+        Resource open = Fake.object("Open");
+        Resource closed = Fake.object("Closed");
         Fake.close(closed, "closed", handle -> 0);
         assertThatIllegalStateException()
                 .isThrownBy(() -> Call.check("rpma_read", Result.CLOSED, open, closed))

@@ -13,24 +13,24 @@ public final class Fake {
     private Fake() {}
 
     /** Returns an object that is not yet made. */
-    static NativeObject unmade(String type, NativeObject... parents) {
-        return new NativeObject(FACADE, type, new FakeKind(), parents);
+    static Resource unmade(String type, Resource... parents) {
+        return new Resource(FACADE, type, new FakeKind(), parents);
     }
 
     /** Returns an object whose native object is being made. */
-    static NativeObject begun(String type, NativeObject... parents) {
-        NativeObject object = unmade(type, parents);
+    static Resource begun(String type, Resource... parents) {
+        Resource object = unmade(type, parents);
         object.begin();
         return object;
     }
 
-    public static NativeObject object(String type, NativeObject... parents) {
+    public static Resource object(String type, Resource... parents) {
         return object(type, HANDLE, parents);
     }
 
     /** Returns an object with a handle, which can belong to another kind of native object. */
-    public static NativeObject object(String type, long handle, NativeObject... parents) {
-        NativeObject object = begun(type, parents);
+    public static Resource object(String type, long handle, Resource... parents) {
+        Resource object = begun(type, parents);
         object.made("made", handle);
         return object;
     }
@@ -41,20 +41,20 @@ public final class Fake {
      * @param operation the C function
      * @param delete takes the handle and returns the result of the native method
      */
-    public static boolean close(NativeObject object, String operation, LongUnaryOperator delete) {
+    public static boolean close(Resource object, String operation, LongUnaryOperator delete) {
         setCloser(object, operation, delete);
         return object.close();
     }
 
     /** Sets the function that frees the native object of a fake. */
-    static void setCloser(NativeObject object, String operation, LongUnaryOperator delete) {
+    static void setCloser(Resource object, String operation, LongUnaryOperator delete) {
         FakeKind closer = (FakeKind) object.kind;
         closer.operation = operation;
         closer.delete = delete;
     }
 
     /** Makes the mark of a fake fail once, in a close of many objects. */
-    static void failMark(NativeObject object, Error failure) {
+    static void failMark(Resource object, Error failure) {
         FakeKind closer = (FakeKind) object.kind;
         closer.failure = failure;
         closer.locksBeforeFailure = 1;
@@ -89,13 +89,13 @@ public final class Fake {
         }
 
         @Override
-        protected long delete(NativeObject object) {
+        protected long delete(Resource object) {
             return delete.applyAsLong(object.handle());
         }
     }
 
     /** Returns an object with a native object but no descriptor, so that a poller can't watch it. */
-    public static NativeObject unwatchable(String type) {
+    public static Resource unwatchable(String type) {
         Loader.ensureLoaded();
         return object(type, Natives.connCfgNew());
     }

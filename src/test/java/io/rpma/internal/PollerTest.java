@@ -90,7 +90,7 @@ class PollerTest {
 
     @Test
     void anObjectWithoutADescriptorIsRefused() {
-        NativeObject object = Fake.unwatchable("Unwatchable");
+        Resource object = Fake.unwatchable("Unwatchable");
         Poller.Watch refused = poller.watch(object, () -> told++, true);
         assertThat(refused.arm()).isEqualTo(Result.PROVIDER);
         assertThat(Log.lastReasons()).isEqualTo("epoll_ctl() failed: Bad file descriptor");

@@ -5,7 +5,7 @@ package io.rpma.internal;
 public final class Signal implements AutoCloseable {
     private final Poller poller = new Poller("Signal").open();
 
-    public NativeObject object() {
+    public Resource object() {
         return poller.object();
     }
 

@@ -184,7 +184,7 @@ class VirtualWaitsTest {
 
     @Test
     void tellWhyTheyCanNotBegin() throws Exception {
-        NativeObject object = Fake.unwatchable("Unwatchable");
+        Resource object = Fake.unwatchable("Unwatchable");
         FutureTask<Boolean> wait = new FutureTask<>(() -> Waiter.await(OPERATION, object, Waiter.FOREVER));
         VirtualThreads.start(wait);
         assertThatExceptionOfType(ExecutionException.class)

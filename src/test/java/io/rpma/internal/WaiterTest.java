@@ -33,7 +33,7 @@ class WaiterTest {
     private static final String OPERATION = "rpma_conn_next_event";
     private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final NativeObject object = Fake.unwatchable("Waitable");
+    private final Resource object = Fake.unwatchable("Waitable");
 
     @AfterEach
     void close() {
@@ -191,7 +191,7 @@ class WaiterTest {
     @Test
     void waitsAndClosesInAnyOrder() throws Exception {
         for (int round = 0; round < 300; round++) {
-            NativeObject other = Fake.unwatchable("Waitable");
+            Resource other = Fake.unwatchable("Waitable");
             Together.run(3, thread -> {
                 if (thread == 0) {
                     Fake.close(other, "rpma_conn_cfg_delete", Natives::connCfgDelete);
@@ -233,7 +233,7 @@ class WaiterTest {
         Waiter.await(OPERATION, object, 1);
         int before = openDescriptors();
         for (int i = 0; i < 200; i++) {
-            NativeObject other = Fake.unwatchable("Waitable");
+            Resource other = Fake.unwatchable("Waitable");
             // a wait that could block: it makes the descriptor that ends it at close
             assertThat(Waiter.await(OPERATION, other, 1_000_000)).isFalse();
             Fake.close(other, "rpma_conn_cfg_delete", Natives::connCfgDelete);

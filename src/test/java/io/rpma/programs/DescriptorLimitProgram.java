@@ -6,7 +6,7 @@ import io.rpma.RpmaEventLoop;
 import io.rpma.RpmaException;
 import io.rpma.RpmaMemory;
 import io.rpma.internal.Fake;
-import io.rpma.internal.NativeObject;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Waiter;
 import io.rpma.testing.Descriptors;
 import java.io.FileInputStream;
@@ -27,7 +27,7 @@ public final class DescriptorLimitProgram {
      * @param arguments the path of a file, which this program writes
      */
     public static void main(String[] arguments) throws Exception {
-        NativeObject object = Fake.unwatchable("Waitable");
+        Resource object = Fake.unwatchable("Waitable");
         Path file = Files.write(Path.of(arguments[0]), new byte[1]);
         loadClasses(file);
         StringBuilder failures = new StringBuilder();

@@ -8,7 +8,7 @@ import io.rpma.RpmaMemory;
 import io.rpma.RpmaMrUsage;
 import io.rpma.RpmaPeer;
 import io.rpma.internal.Fake;
-import io.rpma.internal.NativeObject;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Waiter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,7 +31,7 @@ public final class FlightEventsProgram {
      */
     public static void main(String[] arguments) throws Exception {
         System.load(arguments[0]);
-        NativeObject awaited = Fake.unwatchable("Awaited");
+        Resource awaited = Fake.unwatchable("Awaited");
         RpmaPeer peer = RpmaPeer.create(RpmaDevice.local("localhost"));
         RpmaMemory memory = RpmaMemory.allocate(4096);
         call(peer, memory, awaited);
@@ -49,7 +49,7 @@ public final class FlightEventsProgram {
                 .forEach(System.out::println);
     }
 
-    private static void call(RpmaPeer peer, RpmaMemory memory, NativeObject awaited) throws InterruptedException {
+    private static void call(RpmaPeer peer, RpmaMemory memory, Resource awaited) throws InterruptedException {
         peer.register(memory, RpmaMrUsage.WRITE_SRC).close();
         RpmaConn conn = RpmaConnReq.create(peer, "localhost", 7204, null).connect();
         conn.disconnect();

@@ -4,8 +4,8 @@ package io.rpma.testing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.rpma.internal.Fake;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Natives;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import java.util.concurrent.TimeUnit;
 
@@ -27,7 +27,7 @@ public final class Readable {
     }
 
     private static int poll(int fd, long nanos) {
-        NativeObject object = Fake.unwatchable("Waitable");
+        Resource object = Fake.unwatchable("Waitable");
         try {
             return Natives.await(object.handle(), fd, nanos);
         } finally {

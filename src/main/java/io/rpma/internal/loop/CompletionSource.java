@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal.loop;
 
-import io.rpma.internal.NativeObject;
+import io.rpma.internal.Resource;
 
 /**
  * Takes completions. Those of the probes of a {@link PeerCheck} do not reach the program.
@@ -13,7 +13,7 @@ public abstract class CompletionSource<Q> extends Source<Q> {
      * @param object the object of the program that failures are reported for
      * @param descriptor the object that has the descriptor
      */
-    protected CompletionSource(Object object, NativeObject descriptor) {
+    protected CompletionSource(Object object, Resource descriptor) {
         super(object, descriptor);
     }
 

@@ -2,8 +2,8 @@
 package io.rpma.internal.loop;
 
 import io.rpma.internal.Log;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Poller;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Waiter;
 import java.util.ArrayDeque;
 import java.util.Iterator;
@@ -26,7 +26,7 @@ public final class EventLoop {
     private final Poller poller = new Poller("RpmaEventLoop");
     private final Object facade;
     private final AtomicReference<Thread> runner = new AtomicReference<>();
-    private final Map<NativeObject, Served<?>> registrations = new ConcurrentHashMap<>();
+    private final Map<Resource, Served<?>> registrations = new ConcurrentHashMap<>();
 
     /**
      * Sorted by time. Cancelling must be cheap: a program that resets a timer with each message cancels as many timers
@@ -363,7 +363,7 @@ public final class EventLoop {
     }
 
     /** Returns the registration that serves a descriptor, or null if there is none. */
-    Served<?> serving(NativeObject descriptor) {
+    Served<?> serving(Resource descriptor) {
         return registrations.get(descriptor);
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal.loop;
 
-import io.rpma.internal.NativeObject;
+import io.rpma.internal.Resource;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -65,7 +65,7 @@ final class PeerCheck<T> implements Entry {
      *     or another check is active
      */
     void start() {
-        NativeObject queue = probe.queue();
+        Resource queue = probe.queue();
         queue.checkOpen();
         loop.poller().object().checkOpen();
         server = loop.serving(queue);

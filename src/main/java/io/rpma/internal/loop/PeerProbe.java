@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal.loop;
 
-import io.rpma.internal.NativeObject;
+import io.rpma.internal.Resource;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,7 +26,7 @@ public abstract class PeerProbe {
         FAILED
     }
 
-    private final NativeObject queue;
+    private final Resource queue;
 
     /**
      * The context of the probes. It is random, because the program may use all 64 bits of its contexts: no number can
@@ -46,12 +46,12 @@ public abstract class PeerProbe {
     /**
      * @param queue the completion queue, which has the descriptor for an event loop
      */
-    protected PeerProbe(NativeObject queue) {
+    protected PeerProbe(Resource queue) {
         this.queue = queue;
     }
 
     /** {@return the completion queue} */
-    public final NativeObject queue() {
+    public final Resource queue() {
         return queue;
     }
 

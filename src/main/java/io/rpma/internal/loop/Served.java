@@ -2,8 +2,8 @@
 package io.rpma.internal.loop;
 
 import io.rpma.internal.Call;
-import io.rpma.internal.NativeObject;
 import io.rpma.internal.Poller;
+import io.rpma.internal.Resource;
 import io.rpma.internal.Result;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +31,7 @@ final class Served<T> implements Entry {
 
     private final EventLoop loop;
     private final Source<T> source;
-    private final NativeObject descriptor;
+    private final Resource descriptor;
     private final Executor executor;
     private final Runnable closing = this::cancel;
 
@@ -62,7 +62,7 @@ final class Served<T> implements Entry {
     }
 
     /** Returns the object that has the descriptor. */
-    NativeObject descriptor() {
+    Resource descriptor() {
         return descriptor;
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package io.rpma.internal.loop;
 
-import io.rpma.internal.NativeObject;
+import io.rpma.internal.Resource;
 
 /**
  * Takes items from one object, and calls the handler of the program with each. An event loop uses it. The objects of
@@ -11,13 +11,13 @@ import io.rpma.internal.NativeObject;
  */
 public abstract class Source<T> {
     private final Object object;
-    private final NativeObject descriptor;
+    private final Resource descriptor;
 
     /**
      * @param object the object of the program that failures are reported for
      * @param descriptor the object that has the descriptor
      */
-    protected Source(Object object, NativeObject descriptor) {
+    protected Source(Object object, Resource descriptor) {
         this.object = object;
         this.descriptor = descriptor;
     }
@@ -28,7 +28,7 @@ public abstract class Source<T> {
     }
 
     /** {@return the object that has the descriptor} */
-    public final NativeObject descriptor() {
+    public final Resource descriptor() {
         return descriptor;
     }
 

@@ -14,7 +14,8 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * The life cycle of one native object, which C identifies by a handle, and the objects that depend on it.
+ * The life cycle of an object that must be closed, and the objects that depend on it: a native object, which C
+ * identifies by a handle, a memory or a pool.
  *
  * <pre>
  *   constructed --begin--&gt; being made --made--&gt; open --markClosed--&gt; closed --endUses--&gt; unused --free--&gt; freed
@@ -27,16 +28,16 @@ import java.util.stream.Collectors;
  * <p>An object that is being made or open is a child of its parents. {@code markClosed} refuses to close a parent
  * before its children. A part has no life cycle of its own: it is closed with its whole.
  *
- * <p>A {@code NativeObject} stays reachable through its parents. It does not refer to its facade, so that the garbage
+ * <p>A {@code Resource} stays reachable through its parents. It does not refer to its facade, so that the garbage
  * collector can detect a facade that was dropped without {@code close()}. Exception: while an event loop serves the
  * object, the object refers to its facade.
  */
-public final class NativeObject {
+public final class Resource {
     private static final boolean LEAK_SITES = Boolean.getBoolean("io.rpma.leakSites");
     private static final LazyCleaner LEAKS = new LazyCleaner();
     private static final AtomicLong COUNT = new AtomicLong();
 
-    static final Comparator<NativeObject> NEWEST_FIRST = new NewestFirst();
+    static final Comparator<Resource> NEWEST_FIRST = new NewestFirst();
 
     static {
         // initialise Log before the first native object exists: if the initialisation failed later for lack of memory,
@@ -51,9 +52,9 @@ public final class NativeObject {
 
     private final long number;
     private final String name;
-    private final NativeObject[] parents;
-    private final NativeObject whole;
-    private final Set<NativeObject> children = new LinkedHashSet<>();
+    private final Resource[] parents;
+    private final Resource whole;
+    private final Set<Resource> children = new LinkedHashSet<>();
     private final Throwable site = LEAK_SITES ? new Throwable("created here") : null;
 
     /** Reports a leak; null for a part. */
@@ -63,7 +64,7 @@ public final class NativeObject {
     final ObjectKind kind;
 
     /** The last part that has parents, and the one before a part; or null. Set under the monitor of the whole. */
-    private NativeObject part;
+    private Resource part;
 
     /** Run before the object is freed; or null. */
     private Queue<Runnable> actions;
@@ -88,7 +89,7 @@ public final class NativeObject {
      * @param kind frees the native object
      * @param parents the objects that must not be closed before this one
      */
-    public NativeObject(Object facade, String type, ObjectKind kind, NativeObject... parents) {
+    public Resource(Object facade, String type, ObjectKind kind, Resource... parents) {
         Loader.ensureLoaded();
         number = COUNT.incrementAndGet();
         name = type + "#" + number;
@@ -98,7 +99,7 @@ public final class NativeObject {
         leak = LEAKS.started().register(facade, new Leak());
     }
 
-    private NativeObject(NativeObject whole, String type, NativeObject... parents) {
+    private Resource(Resource whole, String type, Resource... parents) {
         number = whole.number;
         name = type + " of " + whole.name;
         this.parents = parents;
@@ -113,8 +114,8 @@ public final class NativeObject {
      * @param type the name of the type, for messages
      * @param parents the objects that must not be closed before this object, if the part has some of its own
      */
-    public NativeObject part(String type, NativeObject... parents) {
-        return new NativeObject(this, type, parents);
+    public Resource part(String type, Resource... parents) {
+        return new Resource(this, type, parents);
     }
 
     /**
@@ -127,7 +128,7 @@ public final class NativeObject {
     public void begin() {
         boolean begun = false;
         try {
-            for (NativeObject parent : parents) {
+            for (Resource parent : parents) {
                 parent.add(this);
             }
             begun = true;
@@ -149,7 +150,7 @@ public final class NativeObject {
      */
     public void made(String operation, long result) {
         if (result < 0) {
-            throw Call.failure(operation, result, parents.length == 0 ? new NativeObject[] {this} : parents);
+            throw Call.failure(operation, result, parents.length == 0 ? new Resource[] {this} : parents);
         }
         synchronized (this) {
             handle = result;
@@ -172,7 +173,7 @@ public final class NativeObject {
         }
     }
 
-    private synchronized void link(NativeObject made) {
+    private synchronized void link(Resource made) {
         made.part = part;
         part = made;
     }
@@ -266,7 +267,7 @@ public final class NativeObject {
      *     closed, unless another thread has made the object during the call
      * @throws io.rpma.RpmaException if a native method failed; all objects are closed nevertheless
      */
-    public static void closeAll(Collection<NativeObject> objects) {
+    public static void closeAll(Collection<Resource> objects) {
         new Closing(objects).run();
     }
 
@@ -275,11 +276,11 @@ public final class NativeObject {
      * objects is being made, or if a part of another object depends on one of them.
      */
     public void closeTree() {
-        Set<NativeObject> objects = new LinkedHashSet<>();
-        Queue<NativeObject> next = new ArrayDeque<>();
+        Set<Resource> objects = new LinkedHashSet<>();
+        Queue<Resource> next = new ArrayDeque<>();
         next.add(this);
         while (!next.isEmpty()) {
-            NativeObject object = next.remove();
+            Resource object = next.remove();
             if (objects.add(object)) {
                 object.addChildren(next);
             }
@@ -287,8 +288,8 @@ public final class NativeObject {
         closeAll(objects);
     }
 
-    private synchronized void addChildren(Collection<NativeObject> to) {
-        for (NativeObject child : children) {
+    private synchronized void addChildren(Collection<Resource> to) {
+        for (Resource child : children) {
             if (child.whole == child && child.isMade()) {
                 to.add(child);
             }
@@ -346,7 +347,7 @@ public final class NativeObject {
     }
 
     private boolean areClosing(Closing by) {
-        for (NativeObject child : children) {
+        for (Resource child : children) {
             if (!child.isClosed()) {
                 return false;
             }
@@ -379,7 +380,7 @@ public final class NativeObject {
             // an iterator would need memory
             return;
         }
-        for (NativeObject child : children) {
+        for (Resource child : children) {
             if (by == null || !by.contains(child)) {
                 throw hasChildren(by);
             }
@@ -390,7 +391,7 @@ public final class NativeObject {
         return new IllegalStateException(name + " can't be closed before "
                 + children.stream()
                         .filter(child -> by == null || !by.contains(child) || child.isClosed() && !child.whole.closing)
-                        .map(NativeObject::toString)
+                        .map(Resource::toString)
                         .collect(Collectors.joining(", ")));
     }
 
@@ -422,7 +423,7 @@ public final class NativeObject {
         try {
             Call.check(kind.operation(), kind.delete(this), this);
         } finally {
-            for (NativeObject one = part; one != null; one = one.part) {
+            for (Resource one = part; one != null; one = one.part) {
                 one.leaveParents();
             }
             leaveParents();
@@ -445,7 +446,7 @@ public final class NativeObject {
         }
     }
 
-    NativeObject whole() {
+    Resource whole() {
         return whole;
     }
 
@@ -518,25 +519,25 @@ public final class NativeObject {
 
     /** Removes this object from its parents, after the native object is freed. {@link #free} includes this call. */
     public void leaveParents() {
-        for (NativeObject parent : parents) {
+        for (Resource parent : parents) {
             parent.remove(this);
         }
     }
 
-    private synchronized void add(NativeObject child) {
+    private synchronized void add(Resource child) {
         checkOpen();
         children.add(child);
     }
 
-    private synchronized void remove(NativeObject child) {
+    private synchronized void remove(Resource child) {
         children.remove(child);
         notifyAll();
     }
 
     /** The order of creation, reversed. */
-    private static final class NewestFirst implements Comparator<NativeObject> {
+    private static final class NewestFirst implements Comparator<Resource> {
         @Override
-        public int compare(NativeObject one, NativeObject other) {
+        public int compare(Resource one, Resource other) {
             return Long.compare(other.number, one.number);
         }
     }

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.Test;
 
-class NativeObjectTest {
+class ResourceTest {
     private static final String DELETE = "rpma_peer_delete";
 
     private final AtomicInteger deleted = new AtomicInteger();
@@ -32,13 +32,13 @@ class NativeObjectTest {
         return 0;
     };
 
-    private static NativeObject open(String type, NativeObject... parents) {
+    private static Resource open(String type, Resource... parents) {
         return Fake.object(type, 4711, parents);
     }
 
     @Test
     void isOpenUntilItIsClosed() {
-        NativeObject object = open("RpmaPeer");
+        Resource object = open("RpmaPeer");
         assertThat(object.handle()).isEqualTo(4711);
         assertThat(object.isClosed()).isFalse();
         assertThatCode(object::checkOpen).doesNotThrowAnyException();
@@ -49,15 +49,15 @@ class NativeObjectTest {
 
     @Test
     void hasANameOfItsOwn() {
-        NativeObject one = open("RpmaPeer");
-        NativeObject two = open("RpmaPeer");
+        Resource one = open("RpmaPeer");
+        Resource two = open("RpmaPeer");
         assertThat(one.toString()).matches("RpmaPeer#\\d+");
         assertThat(two.toString()).matches("RpmaPeer#\\d+").isNotEqualTo(one.toString());
     }
 
     @Test
     void closesOnce() {
-        NativeObject object = open("RpmaPeer");
+        Resource object = open("RpmaPeer");
         for (int i = 0; i < 3; i++) {
             Fake.close(object, DELETE, delete);
         }
@@ -76,8 +76,8 @@ class NativeObjectTest {
 
     @Test
     void isClosedEvenIfTheNativeFails() {
-        NativeObject parent = open("RpmaPeer");
-        NativeObject child = open("RpmaEp", parent);
+        Resource parent = open("RpmaPeer");
+        Resource child = open("RpmaEp", parent);
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> Fake.close(child, "rpma_ep_shutdown", id -> RpmaError.PROVIDER.code()))
                 .satisfies(e -> assertThat(e.operation()).isEqualTo("rpma_ep_shutdown"));
@@ -90,7 +90,7 @@ class NativeObjectTest {
 
     @Test
     void isClosedEvenIfWhatIsDoneBeforeFails() {
-        NativeObject object = open("RpmaPeer");
+        Resource object = open("RpmaPeer");
         AtomicInteger done = new AtomicInteger();
         List<Throwable> uncaught = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
@@ -115,9 +115,9 @@ class NativeObjectTest {
 
     @Test
     void isRefusedToCloseBeforeItsChildren() {
-        NativeObject parent = open("RpmaPeer");
-        NativeObject first = open("RpmaMrLocal", parent);
-        NativeObject second = open("RpmaEp", parent);
+        Resource parent = open("RpmaPeer");
+        Resource first = open("RpmaMrLocal", parent);
+        Resource second = open("RpmaEp", parent);
         assertThatIllegalStateException()
                 .isThrownBy(() -> Fake.close(parent, DELETE, delete))
                 .withMessage(parent + " can't be closed before " + first + ", " + second);
@@ -133,10 +133,10 @@ class NativeObjectTest {
 
     @Test
     void isAChildOfAllItsParents() {
-        NativeObject peer = open("RpmaPeer");
-        NativeObject memory = open("RpmaMemory");
-        NativeObject region = open("RpmaMrLocal", peer, memory);
-        for (NativeObject parent : new NativeObject[] {peer, memory}) {
+        Resource peer = open("RpmaPeer");
+        Resource memory = open("RpmaMemory");
+        Resource region = open("RpmaMrLocal", peer, memory);
+        for (Resource parent : new Resource[] {peer, memory}) {
             assertThatIllegalStateException()
                     .isThrownBy(() -> Fake.close(parent, DELETE, delete))
                     .withMessageContaining(region.toString());
@@ -148,8 +148,8 @@ class NativeObjectTest {
 
     @Test
     void isNotMadeWhenAParentIsClosed() {
-        NativeObject peer = open("RpmaPeer");
-        NativeObject memory = open("RpmaMemory");
+        Resource peer = open("RpmaPeer");
+        Resource memory = open("RpmaMemory");
         Fake.close(memory, "munmap", delete);
         assertThatIllegalStateException()
                 .isThrownBy(() -> Fake.object("RpmaMrLocal", peer, memory))
@@ -159,8 +159,8 @@ class NativeObjectTest {
 
     @Test
     void holdsItsParentsWhileItsObjectIsMade() {
-        NativeObject parent = open("RpmaPeer");
-        NativeObject child = Fake.begun("RpmaEp", parent);
+        Resource parent = open("RpmaPeer");
+        Resource child = Fake.begun("RpmaEp", parent);
         assertThatIllegalStateException().isThrownBy(() -> Fake.close(parent, DELETE, delete));
         child.endMaking();
         assertThat(child.isClosed()).isTrue();
@@ -169,8 +169,8 @@ class NativeObjectTest {
 
     @Test
     void leavesItsParentsWhenItsObjectCantBeMade() {
-        NativeObject parent = open("RpmaPeer");
-        NativeObject child = Fake.begun("RpmaEp", parent);
+        Resource parent = open("RpmaPeer");
+        Resource child = Fake.begun("RpmaEp", parent);
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> child.made("rpma_ep_listen", RpmaError.NOMEM.code()))
                 .satisfies(e -> assertThat(e.error()).isSameAs(RpmaError.NOMEM));
@@ -181,15 +181,15 @@ class NativeObjectTest {
 
     @Test
     void takesTheResultOfTheNativeThatMadeItsObject() {
-        NativeObject object = Fake.begun("RpmaEp");
+        Resource object = Fake.begun("RpmaEp");
         object.made("rpma_ep_listen", 12);
         assertThat(object.handle()).isEqualTo(12);
     }
 
     @Test
     void leavesItsParentsWhenItsNativeDidNotReturn() {
-        NativeObject parent = open("RpmaPeer");
-        NativeObject child = Fake.begun("RpmaEp", parent);
+        Resource parent = open("RpmaPeer");
+        Resource child = Fake.begun("RpmaEp", parent);
         child.endMaking();
         assertThat(child.isClosed()).isTrue();
         assertThatCode(() -> Fake.close(parent, DELETE, delete)).doesNotThrowAnyException();
@@ -197,8 +197,8 @@ class NativeObjectTest {
 
     @Test
     void isMarkedClosedOnce() {
-        NativeObject parent = open("RpmaEp");
-        NativeObject request = open("RpmaConnReq", parent);
+        Resource parent = open("RpmaEp");
+        Resource request = open("RpmaConnReq", parent);
         assertThat(request.markClosed()).isTrue();
         assertThat(request.markClosed()).isFalse();
         assertThat(request.isClosed()).isTrue();
@@ -210,8 +210,8 @@ class NativeObjectTest {
 
     @Test
     void hasPartsThatAreClosedWithIt() {
-        NativeObject conn = open("RpmaConn");
-        NativeObject part = conn.part("RpmaCq");
+        Resource conn = open("RpmaConn");
+        Resource part = conn.part("RpmaCq");
         part.madeWithWhole(12);
         assertThat(part).hasToString("RpmaCq of " + conn);
         assertThat(part.handle()).isEqualTo(12);
@@ -223,7 +223,7 @@ class NativeObjectTest {
 
     @Test
     void aFailureHasItsReason() {
-        NativeObject object = Fake.begun("RpmaPeer");
+        Resource object = Fake.begun("RpmaPeer");
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> object.made("rpma_utils_get_ibv_context", Natives.deviceGet("192.0.2.1", false)))
                 .satisfies(e -> assertThat(e.detail()).contains("rdma_"));
@@ -231,12 +231,12 @@ class NativeObjectTest {
 
     @Test
     void makesItsObject() {
-        NativeObject parent = open("RpmaPeer");
-        NativeObject made = Fake.unmade("RpmaEp", parent);
+        Resource parent = open("RpmaPeer");
+        Resource made = Fake.unmade("RpmaEp", parent);
         made.make("rpma_ep_listen", () -> 12);
         assertThat(made.handle()).isEqualTo(12);
         assertThatIllegalStateException().isThrownBy(() -> Fake.close(parent, DELETE, delete));
-        NativeObject failed = Fake.unmade("RpmaEp", parent);
+        Resource failed = Fake.unmade("RpmaEp", parent);
         assertThatExceptionOfType(RpmaException.class)
                 .isThrownBy(() -> failed.make("rpma_ep_listen", () -> RpmaError.NOMEM.code()));
         assertThat(failed.isClosed()).isTrue();
@@ -245,8 +245,8 @@ class NativeObjectTest {
     }
 
     /** Returns an open object whose deletion is recorded, and fails with a result. */
-    private static NativeObject recorded(List<String> freed, String type, int result, NativeObject... parents) {
-        NativeObject object = open(type, parents);
+    private static Resource recorded(List<String> freed, String type, int result, Resource... parents) {
+        Resource object = open(type, parents);
         Fake.setCloser(object, type, handle -> {
             freed.add(type);
             return result;
@@ -257,12 +257,12 @@ class NativeObjectTest {
     @Test
     void aListIsClosedChildrenFirst() {
         List<String> freed = new ArrayList<>();
-        NativeObject peer = recorded(freed, "peer", 0);
-        NativeObject ep = recorded(freed, "ep", 0, peer);
-        NativeObject request = recorded(freed, "request", 0, ep);
-        NativeObject memory = recorded(freed, "memory", 0);
-        NativeObject region = recorded(freed, "region", 0, peer, memory);
-        NativeObject.closeAll(List.of(peer, memory, request, ep, region, peer));
+        Resource peer = recorded(freed, "peer", 0);
+        Resource ep = recorded(freed, "ep", 0, peer);
+        Resource request = recorded(freed, "request", 0, ep);
+        Resource memory = recorded(freed, "memory", 0);
+        Resource region = recorded(freed, "region", 0, peer, memory);
+        Resource.closeAll(List.of(peer, memory, request, ep, region, peer));
         assertThat(freed).containsExactlyInAnyOrder("peer", "ep", "request", "memory", "region");
         assertThat(freed).containsSubsequence("request", "ep", "peer");
         assertThat(freed).containsSubsequence("region", "memory").containsSubsequence("region", "peer");
@@ -272,28 +272,28 @@ class NativeObjectTest {
     @Test
     void anOlderObjectCanDependOnANewerOne() {
         List<String> freed = new ArrayList<>();
-        NativeObject older = recorded(freed, "older", 0);
-        NativeObject newer = recorded(freed, "newer", 0);
+        Resource older = recorded(freed, "older", 0);
+        Resource newer = recorded(freed, "newer", 0);
         use(older, newer);
         assertThatIllegalStateException()
                 .isThrownBy(newer::close)
                 .withMessage(newer + " can't be closed before queue pair of " + older);
-        NativeObject.closeAll(List.of(newer, older));
+        Resource.closeAll(List.of(newer, older));
         assertThat(freed).containsExactly("older", "newer");
     }
 
     @Test
     void aListThatLacksAChildIsRefusedAsAWhole() {
         List<String> freed = new ArrayList<>();
-        NativeObject peer = recorded(freed, "peer", 0);
-        NativeObject ep = recorded(freed, "ep", 0, peer);
-        NativeObject region = recorded(freed, "region", 0, peer);
-        NativeObject other = recorded(freed, "other", 0);
+        Resource peer = recorded(freed, "peer", 0);
+        Resource ep = recorded(freed, "ep", 0, peer);
+        Resource region = recorded(freed, "region", 0, peer);
+        Resource other = recorded(freed, "other", 0);
         assertThatIllegalStateException()
-                .isThrownBy(() -> NativeObject.closeAll(List.of(other, peer, ep)))
+                .isThrownBy(() -> Resource.closeAll(List.of(other, peer, ep)))
                 .withMessage(peer + " can't be closed before " + region);
         assertThat(freed).isEmpty();
-        assertThat(List.of(peer, ep, other)).noneMatch(NativeObject::isClosed);
+        assertThat(List.of(peer, ep, other)).noneMatch(Resource::isClosed);
         peer.closeTree();
         assertThat(freed).containsExactly("region", "ep", "peer");
         assertThat(other.isClosed()).isFalse();
@@ -303,13 +303,13 @@ class NativeObjectTest {
     @Test
     void aTreeIsClosedOnlyAsAWhole() {
         List<String> freed = new ArrayList<>();
-        NativeObject id = recorded(freed, "id", 0);
-        NativeObject memory = recorded(freed, "memory", 0);
+        Resource id = recorded(freed, "id", 0);
+        Resource memory = recorded(freed, "memory", 0);
         recorded(freed, "region", RpmaError.PROVIDER.code(), id, memory);
         recorded(freed, "ah", 0, id);
-        NativeObject other = recorded(freed, "other", 0);
+        Resource other = recorded(freed, "other", 0);
         use(other, id);
-        NativeObject making = Fake.begun("RdmaMr", id);
+        Resource making = Fake.begun("RdmaMr", id);
         assertThatIllegalStateException()
                 .isThrownBy(id::closeTree)
                 .withMessage(id + " can't be closed before queue pair of " + other + ", " + making);
@@ -328,10 +328,10 @@ class NativeObjectTest {
     /** The handler of uncaught exceptions runs after the objects are freed: it can close their parents. */
     @Test
     void aFailureOfAnActionIsReportedAfterTheClose() {
-        NativeObject peer = open("RpmaPeer");
-        NativeObject region = open("RpmaMrLocal", peer);
-        NativeObject other = open("RpmaMrLocal", peer);
-        for (NativeObject object : List.of(region, other)) {
+        Resource peer = open("RpmaPeer");
+        Resource region = open("RpmaMrLocal", peer);
+        Resource other = open("RpmaMrLocal", peer);
+        for (Resource object : List.of(region, other)) {
             object.beforeClose(() -> {
                 throw new IllegalArgumentException(object.toString());
             });
@@ -348,24 +348,24 @@ class NativeObjectTest {
         } finally {
             thread.setUncaughtExceptionHandler(before);
         }
-        assertThat(List.of(peer, region, other)).allMatch(NativeObject::isClosed);
+        assertThat(List.of(peer, region, other)).allMatch(Resource::isClosed);
         assertThat(reported).extracting(Throwable::getMessage).containsExactly(other.toString(), region.toString());
     }
 
     @Test
     void objectsThatDependOnEachOtherAreRefused() {
-        NativeObject one = open("RdmaId");
-        NativeObject other = open("RdmaId");
+        Resource one = open("RdmaId");
+        Resource other = open("RdmaId");
         use(one, other);
         use(other, one);
         assertThatIllegalStateException()
-                .isThrownBy(() -> NativeObject.closeAll(List.of(one, other)))
+                .isThrownBy(() -> Resource.closeAll(List.of(one, other)))
                 .withMessage(other + " and another object depend on each other");
-        assertThat(List.of(one, other)).noneMatch(NativeObject::isClosed);
+        assertThat(List.of(one, other)).noneMatch(Resource::isClosed);
     }
 
-    private static void use(NativeObject user, NativeObject used) {
-        NativeObject use = user.part("queue pair", used);
+    private static void use(Resource user, Resource used) {
+        Resource use = user.part("queue pair", used);
         use.begin();
         use.madeWithWhole(0);
     }
@@ -373,8 +373,8 @@ class NativeObjectTest {
     /** As {@code RpmaConnReq.connect}, which logs before the request has left its parents. */
     @Test
     void aParentDoesNotWaitForAChildThatIsConsumed() {
-        NativeObject ep = open("RpmaEp");
-        NativeObject request = open("RpmaConnReq", ep);
+        Resource ep = open("RpmaEp");
+        Resource request = open("RpmaConnReq", ep);
         assertThat(request.markClosed()).isTrue();
         assertThatIllegalStateException()
                 .isThrownBy(ep::closeTree)
@@ -388,17 +388,17 @@ class NativeObjectTest {
     /** Neither is closed, and the failure of the first is not repeated. */
     @Test
     void aRefusalIsReportedOnce() {
-        NativeObject peer = open("RpmaPeer");
-        NativeObject ep = open("RpmaEp", peer);
-        NativeObject request = open("RpmaConnReq", ep);
-        NativeObject other = open("RpmaMrLocal", peer);
+        Resource peer = open("RpmaPeer");
+        Resource ep = open("RpmaEp", peer);
+        Resource request = open("RpmaConnReq", ep);
+        Resource other = open("RpmaMrLocal", peer);
         assertThat(request.markClosed()).isTrue();
         assertThatIllegalStateException()
                 .isThrownBy(peer::closeTree)
                 .withMessage(ep + " can't be closed before " + request)
                 .satisfies(e -> assertThat(e).hasNoSuppressedExceptions());
         assertThat(other.isClosed()).isTrue();
-        assertThat(List.of(peer, ep)).noneMatch(NativeObject::isClosed);
+        assertThat(List.of(peer, ep)).noneMatch(Resource::isClosed);
         request.leaveParents();
         peer.closeTree();
         assertThat(peer.isClosed()).isTrue();
@@ -407,11 +407,11 @@ class NativeObjectTest {
     @Test
     void allOfAListAreClosedEvenIfNativesFail() {
         List<String> freed = new ArrayList<>();
-        NativeObject peer = recorded(freed, "peer", RpmaError.PROVIDER.code());
-        NativeObject ep = recorded(freed, "ep", RpmaError.PROVIDER.code(), peer);
-        NativeObject region = recorded(freed, "region", 0, peer);
+        Resource peer = recorded(freed, "peer", RpmaError.PROVIDER.code());
+        Resource ep = recorded(freed, "ep", RpmaError.PROVIDER.code(), peer);
+        Resource region = recorded(freed, "region", 0, peer);
         assertThatExceptionOfType(RpmaException.class)
-                .isThrownBy(() -> NativeObject.closeAll(List.of(peer, region, ep)))
+                .isThrownBy(() -> Resource.closeAll(List.of(peer, region, ep)))
                 .satisfies(e -> {
                     assertThat(e.operation()).isEqualTo("ep");
                     assertThat(e.getSuppressed()).hasSize(1);
@@ -419,8 +419,8 @@ class NativeObjectTest {
                             .isEqualTo("peer");
                 });
         assertThat(freed).hasSize(3);
-        assertThat(List.of(peer, ep, region)).allMatch(NativeObject::isClosed);
-        NativeObject.closeAll(List.of(peer, region, ep));
+        assertThat(List.of(peer, ep, region)).allMatch(Resource::isClosed);
+        Resource.closeAll(List.of(peer, region, ep));
         assertThat(freed).hasSize(3);
     }
 
@@ -428,16 +428,15 @@ class NativeObjectTest {
     @Test
     void aListCanBeClosedAgainAfterALackOfMemory() {
         List<String> freed = new ArrayList<>();
-        NativeObject peer = recorded(freed, "peer", 0);
-        NativeObject ep = recorded(freed, "ep", 0, peer);
-        NativeObject region = recorded(freed, "region", 0, peer);
+        Resource peer = recorded(freed, "peer", 0);
+        Resource ep = recorded(freed, "ep", 0, peer);
+        Resource region = recorded(freed, "region", 0, peer);
         OutOfMemoryError failure = new OutOfMemoryError("of a test");
         Fake.failMark(region, failure);
-        assertThatThrownBy(() -> NativeObject.closeAll(List.of(peer, ep, region)))
-                .isSameAs(failure);
+        assertThatThrownBy(() -> Resource.closeAll(List.of(peer, ep, region))).isSameAs(failure);
         assertThat(freed).containsExactly("ep");
-        assertThat(List.of(peer, region)).noneMatch(NativeObject::isClosed);
-        NativeObject.closeAll(List.of(peer, ep, region));
+        assertThat(List.of(peer, region)).noneMatch(Resource::isClosed);
+        Resource.closeAll(List.of(peer, ep, region));
         assertThat(freed).containsExactly("ep", "region", "peer");
     }
 
@@ -445,8 +444,8 @@ class NativeObjectTest {
     @Test
     void aListWaitsForAChildThatIsBeingClosed() throws Exception {
         List<String> freed = Collections.synchronizedList(new ArrayList<>());
-        NativeObject peer = recorded(freed, "peer", 0);
-        NativeObject ep = open("ep", peer);
+        Resource peer = recorded(freed, "peer", 0);
+        Resource ep = open("ep", peer);
         CountDownLatch deleting = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         CompletableFuture<Void> closing = CompletableFuture.runAsync(() -> Fake.close(ep, DELETE, id -> {
@@ -458,7 +457,7 @@ class NativeObjectTest {
         await(deleting);
         CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
         Thread closer = new Thread(() -> {
-            NativeObject.closeAll(List.of(ep, peer));
+            Resource.closeAll(List.of(ep, peer));
             interrupted.complete(Thread.currentThread().isInterrupted());
         });
         closer.start();
