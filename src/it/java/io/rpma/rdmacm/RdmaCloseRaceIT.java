@@ -160,6 +160,8 @@ class RdmaCloseRaceIT {
         batch.writeInline(ends.qp, BYTES, 32, SIGNALED, ends.remote, ends.rkey, 1);
         batch.read(ends.qp, ends.local, 0, SIZE, SIGNALED, ends.remote, ends.rkey, 1);
         RdmaPreparedBatch prepared = batch.prepare();
+        // knows the size of the region, even if the region is closed while the batch is prepared
+        prepared.setRange(0, 0, SIZE);
         for (int i = 0; i < 4; i++) {
             prepared.post();
             ends.qp.pollSendComp(COMPLETIONS.get());

@@ -102,6 +102,10 @@ public final class RdmaPreparedBatch {
             } else {
                 bases[i] = memory.getLong(at(i) + BYTES) - record[RdmaBatch.OFFSET];
                 sizes[i] = Natives.rdmaMrSize(record[RdmaBatch.MR]);
+                if (sizes[i] < 0) {
+                    // closed since it was prepared
+                    throw RdmaBatch.refused(sizes[i], record);
+                }
             }
         }
     }
