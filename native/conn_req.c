@@ -4,13 +4,11 @@
  */
 #include <errno.h>
 #include <librpma.h>
-#include <rdma/rdma_cma.h>
 #include <stdbool.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "call.h"
 #include "cq.h"
+#include "guard.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -75,7 +73,9 @@ static jint conn_req_delete(JNI_PARAMS, jlong handle)
 	struct rpma_conn_req *req = call_begin_last(handle);
 	if (req == NULL)
 		return RESULT_CLOSED;
+	guard_begin();
 	int rc = rpma_conn_req_delete(&req);
+	guard_end(false);
 	if (!has_no_client(thread_get(), rc))
 		return log_end(rc);
 	log_discard();
@@ -128,36 +128,6 @@ static int adopt(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
 	return rc;
 }
 
-/* registers and deregisters memory as librpma does for each connection whose flush is a read */
-static int rehearse_registration(struct rpma_peer *peer)
-{
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
-		return log_error("mmap()", errno);
-	struct rpma_mr_local *mr = NULL;
-	int rc = rpma_mr_reg(peer, page, RPMA_ATOMIC_WRITE_ALIGNMENT, RPMA_MR_USAGE_READ_DST, &mr);
-	if (rc == 0)
-		rc = rpma_mr_dereg(&mr);
-	(void)munmap(page, size);
-	return rc;
-}
-
-/*
- * Makes and destroys the objects that librpma will make after it has accepted the request. A failure here, before the
- * acceptance, only rejects the request. If librpma fails after the acceptance, it waits for the client's answer to a
- * disconnection, and leaks.
- */
-static int rehearse(struct rpma_peer *peer, bool emulates_flush)
-{
-	struct rdma_event_channel *channel = rdma_create_event_channel();
-	if (channel == NULL)
-		return log_error("rdma_create_event_channel()", errno);
-	int rc = emulates_flush ? rehearse_registration(peer) : 0;
-	rdma_destroy_event_channel(channel);
-	return rc;
-}
-
 static int adopt_or_delete(struct rpma_conn *conn, jlong handles[CONN_HANDLES])
 {
 	int rc = adopt(conn, handles);
@@ -172,28 +142,18 @@ static int connect_request(struct rpma_conn_req *req, const struct rpma_conn_pri
 			   jlong handles[CONN_HANDLES])
 {
 	struct rpma_conn *conn = NULL;
+	guard_begin();
 	int rc = rpma_conn_req_connect(&req, data, &conn);
+	if (rc == 0 && guard_accept() != 0) {
+		rc = log_error("rdma_accept()", errno);
+		(void)rpma_conn_delete(&conn);
+	}
+	guard_end(rc == 0);
 	return rc != 0 ? rc : adopt_or_delete(conn, handles);
 }
 
-/* accepts an incoming request, or rejects it if the acceptance would fail */
-static int accept_request(struct rpma_conn_req *req, struct rpma_peer *peer, bool emulates_flush,
-			  const struct rpma_conn_private_data *data, jlong handles[CONN_HANDLES])
-{
-	int rc = rehearse(peer, emulates_flush);
-	if (rc != 0) {
-		(void)rpma_conn_req_delete(&req);
-		return rc;
-	}
-	return connect_request(req, data, handles);
-}
-
-/*
- * Consumes the request, also if the connection fails. Fills in the handles of the connection and its queues.
- * peer_handle is 0 for an outgoing request.
- */
-static jint conn_req_connect(JNI_PARAMS, jlong handle, jlong peer_handle, jboolean emulates_flush,
-			     jbyteArray private_data, jlongArray conn_handles)
+/* consumes the request, also if the connection fails; fills in the handles of the connection and its queues */
+static jint conn_req_connect(JNI_PARAMS, jlong handle, jbyteArray private_data, jlongArray conn_handles)
 {
 	jbyte bytes[UINT8_MAX];
 	jsize length = private_data == NULL ? 0 : (*env)->GetArrayLength(env, private_data);
@@ -202,21 +162,12 @@ static jint conn_req_connect(JNI_PARAMS, jlong handle, jlong peer_handle, jboole
 	if (length > 0)
 		(*env)->GetByteArrayRegion(env, private_data, 0, length, bytes);
 	struct rpma_conn_private_data data = { bytes, (uint8_t)length };
-	const struct rpma_conn_private_data *sent = length > 0 ? &data : NULL;
 
-	struct rpma_peer *peer = NULL;
-	if (peer_handle != 0 && (peer = handle_hold(peer_handle)) == NULL)
+	struct rpma_conn_req *req = call_begin_last(handle);
+	if (req == NULL)
 		return RESULT_CLOSED;
-	struct rpma_conn_req *req = handle_take(handle);
-	int rc = RESULT_CLOSED;
 	jlong handles[CONN_HANDLES] = { 0 };
-	if (req != NULL) {
-		log_begin();
-		rc = log_end(peer == NULL ? connect_request(req, sent, handles)
-					  : accept_request(req, peer, emulates_flush, sent, handles));
-	}
-	if (peer != NULL)
-		handle_release(peer_handle);
+	int rc = log_end(connect_request(req, length > 0 ? &data : NULL, handles));
 	if (rc == 0)
 		(*env)->SetLongArrayRegion(env, conn_handles, 0, CONN_HANDLES, handles);
 	return rc;
@@ -241,7 +192,7 @@ static const JNINativeMethod methods[] = {
 	{ "connReqNew", "(JLjava/lang/String;Ljava/lang/String;J)J", conn_req_new },
 	{ "connReqDelete", "(J)I", conn_req_delete },
 	{ "connReqGetPrivateData", "(J[B)I", conn_req_get_private_data },
-	{ "connReqConnect", "(JJZ[B[J)I", conn_req_connect },
+	{ "connReqConnect", "(J[B[J)I", conn_req_connect },
 	{ "connReqRecv", "(JJJJJ)I", conn_req_recv },
 };
 

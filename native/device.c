@@ -135,7 +135,7 @@ static jint device_is_flush_native(JNI_PARAMS, jlong device)
 	/* IB_UVERBS_DEVICE_FLUSH_GLOBAL and IB_UVERBS_DEVICE_FLUSH_PERSISTENT, which rdma-core has since release 45 */
 	const uint64_t flushes = UINT64_C(1) << 38 | UINT64_C(1) << 39;
 	jint has = has_capabilities(device, flushes);
-	return has == 1 ? versions_native_flush() : has;
+	return has == 1 ? versions_native_flush() && versions_native_operations_work() : has;
 }
 
 /*
@@ -147,7 +147,7 @@ static jint device_is_atomic_write_native(JNI_PARAMS, jlong device)
 	/* IB_UVERBS_DEVICE_ATOMIC_WRITE */
 	const uint64_t atomic_write = UINT64_C(1) << 40;
 	jint has = has_capabilities(device, atomic_write);
-	return has == 1 ? versions_native_atomic_write() : has;
+	return has == 1 ? versions_native_atomic_write() && versions_native_operations_work() : has;
 }
 
 static jint max_message_of_port(struct ibv_context *context, uint8_t port)

@@ -7,6 +7,7 @@
 #include <rdma/rdma_cma.h>
 
 #include "call.h"
+#include "guard.h"
 #include "handle.h"
 #include "log.h"
 #include "natives.h"
@@ -67,7 +68,7 @@ static bool is_passing(const struct thread *thread, int rc)
 	       !log_says(thread, rdma_event_str(RDMA_CM_EVENT_DEVICE_REMOVAL));
 }
 
-static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
+static jlong take_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
 {
 	struct rpma_conn_req *req = NULL;
 	log_begin();
@@ -87,6 +88,14 @@ static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
 	if (handle < 0)
 		(void)rpma_conn_req_delete(&req);
 	return handle;
+}
+
+static jlong next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg)
+{
+	guard_begin();
+	jlong result = take_conn_req(ep, cfg);
+	guard_end(result >= 0);
+	return result;
 }
 
 /* the handle of the configuration can be 0, for the defaults; RPMA_E_NO_EVENT if there is no request */

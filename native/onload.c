@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * onload.c -- registers each native with Java's class Natives; has the only exported symbols
+ * onload.c -- registers each native with Java's class Natives; exports what the JVM calls
  */
+#include "guard.h"
 #include "log.h"
 #include "natives.h"
 #include "thread.h"
@@ -56,7 +57,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved __attribute__((unus
 	JNIEnv *env;
 	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_10) != JNI_OK)
 		return JNI_ERR;
-	if (thread_init() != 0 || register_natives(env) != 0 || log_init() != 0)
+	if (guard_init() != 0 || thread_init() != 0 || register_natives(env) != 0 || log_init() != 0)
 		return JNI_ERR;
 	return JNI_VERSION_10;
 }

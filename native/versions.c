@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard.h"
 #include "natives.h"
 
 struct image {
@@ -97,7 +98,12 @@ static bool queue_pairs_lack(size_t functions)
 	} pair = { .bytes = { 0 } };
 	const size_t end = offsetof(struct ibv_qp_ex, wr_abort) + sizeof(void *);
 	memset(&pair.bytes[end], 0xff, functions * sizeof(void *));
-	return ibv_qp_to_qp_ex(&pair.qp) != NULL;
+	return guard_real_qp_to_qp_ex()(&pair.qp) != NULL;
+}
+
+bool versions_native_operations_work(void)
+{
+	return !queue_pairs_lack(WITH_FLUSH) || (!versions_native_flush() && !queue_pairs_lack(WITH_ATOMIC_WRITE));
 }
 
 /*
@@ -114,27 +120,23 @@ static char *path_of(void *address)
 }
 
 /*
- * NULL if librpma calls only functions that the queue pairs of the loaded libibverbs have. Otherwise a description:
- * librpma would jump to an invalid address.
+ * NULL if librpma calls only functions that the queue pairs of the loaded libibverbs have, or if the guard keeps it
+ * from others. Otherwise a description: librpma would jump to an invalid address.
  */
 static jbyteArray versions_mismatch(JNI_PARAMS)
 {
 	static const char extended[] = "\0ibv_qp_to_qp_ex";
-	if (!queue_pairs_lack(WITH_FLUSH) || !librpma_has(extended, sizeof(extended)))
-		return NULL;
-	bool flushes = versions_native_flush();
-	bool lacks_atomic_write = queue_pairs_lack(WITH_ATOMIC_WRITE);
-	if (!flushes && !lacks_atomic_write)
+	if (guard_works() || versions_native_operations_work() || !librpma_has(extended, sizeof(extended)))
 		return NULL;
 	char *librpma = path_of((void *)&rpma_flush);
-	char *libibverbs = path_of((void *)&ibv_qp_to_qp_ex);
+	char *libibverbs = path_of((void *)guard_real_qp_to_qp_ex());
 	char text[2 * PATH_MAX + 256];
 	int length = snprintf(text, sizeof(text),
 			      "librpma (%s) was built with native %s and with rdma-core 45 or later, and calls "
-			      "functions that the queue pairs "
-			      "of rdma-core %s (%s) lack",
-			      librpma == NULL ? "?" : librpma, flushes ? "flush" : "atomic write",
-			      lacks_atomic_write ? "43 or earlier" : "44", libibverbs == NULL ? "?" : libibverbs);
+			      "functions that the queue pairs of rdma-core %s (%s) lack",
+			      librpma == NULL ? "?" : librpma, versions_native_flush() ? "flush" : "atomic write",
+			      queue_pairs_lack(WITH_ATOMIC_WRITE) ? "43 or earlier" : "44",
+			      libibverbs == NULL ? "?" : libibverbs);
 	free(librpma);
 	free(libibverbs);
 	return jni_bytes(env, text, length);

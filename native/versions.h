@@ -11,4 +11,7 @@
 bool versions_native_flush(void);
 bool versions_native_atomic_write(void);
 
+/* whether the queue pairs of the loaded libibverbs have all native operations that librpma uses */
+bool versions_native_operations_work(void);
+
 #endif

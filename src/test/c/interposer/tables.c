@@ -40,7 +40,7 @@
 	X(caller, ibv_query_port, NUMBER, NO_OBJECT, 0) \
 	X(caller, ibv_reg_mr, NULL_ERRNO, MR, 1) \
 	X(caller, ibv_reg_mr_iova2, NULL_ERRNO, MR, 1) \
-	X(caller, rdma_accept, ERRNO, NO_OBJECT, 0) \
+	X(caller, rdma_accept, ERRNO_AFTER, NO_OBJECT, 0) \
 	X(caller, rdma_ack_cm_event, ERRNO_AFTER, NO_OBJECT, 0) \
 	X(caller, rdma_bind_addr, ERRNO, NO_OBJECT, 0) \
 	X(caller, rdma_connect, ERRNO, NO_OBJECT, 0) \
@@ -63,7 +63,7 @@
 	X(caller, rdma_getaddrinfo, ERRNO, ADDRESS, 1) \
 	X(caller, rdma_listen, ERRNO, NO_OBJECT, 0) \
 	X(caller, rdma_migrate_id, ERRNO, NO_OBJECT, 0) \
-	X(caller, rdma_reject, ERRNO, NO_OBJECT, 0) \
+	X(caller, rdma_reject, ERRNO_AFTER, NO_OBJECT, 0) \
 	X(caller, rdma_resolve_addr, ERRNO, NO_OBJECT, 0) \
 	X(caller, rdma_resolve_route, ERRNO, NO_OBJECT, 0) \
 	X(caller, rdma_set_option, ERRNO, NO_OBJECT, 0) \
@@ -126,15 +126,18 @@ void reset_counts(void)
 		memset(calls[i]->counts, 0, sizeof(calls[i]->counts));
 }
 
-/* A preloaded library, such as the stand-in, comes before the libraries on which librpma or the shim depends. */
-static function *real_of(const char *name, const char *library)
+/*
+ * What the dynamic linker finds for librpma and for the shim: the function of a preloaded library, such as the
+ * stand-in, of the shim, or of a library that they need.
+ */
+static function *real_of(const char *name, const char *shim)
 {
-	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	void *handle = dlopen(shim, RTLD_LAZY | RTLD_NOLOAD);
 	void *found = dlsym(RTLD_DEFAULT, name);
 	if (found == NULL && handle != NULL)
 		found = dlsym(handle, name);
 	if (found == NULL)
-		die("no %s for %s", name, library);
+		die("no %s for %s", name, shim);
 	return (function *)found;
 }
 
@@ -189,15 +192,29 @@ static struct dynamic dynamic_of(const struct dl_phdr_info *library)
 	return dynamic;
 }
 
-static int redirect_library(struct dl_phdr_info *library, size_t size, void *unused)
+static const char *caller_of(const struct dl_phdr_info *library)
 {
-	(void)size;
-	(void)unused;
 	const char *slash = strrchr(library->dlpi_name, '/');
 	const char *file = slash == NULL ? library->dlpi_name : slash + 1;
-	const char *caller = strncmp(file, "librpma.so", 10) == 0     ? "librpma"
-			     : strncmp(file, "librpma-java", 12) == 0 ? "shim"
-								      : NULL;
+	return strncmp(file, "librpma.so", 10) == 0	? "librpma"
+	       : strncmp(file, "librpma-java", 12) == 0 ? "shim"
+							: NULL;
+}
+
+static int find_shim(struct dl_phdr_info *library, size_t size, void *name)
+{
+	(void)size;
+	const char *caller = caller_of(library);
+	if (caller == NULL || strcmp(caller, "shim") != 0)
+		return 0;
+	*(const char **)name = library->dlpi_name;
+	return 1;
+}
+
+static int redirect_library(struct dl_phdr_info *library, size_t size, void *shim)
+{
+	(void)size;
+	const char *caller = caller_of(library);
 	if (caller == NULL)
 		return 0;
 	struct dynamic dynamic = dynamic_of(library);
@@ -208,7 +225,7 @@ static int redirect_library(struct dl_phdr_info *library, size_t size, void *unu
 			struct call *call = call_named(caller, name);
 			if (call == NULL)
 				continue;
-			call->real = real_of(name, library->dlpi_name);
+			call->real = real_of(name, shim);
 			set_entry((function **)(library->dlpi_addr + relocation->r_offset), call->replacement);
 		}
 	}
@@ -242,6 +259,9 @@ static void redirect_devices(void)
 
 void redirect(void)
 {
-	dl_iterate_phdr(redirect_library, NULL);
+	const char *shim = NULL;
+	if (dl_iterate_phdr(find_shim, &shim) == 0)
+		die("the shim is not loaded");
+	dl_iterate_phdr(redirect_library, (void *)shim);
 	redirect_devices();
 }

@@ -5,7 +5,6 @@ import io.rpma.testing.EveryCall;
 import io.rpma.testing.EveryCall.Session;
 import io.rpma.testing.Interposer;
 import io.rpma.testing.Interposer.Action;
-import io.rpma.testing.Limit;
 import io.rpma.testing.RdmaSession;
 import io.rpma.testing.RpmaSession;
 import io.rpma.testing.TestDevice;
@@ -13,7 +12,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -22,7 +20,6 @@ import org.junit.jupiter.api.Test;
 /** Each call that librpma and the shim make in a session fails once, on a device. */
 @Tag("soak")
 class EveryCallIT {
-    private static final int TIMEOUT_MS = (int) TimeUnit.SECONDS.toMillis(Limit.WAIT_S);
 
     /** A wait can find a completion before, while or after it asks for an event. */
     private static final String TIMED = "poll_cq|req_notify_cq|ibv_get_cq_event";
@@ -52,12 +49,9 @@ class EveryCallIT {
     @Test
     void rpma() throws Exception {
         EveryCall device = new EveryCall("rpma-device", RpmaSession::connect, EveryCallIT::channels).mayMiss(TIMED);
-        try (EveryCall calls = RpmaSession.listFailures(device, "1 event channel of the device")) {
+        try (EveryCall calls = RpmaSession.listFailures(device)) {
             RpmaSession.Kind kind = RpmaSession.Kind.OWN_CHANNELS;
-            calls.run(
-                    new Session(kind.name(), new RpmaSession(kind, TIMEOUT_MS), "", false),
-                    Action.FAIL,
-                    Interposer.Call::canFail);
+            calls.run(new Session(kind.name(), new RpmaSession(kind), false), Action.FAIL, Interposer.Call::canFail);
         }
     }
 
@@ -66,10 +60,7 @@ class EveryCallIT {
         EveryCall device = new EveryCall("rdmacm-device", RdmaSession::connect, EveryCallIT::channels).mayMiss(TIMED);
         try (EveryCall calls = RdmaSession.listFailures(device)) {
             RdmaSession.Kind kind = RdmaSession.Kind.OWN_QUEUES;
-            calls.run(
-                    new Session(kind.name(), new RdmaSession(kind, TIMEOUT_MS), "", false),
-                    Action.FAIL,
-                    Interposer.Call::canFail);
+            calls.run(new Session(kind.name(), new RdmaSession(kind), false), Action.FAIL, Interposer.Call::canFail);
         }
     }
 }

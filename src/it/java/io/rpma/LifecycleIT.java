@@ -144,14 +144,14 @@ class LifecycleIT extends WithPeer {
     void theEndpointGoesOnAfterARequestWhoseQueuesCantBeMade() throws InterruptedException {
         try (RpmaEp ep = RpmaEp.listen(peer, address, port);
                 RpmaConnCfg tooLarge = RpmaConnCfg.create().setCqSize(Integer.MAX_VALUE);
-                RpmaConn unanswered = connect()) {
+                RpmaConn rejected = connect()) {
             assertThrows(RpmaException.class, () -> ep.nextConnReq(tooLarge, Limit.WAIT_S, TimeUnit.SECONDS));
+            Pair.assertEvent(RpmaConnEvent.REJECTED, rejected);
             try (RpmaConn client = connect();
                     RpmaConn server = next(ep).connect()) {
                 Pair.assertEvent(RpmaConnEvent.ESTABLISHED, client);
                 Pair.assertEvent(RpmaConnEvent.ESTABLISHED, server);
             }
-            assertNoEvent(unanswered);
         }
     }
 

@@ -377,7 +377,7 @@ public final class RpmaConnCfg implements AutoCloseable {
         if (srq.peer() != peer) {
             throw new IllegalArgumentException(srq + " belongs to " + srq.peer() + " and not to " + peer);
         }
-        // librpma refuses this combination only after it has taken a request, whose client then gets no answer
+        // librpma refuses this combination only after it has taken a request, which is then rejected
         if (Natives.connCfgGetComplChannel(object.handle()) > 0 && srq.getRcq().isPresent()) {
             throw new IllegalArgumentException("a shared completion channel does not go with " + srq
                     + ", whose receives have a completion queue of their own");

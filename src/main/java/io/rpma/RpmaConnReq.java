@@ -223,12 +223,7 @@ public final class RpmaConnReq implements AutoCloseable {
     private long connect(byte[] privateData, long[] connAndQueues) {
         requests.lock();
         try {
-            int result = Natives.connReqConnect(
-                    object.handle(),
-                    incoming ? peer.object().handle() : 0,
-                    !peer.isFlushNative(),
-                    privateData,
-                    connAndQueues);
+            int result = Natives.connReqConnect(object.handle(), privateData, connAndQueues);
             return result < 0 ? result : connAndQueues[0];
         } finally {
             requests.unlock();

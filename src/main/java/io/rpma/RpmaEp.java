@@ -27,7 +27,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * not taken. Closing throws {@link IllegalStateException} while a request of this endpoint is neither connected nor
  * closed.
  *
- * <p>If librpma can't make the queues of a connection, it drops the request, and the client gets no answer.
+ * <p>If librpma can't make the queues of a connection, the client is rejected.
  *
  * <p>Manual pages: rpma_ep_listen(3), rpma_ep_next_conn_req(3), rpma_ep_get_fd(3), rpma_ep_shutdown(3).
  */
@@ -104,7 +104,7 @@ public final class RpmaEp implements AutoCloseable {
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed before or
      *     during the wait, or an {@link RpmaEventLoop} serves this endpoint
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} exceeds the limits of
-     *     the device or the client has given up; this endpoint remains usable
+     *     the device or the client has given up; the request is rejected, and this endpoint remains usable
      */
     public RpmaConnReq nextConnReq(RpmaConnCfg cfg) throws InterruptedException {
         return next(cfg, Waiter.FOREVER).orElseThrow();
@@ -123,7 +123,7 @@ public final class RpmaEp implements AutoCloseable {
      * @throws IllegalStateException if this endpoint, {@code cfg} or its shared receive queue is closed before or
      *     during the wait, or an {@link RpmaEventLoop} serves this endpoint
      * @throws RpmaException if the queues of the connection can't be made, because {@code cfg} exceeds the limits of
-     *     the device or the client has given up; this endpoint remains usable
+     *     the device or the client has given up; the request is rejected, and this endpoint remains usable
      */
     public Optional<RpmaConnReq> nextConnReq(RpmaConnCfg cfg, long timeout, TimeUnit unit) throws InterruptedException {
         return next(cfg, Waiter.nanos(timeout, unit));

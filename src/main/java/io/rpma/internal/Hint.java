@@ -8,9 +8,9 @@ import java.util.stream.Stream;
 
 /** The remedy for a failure, if the function and librpma's messages identify the cause. */
 final class Hint {
-    private static final String EXTENDED_POSTING =
-            "librpma that is built with rdma-core 45 or later needs a device whose provider has extended posting"
-                    + " (IBV_QP_INIT_ATTR_SEND_OPS_FLAGS), which mlx4, irdma, siw and others lack";
+    private static final String EXTENDED_QUEUE_PAIRS =
+            "the provider of the device may lack extended queue pairs, which librpma asks for if it was built with native"
+                    + " operations and was in the process before rpma-java, because of LD_PRELOAD or another library";
 
     // the limits of the process in limit.c; an enum would be another class, which can't be loaded without descriptors
     private static final int AS = 0;
@@ -293,16 +293,16 @@ final class Hint {
         if (messages.contains("timeout_ms=0)")) {
             return "no address is resolved in a timeout of 0: see RpmaConnCfg.setTimeout()";
         }
-        if (lacksExtendedPosting(messages)) {
-            return EXTENDED_POSTING;
+        if (lacksExtendedQueuePairs(messages)) {
+            return EXTENDED_QUEUE_PAIRS;
         }
         String queues = queues(operation, messages, objects);
         return queues.isEmpty() ? device(messages) : queues;
     }
 
     private static String nextRequest(String operation, String messages, Resource... objects) {
-        if (lacksExtendedPosting(messages)) {
-            return EXTENDED_POSTING;
+        if (lacksExtendedQueuePairs(messages)) {
+            return EXTENDED_QUEUE_PAIRS;
         }
         String queues = queues(operation, messages, objects);
         if (queues.isEmpty()) {
@@ -313,7 +313,7 @@ final class Hint {
         return (gone ? "the client may have given up, or " : "") + queues + "; the endpoint remains usable";
     }
 
-    private static boolean lacksExtendedPosting(String messages) {
+    private static boolean lacksExtendedQueuePairs(String messages) {
         return says(messages, Errno.EOPNOTSUPP) || says(messages, Errno.ENOSYS);
     }
 }

@@ -195,8 +195,7 @@ public final class Natives {
 
     public static native int connReqRecv(long req, long dst, long offset, long length, long opContext);
 
-    public static native int connReqConnect(
-            long request, long peer, boolean emulatesFlush, byte[] privateData, long[] connAndQueues);
+    public static native int connReqConnect(long request, byte[] privateData, long[] connAndQueues);
 
     // conn.c
     public static native int connRead(

@@ -33,10 +33,10 @@ class HintTest {
                     rpma_ep_listen,             98, another endpoint
                     rpma_ep_listen,             99, no RDMA device has this address
                     rpma_conn_req_new,          19, no RDMA device has this address
-                    rpma_conn_req_new,          38, extended posting
-                    rpma_conn_req_new,          95, extended posting
+                    rpma_conn_req_new,          38, extended queue pairs
+                    rpma_conn_req_new,          95, extended queue pairs
                     rpma_ep_next_conn_req,      22, the endpoint remains usable
-                    rpma_ep_next_conn_req,      95, extended posting
+                    rpma_ep_next_conn_req,      95, extended queue pairs
                     rdma_reg_msgs,              12, ulimit -l
                     rdma_reg_read,              12, ulimit -l
                     rdma_reg_write,             14, kernels from 6.5

@@ -25,9 +25,6 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("stand-in")
 class RdmaEveryCallTest {
-    private static final int TIMEOUT_MS = 5_000;
-    /** Long enough for the stand-in, whose events are immediate. */
-    private static final int LOST_TIMEOUT_MS = 200;
 
     @BeforeEach
     void redirect() {
@@ -39,17 +36,16 @@ class RdmaEveryCallTest {
         return new EveryCall("rdmacm-" + name, RdmaSession::connect, StandIn::alive);
     }
 
-    private static void runAll(EveryCall calls, int timeoutMs, Action action, Predicate<Interposer.Call> fits)
-            throws Exception {
+    private static void runAll(EveryCall calls, Action action, Predicate<Interposer.Call> fits) throws Exception {
         for (Kind kind : Kind.values()) {
-            calls.run(new Session(kind.name(), new RdmaSession(kind, timeoutMs), "", false), action, fits);
+            calls.run(new Session(kind.name(), new RdmaSession(kind), false), action, fits);
         }
     }
 
     @Test
     void aCallFails() throws Exception {
         try (EveryCall calls = RdmaSession.listFailures(everyCall("failures"))) {
-            runAll(calls, TIMEOUT_MS, Action.FAIL, Interposer.Call::canFail);
+            runAll(calls, Action.FAIL, Interposer.Call::canFail);
         }
     }
 
@@ -57,7 +53,7 @@ class RdmaEveryCallTest {
     void theFirstCallOfAThreadHasNoMemory() throws Exception {
         try (EveryCall calls = everyCall("first-calls")) {
             calls.run(
-                    new Session("OWN_QUEUES", new RdmaSession(Kind.OWN_QUEUES, TIMEOUT_MS), "", true),
+                    new Session("OWN_QUEUES", new RdmaSession(Kind.OWN_QUEUES), true),
                     Action.FAIL,
                     call -> call.caller().equals("shim") && call.function().endsWith("alloc"));
         }
@@ -66,7 +62,7 @@ class RdmaEveryCallTest {
     @Test
     void aCallTakesLonger() throws Exception {
         try (EveryCall calls = everyCall("delays")) {
-            runAll(calls, TIMEOUT_MS, Action.DELAY, call -> true);
+            runAll(calls, Action.DELAY, call -> true);
         }
     }
 
@@ -75,7 +71,7 @@ class RdmaEveryCallTest {
         try (EveryCall calls = everyCall("lost-events")) {
             calls.except(".* ibv_get_cq_event .*", SUCCEEDS, "the completion is found without the event")
                     .except(".*", TIMES_OUT, "");
-            runAll(calls, LOST_TIMEOUT_MS, Action.LOSE, Interposer.Call::takesEvent);
+            runAll(calls, Action.LOSE, Interposer.Call::takesEvent);
         }
     }
 }

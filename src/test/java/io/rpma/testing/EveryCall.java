@@ -20,7 +20,6 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -56,14 +55,11 @@ public final class EveryCall implements AutoCloseable {
     /**
      * A session.
      *
-     * @param leaks the objects that the session leaks without a fault
      * @param inFreshThreads whether each step is the first call of a thread
      */
-    public record Session(String name, Steps.Session steps, String leaks, boolean inFreshThreads) {}
+    public record Session(String name, Steps.Session steps, boolean inFreshThreads) {}
 
-    private record Rule(Pattern site, Outcome outcome, UnaryOperator<String> leaks, String reason) {}
-
-    private static final UnaryOperator<String> NO_LEAKS = failure -> "";
+    private record Rule(Pattern site, Outcome outcome, String reason) {}
 
     private final Path file;
     private final Callable<AutoCloseable> connection;
@@ -96,17 +92,7 @@ public final class EveryCall implements AutoCloseable {
      *     "REJECTED: shim mmap 1 after munmap at client: mmap"}
      */
     public EveryCall except(String site, Outcome outcome, String reason) {
-        return exceptWithLeaks(site, outcome, NO_LEAKS, reason);
-    }
-
-    /**
-     * Lists an exception from the usual outcome in which something is leaked.
-     *
-     * @param site an expression as for {@link #except}
-     * @param leaks returns the objects that are leaked, from the text of the outcome
-     */
-    public EveryCall exceptWithLeaks(String site, Outcome outcome, UnaryOperator<String> leaks, String reason) {
-        rules.add(new Rule(Pattern.compile(site), outcome, leaks, reason));
+        rules.add(new Rule(Pattern.compile(site), outcome, reason));
         return this;
     }
 
@@ -124,9 +110,9 @@ public final class EveryCall implements AutoCloseable {
         // the second session finds threads, pools and the pinned device as the sessions with faults do
         for (int i = 0; i < 2; i++) {
             Interposer.record();
-            Steps steps = Steps.run(session.steps, null, session.inFreshThreads);
+            Steps steps = Steps.run(session.steps, null, false, session.inFreshThreads);
             assertThat(steps.failures()).isEmpty();
-            assertThat(Interposer.live()).isEqualTo(session.leaks);
+            assertThat(Interposer.live()).isEmpty();
         }
         return Interposer.calls();
     }
@@ -156,7 +142,7 @@ public final class EveryCall implements AutoCloseable {
         table.print(session.name + ": " + call);
         table.flush();
         Interposer.arm(call, action, errno);
-        Steps steps = Steps.run(session.steps, call, session.inFreshThreads);
+        Steps steps = Steps.run(session.steps, call, action == Interposer.Action.LOSE, session.inFreshThreads);
         if (steps.hitStep() == null && call.function().matches(timed)) {
             table.println(" | not made this time");
             assertThat(steps.failures()).isEmpty();
@@ -165,19 +151,15 @@ public final class EveryCall implements AutoCloseable {
         String site = session.name + ": " + call + " at " + steps.hitStep();
         Rule rule = ruleOf(site, action);
         String leaks = leaks(deviceBefore);
-        String expectedLeaks = rule.outcome == Outcome.SUCCEEDS ? session.leaks : rule.leaks.apply(outcome(steps));
-        table.println(" at " + steps.hitStep() + " | " + outcome(steps)
-                + (rule.reason.isEmpty() ? "" : " | " + rule.reason) + (leaks.isEmpty() ? "" : " | leaks " + leaks));
+        table.println(
+                " at " + steps.hitStep() + " | " + outcome(steps) + (rule.reason.isEmpty() ? "" : " | " + rule.reason));
         check(site, steps.hitStep() != null, "the call was not made");
-        check(site, leaks.equals(expectedLeaks), "leaks '" + leaks + "', not '" + expectedLeaks + "'");
+        check(site, leaks.isEmpty(), "leaks " + leaks);
         check(site, Natives.handleCount() == handles, "native objects are open");
         check(site, isExpected(rule.outcome, call, errno, steps), rule.outcome + " is expected: " + outcome(steps));
         Set<Thread> started = Thread.getAllStackTraces().keySet();
         started.removeAll(threads);
         check(site, started.isEmpty(), "threads are alive: " + started);
-        if (leaks.contains(OF_DEVICE)) {
-            open = OpenResources.now();
-        }
     }
 
     /** Checks that the process is as it was, and can make a connection. */
@@ -205,7 +187,7 @@ public final class EveryCall implements AutoCloseable {
         return rules.stream()
                 .filter(rule -> rule.site.matcher(site).matches())
                 .findFirst()
-                .orElse(new Rule(null, usual, NO_LEAKS, ""));
+                .orElse(new Rule(null, usual, ""));
     }
 
     private static boolean isExpected(Outcome outcome, Interposer.Call call, int errno, Steps steps) {
@@ -276,8 +258,6 @@ public final class EveryCall implements AutoCloseable {
         while (matcher.find()) {
             objects.put(matcher.group(2), Integer.valueOf(matcher.group(1)));
         }
-        // events of ids that earlier sessions have leaked arrive at any time
-        objects.remove("CM event");
         return objects;
     }
 

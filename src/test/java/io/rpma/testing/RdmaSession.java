@@ -42,14 +42,13 @@ public final class RdmaSession implements Steps.Session {
 
     private static final String RECEIVED = "rdma_get_recv_comp|ibv_poll_cq";
 
+    private static final int RESOLUTION_MS = (int) TimeUnit.SECONDS.toMillis(Limit.WAIT_S);
+
     private final Kind kind;
-    private final int timeoutMs;
     private Steps steps;
 
-    /** @param timeoutMs the time limit of each wait */
-    public RdmaSession(Kind kind, int timeoutMs) {
+    public RdmaSession(Kind kind) {
         this.kind = kind;
-        this.timeoutMs = timeoutMs;
     }
 
     /** Lists the outcomes of failures that are not the usual outcome. */
@@ -80,8 +79,7 @@ public final class RdmaSession implements Steps.Session {
         RdmaId server = steps.open(
                 "server: rdma_get_request",
                 "server: rdma_destroy_id",
-                () -> listener.getRequest(timeoutMs, TimeUnit.MILLISECONDS)
-                        .orElseThrow(() -> new AssertionError("no request")));
+                () -> steps.awaitOne(ms -> listener.getRequest(ms, TimeUnit.MILLISECONDS), "no request"));
         if (kind == Kind.REJECTED) {
             steps.make("server: rdma_reject", () -> server.reject(new byte[] {1}));
             event("client: ", client, RdmaEventType.REJECTED);
@@ -130,9 +128,9 @@ public final class RdmaSession implements Steps.Session {
     private RdmaId resolved(int port) throws Exception {
         RdmaId client =
                 steps.open("client: rdma_create_id", "client: rdma_destroy_id", () -> RdmaId.create(portSpace()));
-        steps.make("client: rdma_resolve_addr", () -> client.resolveAddr(null, RdmaPair.address(port), timeoutMs));
+        steps.make("client: rdma_resolve_addr", () -> client.resolveAddr(null, RdmaPair.address(port), RESOLUTION_MS));
         event("client: ", client, RdmaEventType.ADDR_RESOLVED);
-        steps.make("client: rdma_resolve_route", () -> client.resolveRoute(timeoutMs));
+        steps.make("client: rdma_resolve_route", () -> client.resolveRoute(RESOLUTION_MS));
         event("client: ", client, RdmaEventType.ROUTE_RESOLVED);
         steps.take("client: rdma_create_qp", () -> client.createQp(RdmaPair.attr()));
         return client;
@@ -157,8 +155,7 @@ public final class RdmaSession implements Steps.Session {
 
     private RdmaEvent event(String side, RdmaId id, RdmaEventType expected) throws Exception {
         return steps.take(side + "rdma_get_cm_event", () -> {
-            RdmaEvent event =
-                    id.nextEvent(timeoutMs, TimeUnit.MILLISECONDS).orElseThrow(() -> new AssertionError("no event"));
+            RdmaEvent event = steps.awaitOne(ms -> id.nextEvent(ms, TimeUnit.MILLISECONDS), "no event");
             assertEquals(expected, event.type());
             return event;
         });
@@ -213,7 +210,7 @@ public final class RdmaSession implements Steps.Session {
     private RpmaCompletions sent(String side, RdmaQp qp, long context) throws Exception {
         return steps.take(side + "rdma_get_send_comp|ibv_poll_cq", () -> {
             RpmaCompletions completions = RpmaCompletions.create(1);
-            qp.getSendComp(completions, timeoutMs, TimeUnit.MILLISECONDS);
+            steps.await(ms -> qp.getSendComp(completions, ms, TimeUnit.MILLISECONDS) != 0);
             return checked(completions, context);
         });
     }
@@ -224,7 +221,7 @@ public final class RdmaSession implements Steps.Session {
 
     private RpmaCompletions takeReceived(RdmaQp qp, long context) throws InterruptedException {
         RpmaCompletions completions = RpmaCompletions.create(1);
-        qp.getRecvComp(completions, timeoutMs, TimeUnit.MILLISECONDS);
+        steps.await(ms -> qp.getRecvComp(completions, ms, TimeUnit.MILLISECONDS) != 0);
         return checked(completions, context);
     }
 

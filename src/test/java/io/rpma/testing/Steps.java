@@ -6,9 +6,12 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A session in steps: each step is a call of the library, and is named by the side and the C functions that the call's
@@ -22,6 +25,18 @@ public final class Steps {
         void run(Steps steps) throws Exception;
     }
 
+    /** A wait for an event or for a completion. */
+    public interface Wait {
+        /** Waits for at most this time, and returns whether the event or the completion is there. */
+        boolean ends(long milliseconds) throws InterruptedException;
+    }
+
+    /** A wait that takes something. */
+    public interface Turn<T> {
+        /** Waits for at most this time. */
+        Optional<T> take(long milliseconds) throws InterruptedException;
+    }
+
     /** A step that has failed. */
     public record Failure(String step, Throwable cause) {}
 
@@ -29,14 +44,19 @@ public final class Steps {
         private static final long serialVersionUID = 1L;
     }
 
+    /** How long an event can be on its way after the faulty call, in milliseconds: those of the stand-in are immediate. */
+    private static final int TURN_MS = 200;
+
     private final Interposer.Call faulty;
+    private final boolean loses;
     private final boolean inFreshThreads;
     private final Deque<Runnable> closes = new ArrayDeque<>();
     private final List<Failure> failures = new ArrayList<>();
     private volatile String hitStep;
 
-    private Steps(Interposer.Call faulty, boolean inFreshThreads) {
+    private Steps(Interposer.Call faulty, boolean loses, boolean inFreshThreads) {
         this.faulty = faulty;
+        this.loses = loses;
         this.inFreshThreads = inFreshThreads;
     }
 
@@ -44,10 +64,12 @@ public final class Steps {
      * Runs a session. Calls must be counted already.
      *
      * @param faulty the call that is armed, or null
+     * @param loses whether the armed call loses its event
      * @param inFreshThreads whether each step is the first call of a thread
      */
-    public static Steps run(Session session, Interposer.Call faulty, boolean inFreshThreads) throws Exception {
-        Steps steps = new Steps(faulty, inFreshThreads);
+    public static Steps run(Session session, Interposer.Call faulty, boolean loses, boolean inFreshThreads)
+            throws Exception {
+        Steps steps = new Steps(faulty, loses, inFreshThreads);
         Interposer.countThread(1);
         try {
             session.run(steps);
@@ -69,6 +91,36 @@ public final class Steps {
     /** The step of the faulty call, or null if the call was not made. */
     public String hitStep() {
         return hitStep;
+    }
+
+    /**
+     * Waits. After the faulty call has lost an event meanwhile, the wait goes on only for a moment: the event does not
+     * come.
+     *
+     * @return whether the event or the completion is there
+     */
+    public boolean await(Wait wait) throws InterruptedException {
+        if (!loses || Interposer.isHit()) {
+            return wait.ends(TimeUnit.SECONDS.toMillis(Limit.WAIT_S));
+        }
+        boolean isLost;
+        do {
+            isLost = Interposer.isHit();
+            if (wait.ends(TURN_MS)) {
+                return true;
+            }
+        } while (!isLost);
+        return false;
+    }
+
+    /** Waits in the same way, for an object. */
+    public <T> T awaitOne(Turn<T> turn, String absent) throws InterruptedException {
+        AtomicReference<T> taken = new AtomicReference<>();
+        await(milliseconds -> {
+            taken.set(turn.take(milliseconds).orElse(null));
+            return taken.get() != null;
+        });
+        return Optional.ofNullable(taken.get()).orElseThrow(() -> new AssertionError(absent));
     }
 
     /** Takes a step. */

@@ -52,18 +52,6 @@ class DoctorTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"Operation not supported", "Function not implemented"})
-    void aProviderWithoutExtendedPosting(String error) {
-        assertThat(noQueues("rpma_conn_req_new", Result.PROVIDER, "rdma_create_qp_ex() failed: " + error))
-                .isEqualTo(Finding.missing(
-                        "rxe0 queues",
-                        "the provider in this rdma-core lacks extended posting, and a later one can have it:"
-                                + " rpma_conn_req_new failed: Provider error occurred (PROVIDER):"
-                                + " rdma_create_qp_ex() failed: " + error + "; the hint",
-                        "rpma-java rxe --bed uml run CMD"));
-    }
-
-    @ParameterizedTest
     @CsvSource({
         "rpma_mr_reg,       ibv_reg_mr() failed: Cannot allocate memory,           ulimit -l; rdma resource show",
         "rpma_mr_reg,       ibv_reg_mr() failed: Operation not supported,          rdma resource show",
@@ -71,7 +59,7 @@ class DoctorTest {
         "rpma_conn_req_new, rdma_create_qp_ex() failed: Invalid argument,          rdma resource show",
         "rpma_peer_new,     ibv_alloc_pd() failed: No space left on device,        rdma resource show"
     })
-    void anotherReasonForNoQueues(String operation, String messages, String remedy) {
+    void theReasonForNoQueues(String operation, String messages, String remedy) {
         assertThat(noQueues(operation, Result.PROVIDER, messages))
                 .isEqualTo(Finding.missing(
                         "rxe0 queues",

@@ -12,7 +12,6 @@ import io.rpma.RpmaPort;
 import io.rpma.support.Device;
 import io.rpma.support.EndpointOptions;
 import io.rpma.support.Errors;
-import io.rpma.support.Product;
 import io.rpma.support.Versions;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -21,19 +20,12 @@ import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /** The checks that use the library. */
 final class DeviceChecks {
-    /** The errors of a queue pair whose provider has no extended posting. */
-    private static final Set<String> NOT_SUPPORTED = Set.of("EOPNOTSUPP", "ENOSYS");
-
     /** Shows which librpma and rdma-core are found, of several or of an unexpected version. */
     private static final String SHOW_LIBRARIES = "find / -name 'librpma.so*' -o -name 'libibverbs.so*'";
-
-    /** A guest, also if this machine has a device. */
-    private static final String RUN_IN_GUEST = Product.NAME + " rxe --bed uml run CMD";
 
     private DeviceChecks() {}
 
@@ -143,8 +135,7 @@ final class DeviceChecks {
     }
 
     /**
-     * Registers memory, and prepares a connection of the device to itself. This makes a queue pair, which fails if
-     * librpma needs extended posting and the driver lacks it.
+     * Registers memory, and prepares a connection of the device to itself. This makes a queue pair.
      */
     private static Finding connection(String name, String address) {
         String subject = name + " queues";
@@ -162,12 +153,6 @@ final class DeviceChecks {
     /** Reports that a device has no queue pair or no region for a connection. */
     static Finding noQueues(String subject, RpmaException failure) {
         String reason = Errors.line(failure);
-        if (failure.operation().equals("rpma_conn_req_new") && NOT_SUPPORTED.contains(failure.errnoName())) {
-            return Finding.missing(
-                    subject,
-                    "the provider in this rdma-core lacks extended posting, and a later one can have it: " + reason,
-                    RUN_IN_GUEST);
-        }
         if (failure.operation().equals("rpma_peer_new") && failure.error() == RpmaError.NOSUPP) {
             return Finding.missing(subject, reason, SHOW_LIBRARIES);
         }

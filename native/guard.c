@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * guard.c -- functions of librdmacm and libibverbs, as librpma must see them
+ *
+ * The dynamic linker looks for the functions that a library needs first in the library that Java has loaded, which is
+ * the shim. So librpma calls the functions that this file exports, and these call the functions of the same name in
+ * librdmacm and libibverbs.
+ */
+#include "guard.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <librpma.h>
+#include <link.h>
+#include <rdma/rdma_cma.h>
+#include <stdint.h>
+
+#include "versions.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+static struct {
+	int (*rdma_create_qp_ex)(struct rdma_cm_id *, struct ibv_qp_init_attr_ex *);
+	int (*rdma_resolve_route)(struct rdma_cm_id *, int);
+	int (*rdma_get_cm_event)(struct rdma_event_channel *, struct rdma_cm_event **);
+	int (*rdma_accept)(struct rdma_cm_id *, struct rdma_conn_param *);
+	int (*rdma_reject)(struct rdma_cm_id *, const void *, uint8_t);
+	int (*rdma_disconnect)(struct rdma_cm_id *);
+	int (*rdma_migrate_id)(struct rdma_cm_id *, struct rdma_event_channel *);
+	int (*rdma_destroy_id)(struct rdma_cm_id *);
+	guard_qp_to_qp_ex *ibv_qp_to_qp_ex;
+	struct ibv_mr *(*ibv_reg_mr_iova2)(struct ibv_pd *, void *, size_t, uint64_t, unsigned int);
+} real;
+
+static bool works;
+
+/* the request for a connection that the thread's call of librpma has in its hands */
+static _Thread_local struct {
+	bool is_guarded;
+	bool is_accepted;
+	struct rdma_cm_id *id;
+	struct rdma_conn_param param;
+} request __attribute__((tls_model("initial-exec")));
+
+/* the value of ibv_qp.qp_context, which librpma leaves empty, of queue pairs with native operations */
+static char native;
+
+static const struct {
+	const char *name;
+	void *pointer;
+} guarded[] = {
+	{ "rdma_create_qp_ex", &real.rdma_create_qp_ex },
+	{ "rdma_resolve_route", &real.rdma_resolve_route },
+	{ "rdma_get_cm_event", &real.rdma_get_cm_event },
+	{ "rdma_accept", &real.rdma_accept },
+	{ "rdma_reject", &real.rdma_reject },
+	{ "rdma_disconnect", &real.rdma_disconnect },
+	{ "rdma_migrate_id", &real.rdma_migrate_id },
+	{ "rdma_destroy_id", &real.rdma_destroy_id },
+	{ "ibv_qp_to_qp_ex", &real.ibv_qp_to_qp_ex },
+	{ "ibv_reg_mr_iova2", &real.ibv_reg_mr_iova2 },
+};
+
+static struct link_map *library_of(const void *address)
+{
+	Dl_info info;
+	void *library = NULL;
+	return dladdr1(address, &info, &library, RTLD_DL_LINKMAP) == 0 ? NULL : library;
+}
+
+/* whether the dynamic linker has loaded the other library after the shim, as a library that the shim needs */
+static bool is_loaded_after(const struct link_map *shim, const struct link_map *other)
+{
+	while (shim != NULL && shim != other)
+		shim = shim->l_next;
+	return shim != NULL;
+}
+
+/* the functions stay in use as long as the shim, and so does the library, which stays open */
+static void *function_of(const char *library, const char *name)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	return handle == NULL ? NULL : dlsym(handle, name);
+}
+
+static bool is_of_shim(const void *function)
+{
+	return library_of(function) == library_of(guarded);
+}
+
+/*
+ * The function behind the guard's, or NULL. It is usually librdmacm's or libibverbs', which librpma needs; but a
+ * library that was preloaded comes before the shim.
+ */
+static void *find(const char *name, const struct link_map *librpma)
+{
+	void *function = dlsym(RTLD_DEFAULT, name);
+	if (is_of_shim(function))
+		function = function_of(librpma->l_name, name);
+	return function != NULL ? function : function_of("librdmacm.so.1", name);
+}
+
+int guard_init(void)
+{
+	const struct link_map *librpma = library_of((const void *)&rpma_flush);
+	if (librpma == NULL)
+		return -1;
+	for (size_t i = 0; i < sizeof(guarded) / sizeof(guarded[0]); i++) {
+		void *function = find(guarded[i].name, librpma);
+		if (function == NULL)
+			return -1;
+		*(void **)guarded[i].pointer = function;
+	}
+	/* of the guard's functions, this one prevents crashes */
+	works = is_loaded_after(library_of(guarded), librpma) && is_of_shim(dlsym(RTLD_DEFAULT, "ibv_qp_to_qp_ex"));
+	return 0;
+}
+
+bool guard_works(void)
+{
+	return works;
+}
+
+void guard_begin(void)
+{
+	request.is_guarded = true;
+	request.is_accepted = false;
+	request.id = NULL;
+}
+
+int guard_accept(void)
+{
+	return request.is_accepted ? real.rdma_accept(request.id, &request.param) : 0;
+}
+
+void guard_end(bool is_kept)
+{
+	int error = errno;
+	request.is_guarded = false;
+	if (request.id != NULL && !is_kept)
+		(void)rdma_destroy_id(request.id);
+	errno = error;
+}
+
+guard_qp_to_qp_ex *guard_real_qp_to_qp_ex(void)
+{
+	return real.ibv_qp_to_qp_ex;
+}
+
+/*
+ * librpma that was built with native operations asks for an extended queue pair even if it asks for no operation of
+ * it. Two thirds of the providers do not have extended queue pairs, and refuse.
+ */
+EXPORTED int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attributes)
+{
+	if ((attributes->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0) {
+		if (attributes->send_ops_flags != 0 && versions_native_operations_work())
+			attributes->qp_context = &native;
+		else
+			attributes->comp_mask &= ~(uint32_t)IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	}
+	return real.rdma_create_qp_ex(id, attributes);
+}
+
+/*
+ * librpma calls this for each queue pair, and libibverbs then reads memory behind the queue pair that only extended
+ * ones have.
+ */
+EXPORTED struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	return qp->qp_context == &native ? real.ibv_qp_to_qp_ex(qp) : NULL;
+}
+
+/* where the guard refuses native operations, a flush is a read, for which librpma does not register the memory */
+EXPORTED struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t size, uint64_t iova,
+					 unsigned int access)
+{
+	/* IBV_ACCESS_FLUSH_GLOBAL and IBV_ACCESS_FLUSH_PERSISTENT, which rdma-core has since release 45 */
+	const unsigned int flushes = 1U << 8 | 1U << 9;
+	if (request.is_guarded && (access & flushes) != 0 && !versions_native_operations_work())
+		access |= IBV_ACCESS_REMOTE_READ;
+	return real.ibv_reg_mr_iova2(pd, address, size, iova, access);
+}
+
+/* librdmacm does not know the device of an id if its node GUID is 0, and librpma uses it without a check */
+EXPORTED int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
+{
+	if (id->verbs != NULL)
+		return real.rdma_resolve_route(id, timeout_ms);
+	errno = ENODEV;
+	return -1;
+}
+
+static int refuse_without_device(struct rdma_cm_event *event)
+{
+	struct rdma_cm_id *id = event->id;
+	(void)rdma_ack_cm_event(event);
+	(void)rdma_destroy_id(id);
+	errno = ENODEV;
+	return -1;
+}
+
+EXPORTED int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+	int rc = real.rdma_get_cm_event(channel, event);
+	if (!request.is_guarded || rc != 0 || (*event)->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return rc;
+	if ((*event)->id->verbs == NULL)
+		return refuse_without_device(*event);
+	request.id = (*event)->id;
+	return 0;
+}
+
+/*
+ * librpma accepts before it has made the connection. guard_accept() accepts afterwards, so that a failure rejects the
+ * client.
+ */
+EXPORTED int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	if (!request.is_guarded)
+		return real.rdma_accept(id, param);
+	request.is_accepted = true;
+	request.id = id;
+	request.param = *param;
+	return 0;
+}
+
+EXPORTED int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t length)
+{
+	if (request.is_guarded)
+		request.id = id;
+	return real.rdma_reject(id, private_data, length);
+}
+
+/* after a failure to accept, librpma would wait here without a limit for the answer of a client that is not connected
+ */
+EXPORTED int rdma_disconnect(struct rdma_cm_id *id)
+{
+	return request.is_guarded && request.id == id ? 0 : real.rdma_disconnect(id);
+}
+
+EXPORTED int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
+{
+	int rc = real.rdma_migrate_id(id, channel);
+	/* librpma now closes the channel of the id, and the id can't be destroyed without it */
+	if (rc != 0 && channel == NULL && request.is_guarded)
+		request.id = NULL;
+	return rc;
+}
+
+EXPORTED int rdma_destroy_id(struct rdma_cm_id *id)
+{
+	if (request.is_guarded && request.id == id)
+		request.id = NULL;
+	return real.rdma_destroy_id(id);
+}
