@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # The beds, on which commands run: this host, or a guest of QEMU with KVM, of user-mode Linux, or of QEMU with emulation.
 #
-# Reads: wanted_bed, device, nvdimm, link, times. Sets: bed.
+# Reads: wanted_bed, device, nvdimm, link, times, type. Sets: bed.
 
 beds=(auto host kvm uml qemu)
 
@@ -12,6 +12,10 @@ needs_qemu=
 # Sets bed to the bed of this run. If the script chooses the bed, prints the reason.
 select_bed() {
     local why
+    if [[ $type == siw ]]; then
+        select_bed_of_siw
+        return
+    fi
     if is_foreign "$row"; then
         bed=qemu
         return
@@ -30,6 +34,15 @@ select_bed() {
         kvm_works || die "KVM does not work here (no kvm_intel or kvm_amd, or no access to /dev/kvm): use --bed uml or --bed qemu"
         ;;
     esac
+}
+
+# The kernel of user-mode Linux has soft-iWARP, and the initramfs of a guest of QEMU does not.
+select_bed_of_siw() {
+    [[ -z $needs_qemu ]] || usage_error "--type siw needs user-mode Linux, and $needs_qemu needs QEMU"
+    [[ $wanted_bed == auto || $wanted_bed == uml ]] || usage_error "--type siw needs --bed uml"
+    [[ -z $device ]] || usage_error "--type is for the device of a guest: omit --device"
+    ! is_foreign "$row" || usage_error "--type siw needs user-mode Linux, which has no $row"
+    bed=uml
 }
 
 # Chooses the best bed that needs no long preparation.

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Boots a guest of an image and runs one command in it: the common part of all kinds of guests.
 #
-# Reads: bed, image (directory), row, directory, shares, share_kinds, links, cache, memory, cpus, time_limit, boot_limit, nvdimm, link,
+# Reads: bed, image (directory), row, directory, shares, share_kinds, links, cache, memory, cpus, time_limit, boot_limit, nvdimm, type, link,
 # link_side.
 # The command's output passes through unchanged: standard output and error each have a fifo and a dd on this host. The
 # kernel's console goes to a file. Status and settings go through a directory that host and guest share.
@@ -55,7 +55,7 @@ write_settings() {
     )
     [[ $bed == uml ]] || guest_environment+=("RPMA_PMEM=/dev/dax0.0")
     [[ -z $link ]] || guest_environment+=("RPMA_PEER=10.0.0.$((3 - link_side))")
-    declare -p HOME bed argv directory shares links device_address link row_java_home guest_environment terminal_size |
+    declare -p HOME bed argv directory shares links device_address link type row_java_home guest_environment terminal_size |
         # Some of these variables are local here, and all are global in the guest. Removes the "--", which means: no attributes.
         sed 's/^declare -- /declare /' >"$run_directory/share/settings"
 }
